@@ -92,11 +92,11 @@ func benchCosts(ctx context.Context, b *bench) error {
 // cost asks for one route until the time is up, after a warm-up.
 func (s side) cost(ctx context.Context, route busiest.Route, length time.Duration,
 	count func() (counted, error)) (cost, error) {
-	asked := 0
-	ask := func(length time.Duration) (n int, err error) {
+	sent := 0
+	send := func(length time.Duration) (n int, err error) {
 		for until := time.Now().Add(length); time.Now().Before(until); n++ {
-			asked++
-			code, body, err := s.do(ctx, route.Request(asked))
+			sent++
+			code, body, err := s.do(ctx, route.Request(sent))
 			if err == nil && code != http.StatusOK {
 				err = fmt.Errorf("%d %s", code, body)
 			}
@@ -106,14 +106,14 @@ func (s side) cost(ctx context.Context, route busiest.Route, length time.Duratio
 		}
 		return n, nil
 	}
-	if _, err := ask(length / 3); err != nil {
+	if _, err := send(length / 3); err != nil {
 		return cost{}, err
 	}
 	before, err := count()
 	if err != nil {
 		return cost{}, err
 	}
-	n, err := ask(length)
+	n, err := send(length)
 	if err != nil {
 		return cost{}, err
 	}

@@ -153,7 +153,7 @@ func (b *bench) dashboards(ctx context.Context, conn *pgx.Conn, s side, admin st
 
 // adds checks the sums that a report tells of twice.
 func adds(raw []byte) error {
-	var told struct {
+	var figures struct {
 		MRR, MRRGWA, MRRGWB *int64
 		Monthly             []struct {
 			ActiveStart int64 `json:"active_start"`
@@ -164,13 +164,13 @@ func adds(raw []byte) error {
 		GWA *int64 `json:"mrr_gwa"`
 		GWB *int64 `json:"mrr_gwb"`
 	}
-	if err := json.Unmarshal(raw, &told); err != nil {
+	if err := json.Unmarshal(raw, &figures); err != nil {
 		return err
 	}
-	if told.GWA != nil && *told.MRR != *told.GWA+*told.GWB {
-		return fmt.Errorf("MRR %d is not the sum of %d and %d", *told.MRR, *told.GWA, *told.GWB)
+	if figures.GWA != nil && *figures.MRR != *figures.GWA+*figures.GWB {
+		return fmt.Errorf("MRR %d is not the sum of %d and %d", *figures.MRR, *figures.GWA, *figures.GWB)
 	}
-	for _, m := range told.Monthly {
+	for _, m := range figures.Monthly {
 		if m.ActiveEnd != m.ActiveStart+m.New-m.Cancelled {
 			return fmt.Errorf("a month does not add up: %+v", m)
 		}

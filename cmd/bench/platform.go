@@ -33,7 +33,7 @@ const (
 type platform struct {
 	binary      string
 	dir         string
-	kept        bool // the directory stays
+	keepDir     bool // the directory stays
 	ready       bool // it has started; of one that has not the logs stay
 	postgres    *localpg.Server
 	postmaster  int // its process id
@@ -69,8 +69,8 @@ func start(ctx context.Context, binary string) (*platform, error) {
 }
 
 // startIn makes it on a data directory that may be there already.
-func startIn(ctx context.Context, binary, dir string, kept bool) (*platform, error) {
-	p := &platform{binary: binary, dir: dir, kept: kept}
+func startIn(ctx context.Context, binary, dir string, keepDir bool) (*platform, error) {
+	p := &platform{binary: binary, dir: dir, keepDir: keepDir}
 	if err := p.open(ctx); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("start %s: %w; the logs are in %s", binary, err, dir)
@@ -295,7 +295,7 @@ func (p *platform) stop() {
 			fmt.Fprintln(os.Stderr, "stop Postgres:", err)
 		}
 	}
-	if !p.kept && p.ready {
+	if !p.keepDir && p.ready {
 		_ = os.RemoveAll(p.dir)
 	}
 }
@@ -305,10 +305,10 @@ func (p *platform) scale(ctx context.Context, subscriptions int) error {
 	began := time.Now()
 	command := exec.CommandContext(ctx, p.binary, "seed", fmt.Sprintf("--scale=%d", subscriptions))
 	command.Env = append(os.Environ(), "DATABASE_URL="+p.databaseURL)
-	var told bytes.Buffer
-	command.Stdout, command.Stderr = &told, &told
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("marquee seed: %w\n%s", err, &told)
+		return fmt.Errorf("marquee seed: %w\n%s", err, &output)
 	}
 	fmt.Printf("\nmarquee seed --scale=%d took %v\n", subscriptions, time.Since(began).Round(time.Second))
 	return nil

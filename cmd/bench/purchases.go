@@ -104,11 +104,11 @@ func (b *bench) samePurchase(ctx context.Context, s *shop) error {
 		if err != nil {
 			return err
 		}
-		var told purchased
-		if err := json.Unmarshal(body, &told); err != nil {
+		var got purchased
+		if err := json.Unmarshal(body, &got); err != nil {
 			return err
 		}
-		ids[i] = told.Order.ID
+		ids[i] = got.Order.ID
 	}
 	s.sold[0].Add(4 * together)
 	return compareRows(ctx, s.conn, `SELECT to_jsonb(o)::text FROM tickets.orders o WHERE o.id = $1
@@ -142,11 +142,11 @@ func (b *bench) placesByPostgres(ctx context.Context, events map[string]int) err
 
 // shop is events on sale, and how many tickets of each were given out by both sides.
 type shop struct {
-	token  string
-	conn   *pgx.Conn
-	events []string
-	sold   []atomic.Int64
-	asked  atomic.Int64
+	token    string
+	conn     *pgx.Conn
+	events   []string
+	sold     []atomic.Int64
+	requests atomic.Int64
 }
 
 func (s *shop) close(ctx context.Context) { _ = s.conn.Close(context.WithoutCancel(ctx)) }
@@ -218,16 +218,16 @@ var errSoldOut = errors.New("sold out")
 func (s *shop) purchases(at side) caller {
 	event := 0
 	buy := repeated(at, func(int) request {
-		event = int(s.asked.Add(1)) % len(s.events)
+		event = int(s.requests.Add(1)) % len(s.events)
 		return s.request(event)
 	}, func(_, code int, body []byte) error {
-		var told purchased
+		var got purchased
 		switch {
 		case code == http.StatusConflict:
 			return errSoldOut
-		case code != http.StatusOK || json.Unmarshal(body, &told) != nil || told.Order.EventID != s.events[event] ||
-			len(told.Order.TicketIDs) != together ||
-			told.Order.PaymentStatus != "CONFIRMED" && told.Order.PaymentStatus != "succeeded":
+		case code != http.StatusOK || json.Unmarshal(body, &got) != nil || got.Order.EventID != s.events[event] ||
+			len(got.Order.TicketIDs) != together ||
+			got.Order.PaymentStatus != "CONFIRMED" && got.Order.PaymentStatus != "succeeded":
 			return fmt.Errorf("%d %s", code, body)
 		}
 		s.sold[event].Add(together)

@@ -10,8 +10,8 @@ import (
 
 // How long a quiet machine is waited for, and how often it is looked at.
 const (
-	quietWait = 10 * time.Minute
-	quietLook = 5 * time.Second
+	quietWait     = 10 * time.Minute
+	quietInterval = 5 * time.Second
 )
 
 // awaitQuiet waits until nobody else uses the machine, and returns its load. A machine that
@@ -29,7 +29,7 @@ func awaitQuiet(ctx context.Context, most float64) (load float64, err error) {
 		select {
 		case <-ctx.Done():
 			return load, ctx.Err()
-		case <-time.After(quietLook):
+		case <-time.After(quietInterval):
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// own are what differs between two right answers: ids, instants, secrets and signatures.
-var own = []struct {
+// volatile are what differs between two right answers: ids, instants, secrets and signatures.
+var volatile = []struct {
 	form *regexp.Regexp
 	as   string
 }{
@@ -26,7 +26,7 @@ var own = []struct {
 
 // masked is an answer or a row without what is its own.
 func masked(text []byte) []byte {
-	for _, o := range own {
+	for _, o := range volatile {
 		text = o.form.ReplaceAll(text, []byte(o.as))
 	}
 	return text

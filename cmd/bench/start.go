@@ -71,7 +71,7 @@ func (s *starts) turn(begin func(addr string) (side, error)) error {
 	defer server.platform.endLast()
 	s.First = append(s.First, micros(time.Since(began))/1000)
 	time.Sleep(idle)
-	own, err := server.residentKB("RssAnon")
+	anonymous, err := server.residentKB("RssAnon")
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *starts) turn(begin func(addr string) (side, error)) error {
 	if err != nil {
 		return err
 	}
-	s.Memory, s.Resident = append(s.Memory, float64(own)/1000), append(s.Resident, float64(resident)/1000)
+	s.Memory, s.Resident = append(s.Memory, float64(anonymous)/1000), append(s.Resident, float64(resident)/1000)
 	file, err := os.Stat(fmt.Sprintf("/proc/%d/exe", server.process))
 	if err != nil {
 		return err

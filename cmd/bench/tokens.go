@@ -81,12 +81,12 @@ func processCPU() time.Duration {
 func logins(s side) caller {
 	return repeated(s, func(n int) request { return s.platform.signIn(loginNames[n%len(loginNames)]) },
 		func(_, code int, body []byte) error {
-			var told struct {
+			var tokens struct {
 				AccessToken  string `json:"access_token"`
 				RefreshToken string `json:"refresh_token"`
 			}
-			if err := json.Unmarshal(body, &told); err != nil || code != http.StatusOK ||
-				strings.Count(told.AccessToken, ".") != 2 || strings.Count(told.RefreshToken, ".") != 2 {
+			if err := json.Unmarshal(body, &tokens); err != nil || code != http.StatusOK ||
+				strings.Count(tokens.AccessToken, ".") != 2 || strings.Count(tokens.RefreshToken, ".") != 2 {
 				return fmt.Errorf("%d %s", code, body)
 			}
 			return nil
@@ -128,9 +128,9 @@ func (b *bench) pagesDuringLogins(ctx context.Context) error {
 	if err := errors.Join(err, <-others); err != nil {
 		return err
 	}
-	kept := during.perSecond / alone.perSecond
+	share := during.perSecond / alone.perSecond
 	fmt.Printf("%-5s W1 at %d clients: %.0f/s alone, %.0f/s (%.0f %%, p99 %v) while %d others log in; >= 40 %%: %s\n", "",
-		clients, alone.perSecond, during.perSecond, 100*kept, during.p99.Round(time.Millisecond), clients,
-		verdict(kept >= 0.4))
+		clients, alone.perSecond, during.perSecond, 100*share, during.p99.Round(time.Millisecond), clients,
+		verdict(share >= 0.4))
 	return nil
 }

@@ -35,7 +35,7 @@ func (b *bench) run(ctx context.Context, l load) error {
 	for _, clients := range l.clients {
 		row := row{Name: l.name, What: l.what, Clients: clients, goal: l.goal}
 		sides := [2]side{b.ours, b.beside}
-		told := [2]*figures{{Name: b.ours.name}, {Name: b.beside.name}}
+		totals := [2]*figures{{Name: b.ours.name}, {Name: b.beside.name}}
 		for turn := -1; turn < turns; turn++ {
 			for i, s := range sides {
 				length := b.length
@@ -47,11 +47,11 @@ func (b *bench) run(ctx context.Context, l load) error {
 					return fmt.Errorf("%s, %s: %w", l.name, s.name, err)
 				}
 				if turn >= 0 {
-					told[i].add(r)
+					totals[i].add(r)
 				}
 			}
 		}
-		row.Ours, row.Beside = *told[0], *told[1]
+		row.Ours, row.Beside = *totals[0], *totals[1]
 		b.report.add(row)
 	}
 	return nil
@@ -92,7 +92,7 @@ func drive(ctx context.Context, s side, clients int, length time.Duration, at fu
 		first error
 		wg    sync.WaitGroup
 	)
-	before, own, began := s.used(), processCPU(), time.Now()
+	before, generator, began := s.used(), processCPU(), time.Now()
 	for range clients {
 		call := at(s)
 		wg.Go(func() {
@@ -107,7 +107,7 @@ func drive(ctx context.Context, s side, clients int, length time.Duration, at fu
 		})
 	}
 	wg.Wait()
-	took, used, own := time.Since(began), s.used(), processCPU()-own
+	took, used, generator := time.Since(began), s.used(), processCPU()-generator
 	if first != nil {
 		return result{}, first
 	}
@@ -115,7 +115,7 @@ func drive(ctx context.Context, s side, clients int, length time.Duration, at fu
 	n := len(all)
 	return result{
 		perSecond: float64(n) / took.Seconds(), p50: all[n/2], p99: all[n*99/100], cpu: used.each(before, n),
-		generator: own / time.Duration(n),
+		generator: generator / time.Duration(n),
 	}, nil
 }
 

@@ -95,9 +95,9 @@ func videos(query, sort string, size int) string {
 
 // expected is what a platform answers, read before anything is measured.
 type expected struct {
-	token   string
-	ids     []string
-	answers [][]byte // by address
+	token     string
+	ids       []string
+	responses [][]byte // by address
 }
 
 // measureReads asks for each address first: those are the answers that have to come.
@@ -124,7 +124,7 @@ func (b *bench) measureReads(ctx context.Context, l reads, size int) error {
 			}
 			return repeated(s, next, func(_, code int, body []byte) error {
 				is := l.addresses == 0 && bytes.HasPrefix(body, []byte(`{"docs":[{"_id"`))
-				if code != http.StatusOK || !is && !bytes.Equal(k.answers[last], body) {
+				if code != http.StatusOK || !is && !bytes.Equal(k.responses[last], body) {
 					return fmt.Errorf("%d, %d bytes: %.200s", code, len(body), body)
 				}
 				return nil
@@ -151,14 +151,14 @@ func (b *bench) expect(ctx context.Context, p *platform, l reads, size int) (k e
 	}
 	for n := range max(l.addresses, 1) {
 		r := request{Method: http.MethodGet, Path: l.path(n, k.ids), Token: k.token}
-		answer, err := b.firstResponse(ctx, p, r)
+		res, err := b.firstResponse(ctx, p, r)
 		if err == nil {
-			err = l.check(answer, size)
+			err = l.check(res, size)
 		}
 		if err != nil {
-			return k, fmt.Errorf("%s: %w: %.300s", r.Path, err, answer)
+			return k, fmt.Errorf("%s: %w: %.300s", r.Path, err, res)
 		}
-		k.answers = append(k.answers, answer)
+		k.responses = append(k.responses, res)
 	}
 	return k, nil
 }
@@ -173,9 +173,9 @@ func (b *bench) firstResponse(ctx context.Context, p *platform, r request) ([]by
 }
 
 // check holds a first answer to what is known of the catalogue.
-func (l reads) check(answer []byte, size int) error {
+func (l reads) check(res []byte, size int) error {
 	var page envelope
-	if err := json.Unmarshal(answer, &page); err != nil {
+	if err := json.Unmarshal(res, &page); err != nil {
 		return err
 	}
 	switch {

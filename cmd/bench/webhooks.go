@@ -161,7 +161,7 @@ func (r *renewals) deliveries(s side) caller {
 		d = r.delivery(r.last.Add(1))
 		return d.request
 	}, func(_, code int, body []byte) error {
-		var told struct {
+		var got struct {
 			Received bool   `json:"received"`
 			EventID  string `json:"event_id"`
 			Result   struct {
@@ -170,9 +170,9 @@ func (r *renewals) deliveries(s side) caller {
 				NewStatus      string `json:"new_status"`
 			} `json:"result"`
 		}
-		if err := json.Unmarshal(body, &told); err != nil || code != http.StatusOK || !told.Received ||
-			told.EventID != d.eventID || told.Result.Status != "processed" || told.Result.SubscriptionID != d.of.ID ||
-			told.Result.NewStatus != "active" {
+		if err := json.Unmarshal(body, &got); err != nil || code != http.StatusOK || !got.Received ||
+			got.EventID != d.eventID || got.Result.Status != "processed" || got.Result.SubscriptionID != d.of.ID ||
+			got.Result.NewStatus != "active" {
 			return fmt.Errorf("event %s of subscription %s: %d %s", d.eventID, d.of.ID, code, body)
 		}
 		return nil

@@ -70,9 +70,9 @@ func TestAnAnalystReadsFiguresAndWritesNothing(t *testing.T) {
 		"default_transaction_read_only": "on", "statement_timeout": "1min",
 		"idle_in_transaction_session_timeout": "10min", "search_path": "finance",
 	} {
-		var shown string
-		require.NoError(t, analyst.QueryRow(ctx, "SHOW "+setting).Scan(&shown))
-		require.Equal(t, value, shown, setting)
+		var output string
+		require.NoError(t, analyst.QueryRow(ctx, "SHOW "+setting).Scan(&output))
+		require.Equal(t, value, output, setting)
 	}
 	_, err = analyst.Exec(ctx, "SELECT * FROM overview") // schema finance is looked through by itself
 	require.NoError(t, err)

@@ -322,12 +322,12 @@ func (o *outside) dieAt(w way, step string) (paid bool) {
 		require.Error(o.t, err, "the process was to die before it answers")
 	} else if err == nil { // the webhook may be faster than the answer
 		require.Equal(o.t, 201, status, "%s", raw)
-		var answer struct {
+		var response struct {
 			Info struct{ Pix struct{ Payload string } }
 		}
-		require.NoError(o.t, json.Unmarshal(raw, &answer))
+		require.NoError(o.t, json.Unmarshal(raw, &response))
 		if paid = w.pix; paid {
-			_, err := o.sandbox.GWA.PayPIX(answer.Info.Pix.Payload)
+			_, err := o.sandbox.GWA.PayPIX(response.Info.Pix.Payload)
 			require.NoError(o.t, err)
 		}
 	}
@@ -361,10 +361,10 @@ func (o *outside) dieDuringTheCall(w way) {
 	require.NoError(o.t, s.Faults.Plan(stage.Fault{
 		Kind: stage.FaultTimeoutAfter, Method: http.MethodPost, Path: w.calls(o), Times: 1,
 	}))
-	answered := make(chan error, 1)
+	responded := make(chan error, 1)
 	go func() {
 		_, _, err := w.subscribe(o, token)
-		answered <- err
+		responded <- err
 	}()
 	eventually(o.t, "the gateway was not called", func() bool { return len(s.Faults.Planned()) == 0 })
 	eventually(o.t, "the gateway did not act", func() bool {
@@ -374,5 +374,5 @@ func (o *outside) dieDuringTheCall(w way) {
 	})
 	require.NoError(o.t, p.command.Process.Kill())
 	<-p.exited
-	require.Error(o.t, <-answered)
+	require.Error(o.t, <-responded)
 }

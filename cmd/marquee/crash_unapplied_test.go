@@ -79,13 +79,13 @@ func killedEndingAStray(o *outside, step string) {
 // stray has gateway B charge for a second recurrence that names the subscription.
 func (o *outside) stray() {
 	o.t.Helper()
-	own := o.listed(o.sandbox.GWBURL() + "/v1/subscriptions")[0].(map[string]any)
-	item := own["items"].(map[string]any)["data"].([]any)[0].(map[string]any)
+	recurrence := o.listed(o.sandbox.GWBURL() + "/v1/subscriptions")[0].(map[string]any)
+	item := recurrence["items"].(map[string]any)["data"].([]any)[0].(map[string]any)
 	form := url.Values{
-		"customer": {own["customer"].(string)}, "items[0][price]": {item["price"].(map[string]any)["id"].(string)},
-		"default_payment_method": {own["default_payment_method"].(string)},
+		"customer": {recurrence["customer"].(string)}, "items[0][price]": {item["price"].(map[string]any)["id"].(string)},
+		"default_payment_method": {recurrence["default_payment_method"].(string)},
 	}
-	for name, value := range own["metadata"].(map[string]any) {
+	for name, value := range recurrence["metadata"].(map[string]any) {
 		form.Set("metadata["+name+"]", value.(string))
 	}
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, o.sandbox.GWBURL()+"/v1/subscriptions",
@@ -93,10 +93,10 @@ func (o *outside) stray() {
 	require.NoError(o.t, err)
 	r.Header.Set("Authorization", "Bearer "+o.gwbKey)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer, err := http.DefaultClient.Do(r)
+	res, err := http.DefaultClient.Do(r)
 	require.NoError(o.t, err)
-	require.NoError(o.t, answer.Body.Close())
-	require.Equal(o.t, http.StatusOK, answer.StatusCode)
+	require.NoError(o.t, res.Body.Close())
+	require.Equal(o.t, http.StatusOK, res.StatusCode)
 }
 
 // killedExtending: the next charge of an extended subscription is at the extension's end,

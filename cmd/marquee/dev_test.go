@@ -156,9 +156,9 @@ func TestDevOffersToBeginAfresh(t *testing.T) {
 	require.Contains(t, string(out),
 		"begin afresh with an empty database: rm -r "+dir+", or leave it there and name another by --data-dir")
 	on(func(db *pgx.Conn) {
-		var kept int
-		require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM goose_db_version").Scan(&kept))
-		require.Equal(t, 2, kept)
+		var rows int
+		require.NoError(t, db.QueryRow(t.Context(), "SELECT count(*) FROM goose_db_version").Scan(&rows))
+		require.Equal(t, 2, rows)
 	})
 }
 

@@ -147,11 +147,11 @@ func (m *machine) kill() {
 // call sends JSON (or a form for url.Values) and returns status and body.
 func call(t *testing.T, method, address, token string, body any) (int, []byte) {
 	t.Helper()
-	status, answer, err := tryCall(method, address, token, body)
+	status, raw, err := tryCall(method, address, token, body)
 	require.NoError(t, err)
 	secrettest.Of(t).AddBody(body)
-	secrettest.Of(t).AddBody(answer)
-	return status, answer
+	secrettest.Of(t).AddBody(raw)
+	return status, raw
 }
 
 func tryCall(method, address, token string, body any) (int, []byte, error) {

@@ -35,7 +35,7 @@ func TestJobsStartAgainSoonAfterTheirWorkerWasKilled(t *testing.T) {
 	require.NoError(t, err)
 	_, err = locked.Exec(ctx, "LOCK TABLE finance.export_chunks") // the export stands behind it
 	require.NoError(t, err)
-	asked := expect(t, 202, http.MethodGet, o.api("/admin/finance/export?format=csv&async=1"), root, nil)
+	accepted := expect(t, 202, http.MethodGet, o.api("/admin/finance/export?format=csv&async=1"), root, nil)
 	expect(t, 200, http.MethodPost, o.api("/auth/forgot-password"), "", map[string]any{"email": "ana@example.com"})
 	attempts := func() (n int) {
 		require.NoError(t, db.QueryRow(ctx, "SELECT attempt FROM finance.exports").Scan(&n))
@@ -71,7 +71,7 @@ func TestJobsStartAgainSoonAfterTheirWorkerWasKilled(t *testing.T) {
 	require.Less(t, exported, soonAfterDeath)
 
 	require.NoError(t, locked.Rollback(ctx))
-	id := asked["_id"].(string)
+	id := accepted["_id"].(string)
 	eventually(t, "the export is not done", func() bool {
 		return expect(t, 200, http.MethodGet, o.api("/admin/exports/"+id), root, nil)["status"] == "done"
 	})

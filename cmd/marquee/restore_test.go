@@ -173,8 +173,8 @@ func TestARestoredDatabaseWaits(t *testing.T) {
 	o.serve("")
 	working = o.start("work", "")
 	require.NoError(t, o.sandbox.GWB.PayPIX(code))
-	const looked = `SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied' AND state = 'completed'`
-	eventually(t, "the code's money was not looked at", func() bool { return o.count(looked) > 0 })
+	const completed = `SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied' AND state = 'completed'`
+	eventually(t, "the code's money was not looked at", func() bool { return o.count(completed) > 0 })
 	require.Contains(t, working.log.String(), "this database is restored or copied")
 	untouched := func() {
 		t.Helper()
@@ -224,11 +224,11 @@ func newDatabase(t *testing.T, name string, command ...string) string {
 }
 
 // text asks the database for one.
-func text(t *testing.T, o *outside, query string) (answer string) {
+func text(t *testing.T, o *outside, query string) (value string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), o.database)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
-	require.NoError(t, conn.QueryRow(t.Context(), query).Scan(&answer))
-	return answer
+	require.NoError(t, conn.QueryRow(t.Context(), query).Scan(&value))
+	return value
 }

@@ -63,8 +63,8 @@ func TestSandboxIsForAnyonesTests(t *testing.T) {
 	end()
 
 	second, end := startSandbox(t, "--data-dir", dir)
-	kept := expect(t, 200, http.MethodGet, second.Sandbox.GWB+"/v1/customers", second.Keys.GWB, nil)
-	require.Len(t, kept["data"], 1, "what --data-dir kept")
+	customers := expect(t, 200, http.MethodGet, second.Sandbox.GWB+"/v1/customers", second.Keys.GWB, nil)
+	require.Len(t, customers["data"], 1, "what --data-dir kept")
 	end()
 
 	status, out := runOnce(t, "sandbox", "--gwa-addr", "0.0.0.0:0")

@@ -135,12 +135,12 @@ func TestAnalystRolesRaceWithoutTheirGuards(t *testing.T) {
 		ended <- err
 	}()
 	require.Eventually(t, func() bool {
-		var waits bool
+		var waiting bool
 		require.NoError(t,
 			tx.QueryRow(t.Context(),
 				`SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock')`,
-				second.PgConn().PID()).Scan(&waits))
-		return waits
+				second.PgConn().PID()).Scan(&waiting))
+		return waiting
 	}, 20*time.Second, 5*time.Millisecond)
 	require.NoError(t, tx.Commit(t.Context()))
 	require.ErrorContains(t, <-ended, "pg_authid_rolname_index")

@@ -36,21 +36,21 @@ type Status struct {
 // Up brings the database to the newest version and returns how many migrations
 // it applied. Several processes may call it at once: a session lock lets one do
 // the work. A database that the baselines find at the last of the files which they
-// replaced is noted as theirs; one at another of these is a ReplacedError. told hears
+// replaced is noted as theirs; one at another of these is a ReplacedError. notify hears
 // what there is to say to whoever migrates, such as what an administrator has to do.
-func Up(ctx context.Context, databaseURL string, told ...func(sentence string)) (int, error) {
+func Up(ctx context.Context, databaseURL string, notify ...func(sentence string)) (int, error) {
 	stamped, err := stampBaselines(ctx, databaseURL)
 	if err != nil {
 		return 0, err
 	}
 	if stamped {
-		for _, hear := range told {
+		for _, hear := range notify {
 			hear(fmt.Sprintf("The database stood at migration %05d: it is as the baselines make it, and noted so.",
 				lastReplaced))
 		}
 	}
 	applied := 0
-	err = with(ctx, databaseURL, told, func(p *goose.Provider) error {
+	err = with(ctx, databaseURL, notify, func(p *goose.Provider) error {
 		results, err := p.Up(ctx)
 		applied = len(results)
 		return err
@@ -91,13 +91,13 @@ func List(ctx context.Context, databaseURL string) ([]Status, error) {
 // such as that there was nothing to drop, have others.
 const ofRaise = "00000"
 
-func with(ctx context.Context, databaseURL string, told []func(string), f func(*goose.Provider) error) (err error) {
+func with(ctx context.Context, databaseURL string, notify []func(string), f func(*goose.Provider) error) (err error) {
 	config, err := pgx.ParseConfig(databaseURL)
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
-		for _, hear := range told {
+		for _, hear := range notify {
 			if n.Code == ofRaise {
 				hear(n.Message)
 			}

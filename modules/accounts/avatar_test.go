@@ -173,8 +173,8 @@ func TestAvatarTakenOffTheRecordIsDeleted(t *testing.T) {
 	colleague := b.customer.As(accountstest.Token(t, b.db, admin.Username))
 	put(colleague, "/customers", map[string]any{"_id": b.id, "avatar_id": nil})
 	require.Zero(t, rows(), "by an admin")
-	own, _ := b.post(colleague, "me.png", pngBytes(t, 8, 8)).Expect(200).Map()["avatar_id"].(string)
-	put(colleague, "/my-user", map[string]any{"avatar_id": strings.ToUpper(own)})
+	avatarID, _ := b.post(colleague, "me.png", pngBytes(t, 8, 8)).Expect(200).Map()["avatar_id"].(string)
+	put(colleague, "/my-user", map[string]any{"avatar_id": strings.ToUpper(avatarID)})
 	require.Equal(t, 1, rows())
 	put(colleague, "/my-user", map[string]any{"avatar_id": nil})
 	require.Zero(t, rows(), "an admin's own")
@@ -185,7 +185,7 @@ func TestAvatarTakenOffTheRecordIsDeleted(t *testing.T) {
 func TestAvatarIsOnesOwnPicture(t *testing.T) {
 	t.Parallel()
 	b := setupAvatars(t)
-	own := b.set(pngBytes(t, 8, 8))
+	avatarID := b.set(pngBytes(t, 8, 8))
 	admin := accountstest.Admin(t, b.db)
 	colleague := b.customer.As(accountstest.Token(t, b.db, admin.Username))
 	theirs, _ := b.post(colleague, "me.png", pngBytes(t, 8, 8)).Expect(200).Map()["avatar_id"].(string)
@@ -198,10 +198,10 @@ func TestAvatarIsOnesOwnPicture(t *testing.T) {
 	}{
 		{c: b.customer, path: "/customers/me", as: "somebody else's", id: "", pictureOf: theirs},
 		{c: b.customer, path: "/customers/me", as: "nobody's", id: "", pictureOf: objectid.New().String()},
-		{c: colleague, path: "/my-user", as: "somebody else's", id: "", pictureOf: own},
+		{c: colleague, path: "/my-user", as: "somebody else's", id: "", pictureOf: avatarID},
 		{c: colleague, path: "/my-user", as: "nobody's", id: "", pictureOf: objectid.New().String()},
 		{c: colleague, path: "/customers", as: "the admin's own", id: b.id, pictureOf: theirs},
-		{c: root, path: "/users", as: "a customer's", id: admin.ID, pictureOf: own},
+		{c: root, path: "/users", as: "a customer's", id: admin.ID, pictureOf: avatarID},
 	} {
 		object := map[string]any{"avatar_id": try.pictureOf}
 		if try.id != "" {
@@ -216,7 +216,7 @@ func TestAvatarIsOnesOwnPicture(t *testing.T) {
 	}}).Expect(422)
 	require.Equal(t, "avatar_id", a.Field())
 	require.Equal(t, 2, b.rows(`SELECT count(*) FROM files.files WHERE purpose = 'avatar'`), "nothing is lost")
-	for _, sent := range []any{own, strings.ToUpper(own), nil, nil} {
+	for _, sent := range []any{avatarID, strings.ToUpper(avatarID), nil, nil} {
 		b.customer.Put("/customers/me", []any{map[string]any{"avatar_id": sent}}).Expect(200)
 	}
 }
@@ -409,16 +409,16 @@ func TestFilesOfUsers(t *testing.T) {
 			Expect(200).Map()["file_id"].(string)
 		return id
 	}
-	own, theirs := upload(b.id), upload(admin.ID)
-	b.customer.Get("/archive-records/" + own).Expect(200)
-	other.Get("/archive-records/" + own).Expect(404)
+	uploaded, theirs := upload(b.id), upload(admin.ID)
+	b.customer.Get("/archive-records/" + uploaded).Expect(200)
+	other.Get("/archive-records/" + uploaded).Expect(404)
 	b.customer.Get("/archive-records/" + theirs).Expect(404)
 	asAdmin.Get("/archive-records/" + theirs).Expect(200)
 
 	avatar := b.set(pngBytes(t, 10, 10))
 	gone := func() (all []string) {
 		ids, err := b.svc.FileRecords().AbandonedFiles(t.Context(), []files.Ref{
-			{FileID: objectid.ID(own), RecordID: b.id, Purpose: files.Record},
+			{FileID: objectid.ID(uploaded), RecordID: b.id, Purpose: files.Record},
 			{FileID: objectid.ID(theirs), RecordID: admin.ID, Purpose: files.Record},
 			{FileID: objectid.ID(avatar), RecordID: b.id, Purpose: files.Avatar},
 		})
@@ -434,5 +434,5 @@ func TestFilesOfUsers(t *testing.T) {
 	require.Equal(t, []string{avatar}, gone())
 	_, err = b.db.Exec(t.Context(), `UPDATE accounts.users SET deleted_at = $2 WHERE id = $1`, b.id, time.Now())
 	require.NoError(t, err)
-	require.Equal(t, []string{own, avatar}, gone())
+	require.Equal(t, []string{uploaded, avatar}, gone())
 }

@@ -28,23 +28,23 @@ func TestAdminsEditCustomers(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t)
 	id := o.customer.ID
-	shown := o.get(t, "/customers?_id="+id.String(), o.adminToken).doc(t)
-	mine := o.get(t, "/customers/me", o.customerJWT).doc(t)
-	require.Equal(t, mine, shown, "an admin sees the customer as the customer does")
+	listed := o.get(t, "/customers?_id="+id.String(), o.adminToken).doc(t)
+	me := o.get(t, "/customers/me", o.customerJWT).doc(t)
+	require.Equal(t, me, listed, "an admin sees the customer as the customer does")
 
 	o.clock.Advance(time.Second)
 	a := o.put(t, "/customers", o.adminToken, change(id, map[string]any{
 		"full_name": "Ana Maria", "phone": "+5541999990000", "tax_id": "12345678909", "address": homeAddress(nil),
-		"nationality": "pt", "my_list": []string{"a", "b"}, "avatar_id": shown["avatar_id"],
+		"nationality": "pt", "my_list": []string{"a", "b"}, "avatar_id": listed["avatar_id"],
 		"email_verified_at": "2001-01-01", "created_at": "2001-01-01",
 	}))
 	require.Equal(t, 200, a.status, a.raw)
 	doc := a.doc(t)
 	require.Equal(t, "Ana Maria", doc["full_name"])
 	require.Equal(t, homeAddress(map[string]any{"complement": ""}), doc["address"])
-	require.Equal(t, shown["created_at"], doc["created_at"])
-	require.Equal(t, shown["email_verified_at"], doc["email_verified_at"])
-	require.Equal(t, shown["username"], doc["username"])
+	require.Equal(t, listed["created_at"], doc["created_at"])
+	require.Equal(t, listed["email_verified_at"], doc["email_verified_at"])
+	require.Equal(t, listed["username"], doc["username"])
 	require.Equal(t, "PT", doc["nationality"])
 
 	a = o.put(t, "/customers", o.adminToken, change(id, map[string]any{"address": nil, "tax_id": nil}))
@@ -239,7 +239,7 @@ func TestHiddenFieldsCannotBeProbed(t *testing.T) {
 		"/users":     {"address", "nationality", "email_verified", "my_list"},
 		"/customers": {"is_root", "type_user", "name"},
 	} {
-		ask := func(key, value string) response {
+		get := func(key, value string) response {
 			a := o.get(t, path+"?qty_docs_page=100&"+key+"="+url.QueryEscape(value), o.adminToken)
 			require.Equal(t, 200, a.status, "%s %s: %s", path, value, a.raw)
 			a.body["links"] = nil
@@ -250,16 +250,16 @@ func TestHiddenFieldsCannotBeProbed(t *testing.T) {
 				`{"$exists":true}`, `null`, `{"$ne":"x"}`, `{"$regex":"."}`, `{"$gt":""}`, `{"$type":"string"}`,
 				`{"$in":[null,"x"]}`, `true`, `{"$not":{"$regex":"a"}}`,
 			} {
-				known := ask("query", `{"`+field+`":`+condition+`}`)
-				require.Equal(t, ask("query", `{"never_heard_of":`+condition+`}`).body, known.body, "%s %s %s", path,
+				known := get("query", `{"`+field+`":`+condition+`}`)
+				require.Equal(t, get("query", `{"never_heard_of":`+condition+`}`).body, known.body, "%s %s %s", path,
 					field, condition)
 			}
 			for _, direction := range []string{"1", "-1"} {
-				require.Equal(t, ask("sort", `{"never_heard_of":`+direction+`}`).body,
-					ask("sort", `{"`+field+`":`+direction+`}`).body, "%s %s", path, field)
+				require.Equal(t, get("sort", `{"never_heard_of":`+direction+`}`).body,
+					get("sort", `{"`+field+`":`+direction+`}`).body, "%s %s", path, field)
 			}
 		}
-		all := ask("sort", `{}`)
+		all := get("sort", `{}`)
 		for _, field := range append(hidden, more...) {
 			require.NotContains(t, all.raw, `"`+field+`":`, path)
 		}

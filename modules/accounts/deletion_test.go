@@ -21,17 +21,17 @@ import (
 // shop stands for a module above: it charges, holds data, and has buyers. Its
 // gateway is down at first.
 type shop struct {
-	mu     sync.Mutex
-	up     bool
-	asked  int
-	erased []objectid.ID
-	buyers []objectid.ID
+	mu       sync.Mutex
+	up       bool
+	requests int
+	erased   []objectid.ID
+	buyers   []objectid.ID
 }
 
 func (s *shop) StopBilling(context.Context, objectid.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked++
+	s.requests++
 	if !s.up {
 		return errors.New("the gateway is down")
 	}
@@ -64,7 +64,7 @@ func (s *shop) open() {
 func (s *shop) calls() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.asked
+	return s.requests
 }
 
 func withShop(t *testing.T, b *bundle) *shop {
@@ -106,8 +106,8 @@ func TestDeletedCustomerIsClosedAtOnceAndErasedOnceBillingHasStopped(t *testing.
 	require.Equal(t, "INVALID_CREDENTIALS", b.login(t, c.Username, accountstest.Password).code())
 	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.codes`))
 
-	const waits = `kind = 'accounts_erase_customer' AND state IN ('retryable', 'available', 'scheduled') AND errors IS NOT NULL`
-	require.Eventually(t, func() bool { return b.count(t, `SELECT count(*) FROM jobs.river_job WHERE `+waits) == 1 },
+	const pending = `kind = 'accounts_erase_customer' AND state IN ('retryable', 'available', 'scheduled') AND errors IS NOT NULL`
+	require.Eventually(t, func() bool { return b.count(t, `SELECT count(*) FROM jobs.river_job WHERE `+pending) == 1 },
 		20*time.Second, 10*time.Millisecond)
 	require.Equal(t, 1, b.count(t,
 		`SELECT count(*) FROM accounts.deletions WHERE customer_id = $1 AND deleted_by = $1 AND erased_at IS NULL`,
@@ -115,7 +115,7 @@ func TestDeletedCustomerIsClosedAtOnceAndErasedOnceBillingHasStopped(t *testing.
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM files.files`),
 		"nothing is erased before the gateway has confirmed")
 	s.open()
-	b.exec(t, `UPDATE jobs.river_job SET scheduled_at = now(), state = 'available' WHERE `+waits)
+	b.exec(t, `UPDATE jobs.river_job SET scheduled_at = now(), state = 'available' WHERE `+pending)
 	require.Eventually(t, func() bool {
 		return b.count(t, `SELECT count(*) FROM accounts.deletions WHERE erased_at IS NOT NULL`) == 1
 	}, 30*time.Second, 50*time.Millisecond)
@@ -179,9 +179,9 @@ func TestUnverifiedAccountsAreRemoved(t *testing.T) {
 			`SELECT count(*) FROM accounts.deletions WHERE customer_id = $1 AND deleted_by IS NULL AND erased_at IS NOT NULL`, stale) == 1
 	}, 20*time.Second, 20*time.Millisecond)
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.deletions`))
-	for _, kept := range []objectid.ID{later, buyer, verified.ID, fresh} {
+	for _, id := range []objectid.ID{later, buyer, verified.ID, fresh} {
 		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND deleted_at IS NULL`,
-			kept))
+			id))
 	}
 }
 

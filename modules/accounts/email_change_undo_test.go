@@ -96,11 +96,11 @@ func TestATakenAccountIsGivenBack(t *testing.T) {
 	thief := b.login(t, c.Username, accountstest.Password)
 	token := thief.text("access_token")
 	b.moveTo(t, token, "thief@example.com")
-	asked, text := b.undoToken(t, c.Email, 1)
+	request, text := b.undoToken(t, c.Email, 1)
 	require.Contains(t, text, "t…@example.com")
 	require.NotContains(t, text, "thief@")
 	link, text := b.undoToken(t, c.Email, 2)
-	require.Equal(t, asked, link, "one link for the request and the change")
+	require.Equal(t, request, link, "one link for the request and the change")
 	require.Contains(t, text, "7")
 	b.moveTo(t, token, "hidden@example.com")
 	b.noticeWithoutLink(t, "thief@example.com")
@@ -161,8 +161,8 @@ func TestLinksOfAddressesThatNobodyProved(t *testing.T) {
 	b.moveTo(t, b.token(t, c.Username), "moved@example.com")
 	link, _ := b.undoToken(t, c.Email, 1)
 	root := b.token(t, accountstest.Root(t, b.db).Username)
-	answer := b.json(t, "PUT", "/customers", root, change(c.ID, map[string]any{"email": "support@example.com"}))
-	require.Equal(t, 200, answer.status, answer.raw)
+	res := b.json(t, "PUT", "/customers", root, change(c.ID, map[string]any{"email": "support@example.com"}))
+	require.Equal(t, 200, res.status, res.raw)
 	require.Equal(t, 400, b.undo(t, link).status)
 }
 
@@ -261,8 +261,8 @@ func TestUndoingAtOtherTimes(t *testing.T) {
 	b.moveTo(t, token, "new2@example.com")
 	link, _ = b.undoToken(t, c.Email, 3)
 	accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.Username = "first narne" })
-	held := b.get(t, "/customers/me/data", token)
-	require.Contains(t, held.raw, c.Email)
+	data := b.get(t, "/customers/me/data", token)
+	require.Contains(t, data.raw, c.Email)
 	require.Equal(t, 200, b.undo(t, link).status)
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND username = $2 AND email = $2`,
 		c.ID, c.Email))
@@ -295,21 +295,21 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t, linking)
 	o.work(t)
-	ask := func(o *office, email string, current any) response {
+	put := func(o *office, email string, current any) response {
 		body := map[string]any{"new_email": email}
 		if current != nil {
 			body["current_password"] = current
 		}
 		return o.post(t, "/customers/me/change-email", o.customerJWT, body)
 	}
-	mine := func(o *office, email string, current any) response {
+	changeAsCustomer := func(o *office, email string, current any) response {
 		body := map[string]any{"email": email}
 		if current != nil {
 			body["current_password"] = current
 		}
 		return o.put(t, "/my-user", o.adminToken, []any{body})
 	}
-	for _, f := range []func(*office, string, any) response{ask, mine} {
+	for _, f := range []func(*office, string, any) response{put, changeAsCustomer} {
 		a := f(o, "wrong@example.com", "not the password")
 		require.Equal(t, 400, a.status, a.raw)
 		require.Equal(t, fault.CodeValidation, a.code())
@@ -323,8 +323,8 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 		"email": "wrong@example.com", "EMAIL": "x", "current_password": "not the password",
 	}})
 	require.Equal(t, 422, misspelt.status, "a body that nobody can read tries no password: %s", misspelt.raw)
-	require.Equal(t, 200, ask(o, "right@example.com", accountstest.Password).status)
-	require.Equal(t, 200, mine(o, "admin-right@example.com", accountstest.Password).status)
+	require.Equal(t, 200, put(o, "right@example.com", accountstest.Password).status)
+	require.Equal(t, 200, changeAsCustomer(o, "admin-right@example.com", accountstest.Password).status)
 	link, text := o.undoToken(t, o.admin.Email, 1)
 	require.Contains(t, text, "a…@example.com")
 	require.Contains(t, text, "o e-mail da sua conta agora é a…@example.com")
@@ -345,7 +345,7 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 	// Moved back and forth, it is told no more than a few times a day; the way back stays open.
 	statuses := map[int]int{}
 	for n := range 20 {
-		statuses[mine(o, []string{"admin-x@example.com", "admin-y@example.com"}[n%2], nil).status]++
+		statuses[changeAsCustomer(o, []string{"admin-x@example.com", "admin-y@example.com"}[n%2], nil).status]++
 	}
 	require.Equal(t, map[int]int{200: 7 + 6, 429: 7}, statuses, "what stays takes none of them")
 	require.Equal(t, 200, o.undo(t, link).status)
@@ -354,7 +354,7 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 	require.Equal(t, 200, o.login(t, o.admin.Username, newPassword).status)
 
 	o = openOffice(t, linking, func(d *accounts.Deps) { d.Config.EmailChangeNeedsPassword = true })
-	for _, f := range []func(*office, string, any) response{ask, mine} {
+	for _, f := range []func(*office, string, any) response{put, changeAsCustomer} {
 		for said, none := range map[string]any{"is needed": nil, "is wrong": ""} {
 			a := f(o, "needs@example.com", none)
 			require.Contains(t, a.raw, said)
@@ -365,9 +365,9 @@ func TestCurrentPasswordAtAChangeOfEmail(t *testing.T) {
 	require.Equal(t, 400,
 		o.put(t, "/users", o.adminToken, change(o.admin.ID, map[string]any{"email": "needs@example.com"})).status,
 		"nor by the other door")
-	require.Equal(t, 200, mine(o, o.admin.Email, nil).status, "what stays needs none")
-	require.Equal(t, 200, ask(o, "needs@example.com", accountstest.Password).status)
-	require.Equal(t, 200, mine(o, "admin-needs@example.com", accountstest.Password).status)
+	require.Equal(t, 200, changeAsCustomer(o, o.admin.Email, nil).status, "what stays needs none")
+	require.Equal(t, 200, put(o, "needs@example.com", accountstest.Password).status)
+	require.Equal(t, 200, changeAsCustomer(o, "admin-needs@example.com", accountstest.Password).status)
 }
 
 // Somebody signs up with another's address; its owner comes by a reset and finds nothing

@@ -89,7 +89,7 @@ func BenchmarkTimingOfForgotPassword(b *testing.B) {
 	client, customers := realCost(b)
 	var all []accounts.Customer
 	strangers := 0
-	ask := func(address string) {
+	login := func(address string) {
 		client.Post("/auth/forgot-password", map[string]any{"email": address}).Expect(200)
 	}
 	medians(b, func(i int) {
@@ -98,10 +98,10 @@ func BenchmarkTimingOfForgotPassword(b *testing.B) {
 			all = customers(100) // each address has one turn a minute
 			b.StartTimer()
 		}
-		ask(all[i].Email)
+		login(all[i].Email)
 	}, func(int) {
 		strangers++
-		ask(fmt.Sprintf("nobody%d@example.com", strangers))
+		login(fmt.Sprintf("nobody%d@example.com", strangers))
 	})
 }
 

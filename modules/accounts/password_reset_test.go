@@ -137,11 +137,11 @@ func TestForgotPasswordDoesTheSameForAllAddresses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	known := accountstest.Customer(t, b.db)
-	var answers, again []string
+	var bodies, again []string
 	for i, email := range []string{known.Email, "nobody@example.com"} {
 		a := b.post(t, "/auth/forgot-password", "", map[string]any{"email": email})
 		require.Equal(t, 200, a.status, a.raw)
-		answers = append(answers, a.raw)
+		bodies = append(bodies, a.raw)
 		require.Equal(t, i+1, b.count(t, `SELECT count(*) FROM jobs.river_job WHERE kind = 'accounts_send_reset'`))
 		require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.codes`), "what differs is left to the job")
 		a = b.post(t, "/auth/forgot-password", "", map[string]any{"email": email})
@@ -150,7 +150,7 @@ func TestForgotPasswordDoesTheSameForAllAddresses(t *testing.T) {
 		require.Contains(t, a.detail(), "60 seconds")
 		again = append(again, a.raw)
 	}
-	require.Equal(t, answers[0], answers[1])
+	require.Equal(t, bodies[0], bodies[1])
 	require.Equal(t, again[0], again[1])
 }
 
@@ -235,9 +235,9 @@ func TestSquatterLosesTheAccountToTheAddressOwner(t *testing.T) {
 	_, err := b.files.CallerByArchiveToken(t.Context(), squatter.text("auth", "archive_token"))
 	require.Error(t, err)
 	require.Equal(t, 401, b.login(t, "vitima", "s3cret-enough-vitima").status)
-	mine := b.login(t, "vitima@example.com", newPassword)
-	require.Equal(t, 200, mine.status)
-	a := b.post(t, "/customers/me/confirm-email", mine.text("access_token"),
+	session := b.login(t, "vitima@example.com", newPassword)
+	require.Equal(t, 200, session.status)
+	a := b.post(t, "/customers/me/confirm-email", session.text("access_token"),
 		map[string]any{"verification_code": pending})
 	require.Equal(t, 400, a.status, "the squatter's pending change ended with the reset: %s", a.raw)
 	require.Contains(t, a.detail(), "no pending change")

@@ -37,8 +37,8 @@ func TestProfiles(t *testing.T) {
 	require.Equal(t, 422,
 		o.put(t, "/users-type", o.rootToken, change(id, map[string]any{"update": []string{"no_such_handler"}})).status)
 	o.exec(t, `UPDATE accounts.users_type SET "update" = '{requisition_put,renamed_since}' WHERE id = $1`, id)
-	held := o.put(t, "/users-type", o.rootToken, []any{o.get(t, "/users-type?_id="+id.String(), o.rootToken).doc(t)})
-	require.Equal(t, 200, held.status, "what a list shows may be sent back: %s", held.raw)
+	refused := o.put(t, "/users-type", o.rootToken, []any{o.get(t, "/users-type?_id="+id.String(), o.rootToken).doc(t)})
+	require.Equal(t, 200, refused.status, "what a list shows may be sent back: %s", refused.raw)
 
 	for name, c := range map[string]struct {
 		body   any

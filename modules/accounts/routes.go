@@ -60,7 +60,7 @@ func (s *Service) Routes(api *httpapi.API) {
 // audit trail.
 func (s *Service) adminRoutes(api *httpapi.API) {
 	crud, audit := s.crud, s.trail.Entries()
-	admins, profiles, myUser, own := s.users.Resource(), s.users.Profiles(), s.users.MyUser(), s.users.Handlers()
+	admins, profiles, myUser, handlers := s.users.Resource(), s.users.Profiles(), s.users.MyUser(), s.users.Handlers()
 	theirs, admin := s.customers.Resource(), s.customers.Handlers()
 	httpapi.Route(api, http.MethodGet, "/users", "user_list", httpapi.Admin, crud.List(admins.View),
 		admins.ListDoc()...)
@@ -78,9 +78,9 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 		profiles.UpdateDoc()...)
 	httpapi.Route(api, http.MethodDelete, "/users-type", "users_type_delete", httpapi.Root, crud.Delete(profiles),
 		profiles.DeleteDoc()...)
-	httpapi.Route(api, http.MethodGet, "/my-user", "my_user_get", httpapi.Admin, own.GetMyUser,
+	httpapi.Route(api, http.MethodGet, "/my-user", "my_user_get", httpapi.Admin, handlers.GetMyUser,
 		httpapi.ResponseSchema(myUser.EnvelopeSchema()))
-	httpapi.Route(api, http.MethodPut, "/my-user", "my_user_put", httpapi.Admin, own.PutMyUser,
+	httpapi.Route(api, http.MethodPut, "/my-user", "my_user_put", httpapi.Admin, handlers.PutMyUser,
 		myUser.UpdateDocWith(users.ProvingFields())...)
 	httpapi.Route(api, http.MethodGet, "/customers", "customer_list", httpapi.Admin, crud.List(theirs.View),
 		theirs.ListDoc()...)

@@ -86,18 +86,18 @@ func TestResendAnswersAlikeForAllAddresses(t *testing.T) {
 	verified := accountstest.Customer(t, b.db)
 	admin := accountstest.Admin(t, b.db)
 	pending := accountstest.Customer(t, b.db, func(n *accounts.NewUser) { n.EmailVerified = false })
-	var answers, again []string
+	var bodies, again []string
 	for _, email := range []string{verified.Email, admin.Email, pending.Email, "nobody@example.com"} {
 		a := b.post(t, "/auth/resend-verification", "", map[string]any{"email": email})
 		require.Equal(t, 200, a.status, a.raw)
-		answers = append(answers, a.raw)
+		bodies = append(bodies, a.raw)
 		a = b.post(t, "/auth/resend-verification", "", map[string]any{"email": " " + email})
 		require.Equal(t, 429, a.status, "the cooldown counts for %s", email)
 		require.Equal(t, "60", a.header.Get("Retry-After"))
 		again = append(again, a.raw)
 	}
-	for i := range answers {
-		require.Equal(t, answers[0], answers[i])
+	for i := range bodies {
+		require.Equal(t, bodies[0], bodies[i])
 		require.Equal(t, again[0], again[i])
 	}
 	require.Equal(t, 4, b.count(t, `SELECT count(*) FROM jobs.river_job WHERE kind = 'accounts_resend_verification'`),
@@ -162,16 +162,16 @@ func (s *brokenSender) Send(ctx context.Context, m mail.Message) error {
 
 func TestUnsentCodeIsTriedAgainAndLoggedOnlyWhenAsked(t *testing.T) {
 	t.Parallel()
-	for _, asked := range []bool{true, false} {
+	for _, requested := range []bool{true, false} {
 		broken := &brokenSender{}
 		broken.failures.Store(1)
 		b := setup(t, func(d *accounts.Deps) {
 			broken.next, d.Mail = d.Mail, broken
-			d.Config.LogUnsentCodes = asked
+			d.Config.LogUnsentCodes = requested
 		}).work(t)
 		_, code := pendingCustomer(t, b, "pia")
 		require.Contains(t, b.log.String(), "the mail server is down")
-		if asked {
+		if requested {
 			require.Contains(t, b.log.String(), code)
 		} else {
 			require.NotContains(t, b.log.String(), code)

@@ -55,7 +55,7 @@ func (s *Service) detach(ctx context.Context, cardID, fileID objectid.ID) (*reso
 // changeFiles runs a change of what hangs on a card, under the card's lock, and
 // writes it into the audit trail.
 func (s *Service) changeFiles(ctx context.Context, cardID objectid.ID,
-	change func(tx pgx.Tx) error) (answer *resource.Response, err error) {
+	change func(tx pgx.Tx) error) (response *resource.Response, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		n, err := s.db.RequisitionTouch(ctx, tx, boarddb.RequisitionTouchParams{ID: cardID, Now: s.deps.Clock.Now()})
 		if err != nil {
@@ -67,10 +67,10 @@ func (s *Service) changeFiles(ctx context.Context, cardID objectid.ID,
 		if err := s.cards.AuditTx(ctx, tx, []objectid.ID{cardID}, func() error { return change(tx) }); err != nil {
 			return err
 		}
-		answer, err = s.cards.One(ctx, tx, cardID)
+		response, err = s.cards.One(ctx, tx, cardID)
 		return err
 	})
-	return answer, err
+	return response, err
 }
 
 // attachment returns the stored file that an id of a path names; 404 when it

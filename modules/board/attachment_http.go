@@ -39,13 +39,13 @@ func (h handlers) upload(r *http.Request) (*resource.Response, error) {
 
 // postFile writes the answer of upload.
 func (h handlers) postFile(w http.ResponseWriter, r *http.Request) {
-	answer, err := h.upload(r)
+	response, err := h.upload(r)
 	if err != nil {
 		h.api.WriteError(r.Context(), w, err)
 		return
 	}
-	w.Header().Set("Content-Type", answer.ContentType)
-	_, _ = w.Write(answer.Body) // the client may be gone
+	w.Header().Set("Content-Type", response.ContentType)
+	_, _ = w.Write(response.Body) // the client may be gone
 }
 
 // getFile is GET /admin/requisitions/files/{file_id}.

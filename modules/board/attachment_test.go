@@ -26,27 +26,27 @@ var png = append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"), make([]byte, 20)
 func TestAttachmentIsKeptShownAndDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	held := b.card("held", b.made("To do")[0].ID)
+	parent := b.card("held", b.made("To do")[0].ID)
 	data := []byte("a,b\n1,2\n")
-	changed := docs[card](b.upload(b.admin, held.ID, "../Relatório \"final\".csv", "text/csv", data))[0]
+	changed := docs[card](b.upload(b.admin, parent.ID, "../Relatório \"final\".csv", "text/csv", data))[0]
 	require.Len(t, changed.Files, 1)
 	file := changed.Files[0]
 	require.Equal(t, attachment{
 		FileID: file.FileID, Filename: `Relatório "final".csv`, ContentType: "text/csv", Size: int64(len(data)),
 	}, file)
-	require.True(t, changed.UpdatedAt.After(held.UpdatedAt))
-	second := b.attached(held.ID, "empty", nil)
-	require.Equal(t, []attachment{file, second}, b.read(held.ID).Files, "oldest first")
+	require.True(t, changed.UpdatedAt.After(parent.UpdatedAt))
+	second := b.attached(parent.ID, "empty", nil)
+	require.Equal(t, []attachment{file, second}, b.read(parent.ID).Files, "oldest first")
 
 	path := cards + "/files/" + file.FileID.String()
-	answer := b.admin.Get(path).Expect(200)
-	require.Equal(t, data, answer.Body)
-	require.Equal(t, "text/csv", answer.Header.Get("Content-Type"))
+	res := b.admin.Get(path).Expect(200)
+	require.Equal(t, data, res.Body)
+	require.Equal(t, "text/csv", res.Header.Get("Content-Type"))
 	require.Equal(t, `attachment; filename="Relat_rio _final_.csv"; filename*=UTF-8''Relat%C3%B3rio%20%22final%22.csv`,
-		answer.Header.Get("Content-Disposition"))
+		res.Header.Get("Content-Disposition"))
 	require.Empty(t, b.admin.Get(cards+"/files/"+second.FileID.String()).Expect(200).Body)
 
-	left := docs[card](b.admin.Delete(cards+"/"+held.ID.String()+"/files/"+file.FileID.String(), nil))[0]
+	left := docs[card](b.admin.Delete(cards+"/"+parent.ID.String()+"/files/"+file.FileID.String(), nil))[0]
 	require.Equal(t, []attachment{second}, left.Files)
 	require.True(t, left.UpdatedAt.After(changed.UpdatedAt))
 	b.admin.Get(path).Expect(404)
@@ -57,7 +57,7 @@ func TestAttachmentIsKeptShownAndDeleted(t *testing.T) {
 func TestOnlyRasterImagesAndPDFShowInline(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	held := b.card("held", b.made("To do")[0].ID)
+	parent := b.card("held", b.made("To do")[0].ID)
 	for _, one := range []struct {
 		declared string
 		data     []byte
@@ -73,16 +73,16 @@ func TestOnlyRasterImagesAndPDFShowInline(t *testing.T) {
 		{"application/pdf", []byte("no pdf"), false},
 		{"application/zip", []byte("PK\x03\x04"), false},
 	} {
-		all := docs[card](b.upload(b.admin, held.ID, "name.bin", one.declared, one.data))[0].Files
-		answer := b.admin.Get(cards + "/files/" + all[len(all)-1].FileID.String()).Expect(200)
+		all := docs[card](b.upload(b.admin, parent.ID, "name.bin", one.declared, one.data))[0].Files
+		res := b.admin.Get(cards + "/files/" + all[len(all)-1].FileID.String()).Expect(200)
 		want := `attachment; filename="name.bin"`
 		if one.inline {
 			want = `inline; filename="name.bin"`
 		}
-		require.Equal(t, want, answer.Header.Get("Content-Disposition"), "%s %q", one.declared, one.data)
-		require.Equal(t, "nosniff", answer.Header.Get("X-Content-Type-Options"))
-		require.Contains(t, answer.Header.Get("Content-Security-Policy"), "sandbox")
-		require.Equal(t, one.data, answer.Body)
+		require.Equal(t, want, res.Header.Get("Content-Disposition"), "%s %q", one.declared, one.data)
+		require.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"))
+		require.Contains(t, res.Header.Get("Content-Security-Policy"), "sandbox")
+		require.Equal(t, one.data, res.Body)
 	}
 }
 
@@ -90,29 +90,29 @@ func TestAttachmentErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	col := b.made("To do")[0].ID
-	held, other := b.card("held", col), b.card("other", col)
+	parent, other := b.card("held", col), b.card("other", col)
 	const unknown = objectid.ID("66f0a1b2c3d4e5f607182a01")
 
-	b.upload(b.admin, held.ID, "just.bin", "application/zip", make([]byte, maxAttachment)).Expect(200)
-	answer := b.upload(b.admin, held.ID, "over.bin", "application/zip", make([]byte, maxAttachment+1)).Expect(422)
-	require.Equal(t, "VALIDATION_ERROR", answer.Code())
-	require.Equal(t, "file", answer.Field())
+	b.upload(b.admin, parent.ID, "just.bin", "application/zip", make([]byte, maxAttachment)).Expect(200)
+	res := b.upload(b.admin, parent.ID, "over.bin", "application/zip", make([]byte, maxAttachment+1)).Expect(422)
+	require.Equal(t, "VALIDATION_ERROR", res.Code())
+	require.Equal(t, "file", res.Field())
 	require.Equal(t, 1, b.count("SELECT count(*) FROM files.contents"), "nothing is left of it")
 
 	require.Equal(t, "NOT_FOUND", b.upload(b.admin, unknown, "a", "text/plain", []byte("x")).Expect(404).Code())
 	require.Equal(t, "NOT_FOUND", b.upload(b.admin, "nonsense", "a", "text/plain", []byte("x")).Expect(404).Code())
-	b.admin.Post(cards+"/"+held.ID.String()+"/files", `{}`).Expect(415)
-	b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", "multipart/form-data; boundary=x",
+	b.admin.Post(cards+"/"+parent.ID.String()+"/files", `{}`).Expect(415)
+	b.admin.Send(http.MethodPost, cards+"/"+parent.ID.String()+"/files", "multipart/form-data; boundary=x",
 		[]byte("--x--\r\n")).Expect(422)
 
-	file := b.read(held.ID).Files[0].FileID.String()
+	file := b.read(parent.ID).Files[0].FileID.String()
 	for _, path := range []string{
-		other.ID.String() + "/files/" + file, held.ID.String() + "/files/" + unknown.String(),
-		held.ID.String() + "/files/nonsense", unknown.String() + "/files/" + file, "nonsense/files/" + file,
+		other.ID.String() + "/files/" + file, parent.ID.String() + "/files/" + unknown.String(),
+		parent.ID.String() + "/files/nonsense", unknown.String() + "/files/" + file, "nonsense/files/" + file,
 	} {
 		require.Equal(t, "NOT_FOUND", b.admin.Delete(cards+"/"+path, nil).Expect(404).Code(), path)
 	}
-	require.Len(t, b.read(held.ID).Files, 1)
+	require.Len(t, b.read(parent.ID).Files, 1)
 	require.Equal(t, other.UpdatedAt, b.read(other.ID).UpdatedAt, "a refused change leaves no date")
 	for _, id := range []string{unknown.String(), "nonsense", "history"} {
 		require.Equal(t, "NOT_FOUND", b.admin.Get(cards+"/files/"+id).Expect(404).Code())
@@ -142,8 +142,8 @@ func TestDeletingCardsDeletesTheirFiles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	col := b.made("To do")[0].ID
-	first, second, kept := b.card("first", col), b.card("second", col), b.card("kept", col)
-	for _, c := range []card{first, first, second, kept} {
+	first, second, third := b.card("first", col), b.card("second", col), b.card("kept", col)
+	for _, c := range []card{first, first, second, third} {
 		b.attached(c.ID, "note.txt", []byte("note"))
 	}
 	gone := b.read(first.ID).Files[0].FileID
@@ -158,14 +158,14 @@ func TestDeletingCardsDeletesTheirFiles(t *testing.T) {
 	_, err = b.db.Exec(t.Context(), "DROP TRIGGER refuse ON board.requisitions")
 	require.NoError(t, err)
 
-	answer := b.admin.Delete(cards, body).Expect(200).Map()
-	require.Equal(t, "2 documents were deleted.", answer["msg"])
-	require.Empty(t, answer["docs"])
+	res := b.admin.Delete(cards, body).Expect(200).Map()
+	require.Equal(t, "2 documents were deleted.", res["msg"])
+	require.Empty(t, res["docs"])
 	require.Equal(t, 1, b.count("SELECT count(*) FROM files.files"))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM files.contents"))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM board.attachments"))
 	b.admin.Get(cards + "/files/" + gone.String()).Expect(404)
-	require.Len(t, b.read(kept.ID).Files, 1)
+	require.Len(t, b.read(third.ID).Files, 1)
 }
 
 // TestUploadsMeetTheDeletionOfTheirCard: whichever comes first, no file stays
@@ -176,18 +176,18 @@ func TestUploadsMeetTheDeletionOfTheirCard(t *testing.T) {
 	col := b.made("To do")[0].ID
 	var statuses [2]atomic.Int64
 	for range 8 {
-		held := b.card("held", col)
+		parent := b.card("held", col)
 		formType, body := multipartFile(t, "note.txt", "text/plain", []byte("note"))
 		var wg sync.WaitGroup
 		for i := range 3 {
 			wg.Go(func() {
 				if i == 0 {
-					if status := b.admin.Delete(cards+"?_id="+held.ID.String(), nil).Status; status != 200 {
+					if status := b.admin.Delete(cards+"?_id="+parent.ID.String(), nil).Status; status != 200 {
 						t.Errorf("deletion: status %d", status)
 					}
 					return
 				}
-				switch status := b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", formType, body).
+				switch status := b.admin.Send(http.MethodPost, cards+"/"+parent.ID.String()+"/files", formType, body).
 					Status; status {
 				case 200:
 					statuses[0].Add(1)
@@ -209,20 +209,20 @@ func TestUploadsMeetTheDeletionOfTheirCard(t *testing.T) {
 func TestUploadsToOneCardAllStay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	held := b.card("held", b.made("To do")[0].ID)
+	parent := b.card("held", b.made("To do")[0].ID)
 	formType, body := multipartFile(t, "note.txt", "text/plain", []byte("note"))
 	var wg sync.WaitGroup
 	for range 12 {
 		wg.Go(func() {
-			if a := b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", formType,
+			if a := b.admin.Send(http.MethodPost, cards+"/"+parent.ID.String()+"/files", formType,
 				body); a.Status != 200 {
 				t.Errorf("status %d: %s", a.Status, a.Body)
 			}
 		})
 	}
 	wg.Wait()
-	require.Len(t, b.read(held.ID).Files, 12)
-	require.Len(t, b.history(held.ID), 13)
+	require.Len(t, b.read(parent.ID).Files, 12)
+	require.Len(t, b.history(parent.ID), 13)
 }
 
 // TestAbandonedAttachmentsAreKnown: the daily sweep takes what hangs on no card
@@ -230,12 +230,12 @@ func TestUploadsToOneCardAllStay(t *testing.T) {
 func TestAbandonedAttachmentsAreKnown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	held := b.card("held", b.made("To do")[0].ID)
-	file := b.attached(held.ID, "note.txt", []byte("note"))
+	parent := b.card("held", b.made("To do")[0].ID)
+	file := b.attached(parent.ID, "note.txt", []byte("note"))
 	lost := objectid.New()
 	gone, err := b.svc.FileRecords().AbandonedFiles(t.Context(), []files.Ref{
-		{FileID: file.FileID, RecordID: held.ID, Purpose: files.Attachment},
-		{FileID: lost, RecordID: held.ID, Purpose: files.Attachment},
+		{FileID: file.FileID, RecordID: parent.ID, Purpose: files.Attachment},
+		{FileID: lost, RecordID: parent.ID, Purpose: files.Attachment},
 	})
 	require.NoError(t, err)
 	require.Equal(t, []objectid.ID{lost}, gone)
@@ -246,21 +246,21 @@ func TestAbandonedAttachmentsAreKnown(t *testing.T) {
 // is not parallel because it looks at the heap of the process.
 func TestTenMegabytesPassInAStream(t *testing.T) {
 	b := setup(t, func(c *files.Config) { c.MaxAttachmentBytes = 0 }) // the default
-	held := b.card("held", b.made("To do")[0].ID)
+	parent := b.card("held", b.made("To do")[0].ID)
 	const limit = 10 << 20
 	formType, whole := multipartFile(t, "big.bin", "application/octet-stream", nil)
 	end := bytes.LastIndex(whole, []byte("\r\n--"))
 	post := func(size int64) (status int, live uint64) {
 		heap := &heapWatch{source: io.LimitReader(rand.Reader, size), from: size * 3 / 4, every: 1 << 18}
 		body := io.MultiReader(bytes.NewReader(whole[:end]), heap, bytes.NewReader(whole[end:]))
-		return b.stream(formType, cards+"/"+held.ID.String()+"/files", body), heap.least
+		return b.stream(formType, cards+"/"+parent.ID.String()+"/files", body), heap.least
 	}
 	status, live := post(limit)
 	require.Equal(t, 200, status)
 	require.Less(t, live, uint64(limit/2), "when three quarters have arrived, less than half of the file is held")
 	status, _ = post(limit + 1)
 	require.Equal(t, 422, status)
-	file := b.read(held.ID).Files[0]
+	file := b.read(parent.ID).Files[0]
 	require.EqualValues(t, limit, file.Size)
 
 	res, body := b.anon.Fetch(cards+"/files/"+file.FileID.String(), "Authorization", "Bearer "+b.token, "Range",

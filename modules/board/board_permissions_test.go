@@ -74,8 +74,8 @@ func TestPermissions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	in := b.made("To do")[0].ID
-	held := b.card("held", in)
-	file := b.attached(held.ID, "note.txt", []byte("note"))
+	parent := b.card("held", in)
+	file := b.attached(parent.ID, "note.txt", []byte("note"))
 
 	with, without := b.holder(), b.holder()
 	callers := map[string]string{
@@ -84,35 +84,35 @@ func TestPermissions(t *testing.T) {
 		"customer": accountstest.Token(t, b.db, accountstest.Customer(t, b.db).Username),
 		"forged":   "eyJhbGciOiJub25lIn0.e30.", "nobody": "",
 	}
-	path := strings.NewReplacer("{id}", held.ID.String(), "{file_id}", file.FileID.String())
+	path := strings.NewReplacer("{id}", parent.ID.String(), "{file_id}", file.FileID.String())
 	for _, r := range b.boardRoutes() {
 		b.grant(with.ID, r.Permission)
 		b.grant(without.ID, slices.DeleteFunc(allHandlers(), func(h string) bool { return h == r.Permission })...)
 		for who, token := range callers {
-			answer := b.anon.As(token).Do(r.Method, path.Replace(r.Path), nil)
-			about := []any{"%s %s as %s: %s", r.Method, r.Path, who, answer.Body}
+			res := b.anon.As(token).Do(r.Method, path.Replace(r.Path), nil)
+			about := []any{"%s %s as %s: %s", r.Method, r.Path, who, res.Body}
 			switch who {
 			case "with", "root":
-				require.NotContains(t, []int{401, 403, 500}, answer.Status, about...)
+				require.NotContains(t, []int{401, 403, 500}, res.Status, about...)
 			case "without":
-				require.Equal(t, http.StatusUnauthorized, answer.Status, about...)
-				require.Equal(t, "The user has no permission for the handler "+r.Permission+".", answer.Detail())
-				require.Empty(t, answer.Code())
+				require.Equal(t, http.StatusUnauthorized, res.Status, about...)
+				require.Equal(t, "The user has no permission for the handler "+r.Permission+".", res.Detail())
+				require.Empty(t, res.Code())
 			case "customer":
-				require.Equal(t, http.StatusForbidden, answer.Status, about...)
-				require.Equal(t, "FORBIDDEN", answer.Code())
+				require.Equal(t, http.StatusForbidden, res.Status, about...)
+				require.Equal(t, "FORBIDDEN", res.Code())
 			case "forged":
-				require.Equal(t, http.StatusForbidden, answer.Status, about...)
-				require.Equal(t, "Access Denied: Could not validate token.", answer.Detail())
+				require.Equal(t, http.StatusForbidden, res.Status, about...)
+				require.Equal(t, "Access Denied: Could not validate token.", res.Detail())
 			case "nobody":
-				require.Equal(t, http.StatusUnauthorized, answer.Status, about...)
-				require.Equal(t, "Not authenticated", answer.Detail())
+				require.Equal(t, http.StatusUnauthorized, res.Status, about...)
+				require.Equal(t, "Not authenticated", res.Detail())
 			}
 		}
 		// Whoever was let in may have taken the file off: the next route finds one.
-		if len(b.read(held.ID).Files) == 0 {
-			path = strings.NewReplacer("{id}", held.ID.String(), "{file_id}",
-				b.attached(held.ID, "note.txt", []byte("note")).FileID.String())
+		if len(b.read(parent.ID).Files) == 0 {
+			path = strings.NewReplacer("{id}", parent.ID.String(), "{file_id}",
+				b.attached(parent.ID, "note.txt", []byte("note")).FileID.String())
 		}
 	}
 }
@@ -193,18 +193,18 @@ func TestPermissionsAreReadLive(t *testing.T) {
 func TestAttachmentsHaveNoOtherDoor(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	held := b.card("held", b.made("To do")[0].ID)
-	file := b.attached(held.ID, "note.txt", []byte("secret"))
+	parent := b.card("held", b.made("To do")[0].ID)
+	file := b.attached(parent.ID, "note.txt", []byte("secret"))
 	without := b.login(b.holder("requisition_get", "requisition_file_upload", "requisition_file_delete").Username)
 	customer := b.login(accountstest.Customer(t, b.db).Username)
 
 	without.Get("/archive-records/" + file.FileID.String()).Expect(401)
 	customer.Get("/archive-records/" + file.FileID.String()).Expect(404)
 	b.admin.Get("/archive-records/" + file.FileID.String()).Expect(200)
-	b.admin.Delete("/upload-file/archive-records/"+held.ID.String()+"/"+file.FileID.String(), nil).Expect(404)
+	b.admin.Delete("/upload-file/archive-records/"+parent.ID.String()+"/"+file.FileID.String(), nil).Expect(404)
 	formType, body := multipartFile(t, "x.txt", "text/plain", []byte("x"))
-	b.admin.Send(http.MethodPost, "/upload-file/archive-records/"+held.ID.String(), formType, body).Expect(404)
+	b.admin.Send(http.MethodPost, "/upload-file/archive-records/"+parent.ID.String(), formType, body).Expect(404)
 	public := strings.TrimPrefix(b.files.PublicURL(file.FileID), "http://marquee.test"+httpapi.Prefix)
 	b.anon.Get(public).Expect(404)
-	require.Len(t, b.read(held.ID).Files, 1)
+	require.Len(t, b.read(parent.ID).Files, 1)
 }

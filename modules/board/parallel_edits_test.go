@@ -34,7 +34,7 @@ func TestParallelMovesAndEdits(t *testing.T) {
 		ids[i] = b.card(fmt.Sprintf("card %d", i), cols[0].ID).ID
 	}
 
-	answers := make([][]card, requests)
+	responses := make([][]card, requests)
 	var wg sync.WaitGroup
 	for n := range requests {
 		body := make([]map[string]any, each)
@@ -52,7 +52,7 @@ func TestParallelMovesAndEdits(t *testing.T) {
 				t.Errorf("request %d: %d %s", n, a.Status, a.Body)
 				return
 			}
-			answers[n] = docs[card](a)
+			responses[n] = docs[card](a)
 		})
 	}
 	for n := range 10 {
@@ -75,16 +75,16 @@ func TestParallelMovesAndEdits(t *testing.T) {
 		return
 	}
 	for _, id := range ids {
-		b.requireWholeHistory(id, answers)
+		b.requireWholeHistory(id, responses)
 	}
 }
 
 // requireWholeHistory replays a card's history against what the requests were
 // answered. Their priority is the number of the request.
-func (b *bundle) requireWholeHistory(id objectid.ID, answers [][]card) {
+func (b *bundle) requireWholeHistory(id objectid.ID, responses [][]card) {
 	b.t.Helper()
 	dates := map[string]time.Time{}
-	for n, all := range answers {
+	for n, all := range responses {
 		for _, c := range all {
 			if c.ID == id {
 				dates[strconv.Itoa(n)] = c.UpdatedAt
@@ -105,8 +105,8 @@ func (b *bundle) requireWholeHistory(id objectid.ID, answers [][]card) {
 			}
 		}
 		priority, _ := e.After["priority"].(string)
-		at, answered := dates[priority]
-		require.True(b.t, answered, "priority %q", priority)
+		at, recorded := dates[priority]
+		require.True(b.t, recorded, "priority %q", priority)
 		require.True(b.t, at.After(last), "%s is not after %s", at, last)
 		delete(dates, priority)
 		last = at
@@ -130,17 +130,17 @@ func TestDateRisesThoughAnOlderChangeComesLater(t *testing.T) {
 				_, err := b.db.Exec(t.Context(), "DROP TRIGGER requisitions_update_date ON board.requisitions")
 				require.NoError(t, err)
 			}
-			held := b.card("held", b.made("To do")[0].ID)
+			target := b.card("held", b.made("To do")[0].ID)
 			change := func(priority string, at time.Time) time.Time {
 				require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
 					_, err := b.svc.Cards().UpdateTx(t.Context(), tx, resource.Actor{Now: at},
-						resource.RawJSON(`[{"_id":"`+held.ID.String()+`","priority":"`+priority+`"}]`))
+						resource.RawJSON(`[{"_id":"`+target.ID.String()+`","priority":"`+priority+`"}]`))
 					return err
 				}))
-				return b.read(held.ID).UpdatedAt
+				return b.read(target.ID).UpdatedAt
 			}
-			later := change("later", held.UpdatedAt.Add(time.Minute))
-			older := change("older", held.UpdatedAt.Add(time.Second))
+			later := change("later", target.UpdatedAt.Add(time.Minute))
+			older := change("older", target.UpdatedAt.Add(time.Second))
 			require.Equal(t, guarded, older.After(later), "%s, then %s", later, older)
 		})
 	}
@@ -152,18 +152,18 @@ func TestColumnGoesOrTakesTheCard(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	home := b.made("home")[0].ID
-	held := b.card("held", home)
+	parent := b.card("held", home)
 	for n := range 10 {
 		target := b.made("target " + strconv.Itoa(n))[0].ID
 		var moved, deleted int
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			moved = b.admin.Put(cards, `[{"_id":"`+held.ID.String()+`","status_id":"`+target.String()+`"}]`).Status
+			moved = b.admin.Put(cards, `[{"_id":"`+parent.ID.String()+`","status_id":"`+target.String()+`"}]`).Status
 		})
 		wg.Go(func() { deleted = b.admin.Delete("/admin/requisition-status?_id="+target.String(), nil).Status })
 		wg.Wait()
 		require.Contains(t, [][2]int{{200, 409}, {422, 200}}, [2]int{moved, deleted})
-		docs[card](b.admin.Put(cards, `[{"_id":"`+held.ID.String()+`","status_id":"`+home.String()+`"}]`))
+		docs[card](b.admin.Put(cards, `[{"_id":"`+parent.ID.String()+`","status_id":"`+home.String()+`"}]`))
 	}
 }
 
@@ -176,25 +176,25 @@ func TestDeletionHoldsItsCardBeforeItsFiles(t *testing.T) {
 		t.Run(fmt.Sprintf("guarded=%t", guarded), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			held := b.card("held", b.made("To do")[0].ID)
+			target := b.card("held", b.made("To do")[0].ID)
 			formType, body := multipartFile(t, "note.txt", "text/plain", []byte("note"))
 			status := make(chan int, 1)
 			require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
 				if guarded {
 					if _, err := tx.Exec(t.Context(), "SELECT 1 FROM board.requisitions WHERE id = $1 FOR UPDATE",
-						held.ID); err != nil {
+						target.ID); err != nil {
 						return err
 					}
 				}
-				if err := b.files.DeleteOfRecordTx(t.Context(), tx, "requisition", held.ID); err != nil {
+				if err := b.files.DeleteOfRecordTx(t.Context(), tx, "requisition", target.ID); err != nil {
 					return err
 				}
 				go func() {
-					status <- b.admin.Send(http.MethodPost, cards+"/"+held.ID.String()+"/files", formType, body).Status
+					status <- b.admin.Send(http.MethodPost, cards+"/"+target.ID.String()+"/files", formType, body).Status
 				}()
 				require.Eventually(t, func() bool { return len(status) == 1 || b.waiting() }, 10*time.Second,
 					5*time.Millisecond)
-				_, err := tx.Exec(t.Context(), "DELETE FROM board.requisitions WHERE id = $1", held.ID)
+				_, err := tx.Exec(t.Context(), "DELETE FROM board.requisitions WHERE id = $1", target.ID)
 				return err
 			}))
 			if guarded {

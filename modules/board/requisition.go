@@ -135,13 +135,13 @@ func (h handlers) cardHistory(ctx context.Context, in *historyInput) (*resource.
 	if err != nil {
 		return nil, errNoCard()
 	}
-	answer, total, err := h.s.deps.Accounts.AuditOf(httpapi.InFull(ctx), cardsName,
+	res, total, err := h.s.deps.Accounts.AuditOf(httpapi.InFull(ctx), cardsName,
 		id) // in full: whether it is empty tells whether there was the card
 	if err != nil || total > 0 {
-		return answer, err
+		return res, err
 	}
 	if _, err := h.s.card(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return answer, nil
+	return res, nil
 }

@@ -63,15 +63,15 @@ func TestColumnErrors(t *testing.T) {
 		`[{"name":"a","index":"1"}]`: "index", `[{"name":"a","index":2147483648}]`: "index",
 		`[{"name":"a","cards":[]}]`: "cards",
 	} {
-		answer := b.admin.Post(path, body).Expect(422)
-		require.Equal(t, "VALIDATION_ERROR", answer.Code(), body)
-		require.Equal(t, field, answer.Field(), body)
+		res := b.admin.Post(path, body).Expect(422)
+		require.Equal(t, "VALIDATION_ERROR", res.Code(), body)
+		require.Equal(t, field, res.Field(), body)
 	}
 
-	answer := b.admin.Post(path, `[{"name":"New"},{"name":"Done"}]`).Expect(409)
-	require.Equal(t, "DUPLICATE_KEY", answer.Code())
-	require.Equal(t, "name", answer.Field())
-	require.Equal(t, "name is already taken (index 1 of the body)", answer.Detail())
+	res := b.admin.Post(path, `[{"name":"New"},{"name":"Done"}]`).Expect(409)
+	require.Equal(t, "DUPLICATE_KEY", res.Code())
+	require.Equal(t, "name", res.Field())
+	require.Equal(t, "name is already taken (index 1 of the body)", res.Detail())
 	require.Equal(t, "DUPLICATE_KEY", b.admin.Post(path, `[{"name":"New"},{"name":"New"}]`).Expect(409).Code())
 	require.Equal(t, "DUPLICATE_KEY",
 		b.admin.Put(path, `[{"_id":"`+taken[0].ID.String()+`","name":"Done"}]`).Expect(409).Code())
@@ -79,9 +79,9 @@ func TestColumnErrors(t *testing.T) {
 	docs[column](b.admin.Put(path, `[{"_id":"`+taken[0].ID.String()+`","name":"To do"}]`))
 
 	b.card("held", taken[0].ID)
-	answer = b.admin.Delete(path, `[{"_id":"`+taken[1].ID.String()+`"},{"_id":"`+taken[0].ID.String()+`"}]`).Expect(409)
-	require.Equal(t, "CONFLICT", answer.Code())
-	require.Equal(t, "The column still holds requisitions.", answer.Detail())
+	res = b.admin.Delete(path, `[{"_id":"`+taken[1].ID.String()+`"},{"_id":"`+taken[0].ID.String()+`"}]`).Expect(409)
+	require.Equal(t, "CONFLICT", res.Code())
+	require.Equal(t, "The column still holds requisitions.", res.Detail())
 	require.Len(t, b.listed(path, "", ""), 2, "all or nothing")
 	require.Equal(t, "NOT_FOUND",
 		b.admin.Put(path, `[{"_id":"66f0a1b2c3d4e5f607182a01","name":"x"}]`).Expect(404).Code())

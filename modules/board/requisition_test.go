@@ -88,7 +88,7 @@ func TestCardErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	col := b.made("To do")[0].ID.String()
-	held := b.card("held", b.made("Done")[0].ID)
+	target := b.card("held", b.made("Done")[0].ID)
 	const unknown = "66f0a1b2c3d4e5f607182a01"
 	for body, field := range map[string]string{
 		`[{"status_id":"` + col + `"}]`:                                           "name",
@@ -106,15 +106,15 @@ func TestCardErrors(t *testing.T) {
 		`[{"name":"a","status_id":"` + col + `","description":null}]`:                           "description",
 		`[{"name":"a","status_id":"` + col + `","assignee":"x"}]`:                               "assignee",
 	} {
-		answer := b.admin.Post(cards, body).Expect(422)
-		require.Equal(t, "VALIDATION_ERROR", answer.Code(), body)
-		require.Equal(t, field, answer.Field(), body)
+		res := b.admin.Post(cards, body).Expect(422)
+		require.Equal(t, "VALIDATION_ERROR", res.Code(), body)
+		require.Equal(t, field, res.Field(), body)
 	}
 	require.Equal(t, []string{"held"}, b.listed(cards, "", ""), "all or nothing")
 
-	answer := b.admin.Put(cards, `[{"_id":"`+held.ID.String()+`","status_id":"`+unknown+`"}]`).Expect(422)
-	require.Equal(t, "status_id", answer.Field())
-	require.Equal(t, "status_id names an unknown requisition status", answer.Detail())
+	res := b.admin.Put(cards, `[{"_id":"`+target.ID.String()+`","status_id":"`+unknown+`"}]`).Expect(422)
+	require.Equal(t, "status_id", res.Field())
+	require.Equal(t, "status_id names an unknown requisition status", res.Detail())
 	require.Equal(t, "NOT_FOUND", b.admin.Put(cards, `[{"_id":"`+unknown+`","name":"x"}]`).Expect(404).Code())
 	require.Equal(t, "NOT_FOUND", b.admin.Get(cards+"?_id="+unknown).Expect(404).Code())
 	require.Equal(t, "NOT_FOUND", b.admin.Delete(cards, `[{"_id":"`+unknown+`"}]`).Expect(404).Code())
@@ -145,15 +145,15 @@ func TestHistoryTellsWhoChangedWhat(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	cols := b.made("To do", "Done")
-	held := b.card("held", cols[0].ID)
-	docs[card](b.admin.Put(cards, `[{"_id":"`+held.ID.String()+`","status_id":"`+cols[1].ID.String()+
+	target := b.card("held", cols[0].ID)
+	docs[card](b.admin.Put(cards, `[{"_id":"`+target.ID.String()+`","status_id":"`+cols[1].ID.String()+
 		`","name":"kept"}]`))
-	file := b.attached(held.ID, "note.txt", []byte("note"))
+	file := b.attached(target.ID, "note.txt", []byte("note"))
 	other := b.holder("requisition_file_delete", "requisition_delete")
-	b.login(other.Username).Delete(cards+"/"+held.ID.String()+"/files/"+file.FileID.String(), nil).Expect(200)
-	b.login(other.Username).Delete(cards+"?_id="+held.ID.String(), nil).Expect(200)
+	b.login(other.Username).Delete(cards+"/"+target.ID.String()+"/files/"+file.FileID.String(), nil).Expect(200)
+	b.login(other.Username).Delete(cards+"?_id="+target.ID.String(), nil).Expect(200)
 
-	all := b.history(held.ID)
+	all := b.history(target.ID)
 	var actions []string
 	for _, e := range all {
 		actions = append(actions, e.Action)
@@ -178,7 +178,7 @@ func TestHistoryTellsWhoChangedWhat(t *testing.T) {
 	require.Nil(t, all[0].After)
 	require.WithinDuration(t, time.Now(), all[0].At, time.Minute)
 
-	path := cards + "/" + held.ID.String() + "/history"
+	path := cards + "/" + target.ID.String() + "/history"
 	moves := docs[entry](b.admin.Get(path + "?query=" +
 		url.QueryEscape(`{"after.status_id":"`+cols[1].ID.String()+`"}`)))
 	require.Len(t, moves, 1)
@@ -193,10 +193,10 @@ func TestHistoryOfOneCardShowsNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	col := b.made("To do")[0].ID
-	mine, other := b.card("mine", col), b.card("other", col)
+	first, other := b.card("mine", col), b.card("other", col)
 	entryID := b.admin.Get(cards + "/" + other.ID.String() + "/history").
 		Map()["docs"].([]any)[0].(map[string]any)["_id"].(string)
-	path := cards + "/" + mine.ID.String() + "/history"
+	path := cards + "/" + first.ID.String() + "/history"
 	b.admin.Get(path + "?_id=" + entryID).Expect(404)
 	b.admin.Get(cards + "/" + other.ID.String() + "/history?_id=" + entryID).Expect(200)
 	for _, filter := range []string{`{"record_id":"` + other.ID.String() + `"}`, `{"resource":"requisition-status"}`} {

@@ -94,13 +94,13 @@ func (b *bundle) grant(user objectid.ID, handlers ...string) {
 	b.t.Helper()
 	lists := [4][]string{{}, {}, {}, {}}
 	for _, h := range handlers {
-		own := 0 // a name counts in its own list alone, which its ending tells
+		id := 0 // a name counts in its own list alone, which its ending tells
 		for i, endings := range [4]string{"get download", "post upload", "put", "delete"} {
 			if slices.Contains(strings.Fields(endings), h[strings.LastIndex(h, "_")+1:]) {
-				own = i
+				id = i
 			}
 		}
-		lists[own] = append(lists[own], h)
+		lists[id] = append(lists[id], h)
 	}
 	_, err := b.db.Exec(b.t.Context(), `
 		INSERT INTO accounts.users_type (id, name, view, "create", "update", "delete", created_at, updated_at)

@@ -21,30 +21,30 @@ type Deps struct {
 	Reads *pgxpool.Pool
 	Clock clock.Clock
 	Log   *slog.Logger
-	// PageMemory is how many bytes of video pages the process keeps; default 64 MiB.
-	PageMemory int
+	// PageCacheBytes is how many bytes of video pages the process keeps; default 64 MiB.
+	PageCacheBytes int
 	// StreamURLKey signs stream URLs; whoever serves the videos checks with it.
 	StreamURLKey []byte
 	// StreamURLTTL is how long a stream URL is good; default 4 hours.
 	StreamURLTTL time.Duration
 }
 
-const defaultPageMemory = 64 << 20
+const defaultPageCacheBytes = 64 << 20
 
 // Service is the catalogue.
 type Service struct {
-	deps  Deps
-	db    *catalogdb.Queries
-	crud  resource.Routes
-	pages *resource.PageCache
-	shown *prometheus.CounterVec
-	asked singleflight.Group // pages being fetched
+	deps    Deps
+	db      *catalogdb.Queries
+	crud    resource.Routes
+	pages   *resource.PageCache
+	served  *prometheus.CounterVec
+	fetches singleflight.Group // pages being fetched
 }
 
 // New makes the service.
 func New(d Deps) *Service {
-	if d.PageMemory == 0 {
-		d.PageMemory = defaultPageMemory
+	if d.PageCacheBytes == 0 {
+		d.PageCacheBytes = defaultPageCacheBytes
 	}
 	if d.StreamURLTTL == 0 {
 		d.StreamURLTTL = defaultStreamURLTTL
@@ -54,13 +54,13 @@ func New(d Deps) *Service {
 	}
 	return &Service{
 		deps: d, db: catalogdb.New(), crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
-		pages: resource.NewPageCache(d.PageMemory), shown: newPageCounter(),
+		pages: resource.NewPageCache(d.PageCacheBytes), served: newPageCounter(),
 	}
 }
 
 // Where a shown page of videos came from.
 const (
-	fromMemory   = "memory"
+	fromCache    = "memory"
 	fromDatabase = "database"
 )
 
@@ -71,4 +71,4 @@ func newPageCounter() *prometheus.CounterVec {
 }
 
 // Metrics are to be registered once a process.
-func (s *Service) Metrics() []prometheus.Collector { return []prometheus.Collector{s.shown} }
+func (s *Service) Metrics() []prometheus.Collector { return []prometheus.Collector{s.served} }

@@ -34,10 +34,10 @@ func TestFilesOfTheCatalogue(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, ok)
 
-		kept, gone := files.Ref{
+		stored, gone := files.Ref{
 			FileID: objectid.New(), RecordID: records[kind.FileKind()],
 		}, files.Ref{FileID: objectid.New(), RecordID: nobody}
-		abandoned, err := kind.AbandonedFiles(t.Context(), []files.Ref{kept, gone})
+		abandoned, err := kind.AbandonedFiles(t.Context(), []files.Ref{stored, gone})
 		require.NoError(t, err)
 		if kind.FileKind() == "video" {
 			require.Empty(t, abandoned, "thumbnails stay until the file routes delete them")

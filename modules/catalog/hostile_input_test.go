@@ -21,8 +21,8 @@ import (
 	"marquee/platform/query"
 )
 
-// answerWithin is what the contract promises for any list (docs/contract/collections.md, Bounds).
-const answerWithin = 2 * time.Second
+// responseTime is what the contract promises for any list (docs/contract/collections.md, Bounds).
+const responseTime = 2 * time.Second
 
 // attack is the query string of one request. status is the answer that the
 // contract demands, or 0 where both 200 and 422 are right.
@@ -281,7 +281,7 @@ func requireContract(a attack, status int, raw []byte) error {
 
 // strike sends an attack to a collection and checks the answer and its time.
 func (b *bundle) strike(ctx context.Context, path string, a attack) error {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, responseTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.client.URL()+httpapi.Prefix+path, http.NoBody)
 	if err != nil {

@@ -57,16 +57,16 @@ func requireViewerPlans(t *testing.T, db *pgxpool.Pool) {
 		"@now", "'2026-11-20T12:00:00Z'", "@issued_at", "'2026-11-20T11:00:00Z'", "@token_id", "'0a'", "@content_type",
 		"'image/png'",
 	)
-	var shown strings.Builder
+	var plan strings.Builder
 	for _, name := range []string{"ViewerRead", "ViewerReadFile", "ViewerReadStream"} {
-		fmt.Fprintf(&shown, "%s\n%s\n\n", name, planOf(t, db, values.Replace(viewerQueries(t)[name])))
+		fmt.Fprintf(&plan, "%s\n%s\n\n", name, planOf(t, db, values.Replace(viewerQueries(t)[name])))
 	}
-	require.NotContains(t, shown.String(), "Function Scan")
+	require.NotContains(t, plan.String(), "Function Scan")
 	const golden = "testdata/viewer_plans.txt"
 	if os.Getenv("UPDATE_GOLDEN") != "" {
-		require.NoError(t, os.WriteFile(golden, []byte(shown.String()), 0o600))
+		require.NoError(t, os.WriteFile(golden, []byte(plan.String()), 0o600))
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, string(want), shown.String())
+	require.Equal(t, string(want), plan.String())
 }

@@ -74,17 +74,17 @@ func signStream(key []byte, address string, ends time.Time) (string, error) {
 // hostPairs are the pairs of a query that the host wants kept: written as clients
 // send them, and without those that the signature puts there.
 func hostPairs(query string) []string {
-	var kept []string
+	var params []string
 	for _, pair := range strings.Split(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")
 		if plain, err := url.QueryUnescape(name); err == nil {
 			name = plain
 		}
 		if pair != "" && name != "expires" && name != "signature" {
-			kept = append(kept, sendable(pair))
+			params = append(params, sendable(pair))
 		}
 	}
-	return kept
+	return params
 }
 
 // sendable escapes what clients escape in a query before they send it: a

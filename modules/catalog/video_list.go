@@ -64,11 +64,11 @@ func (s *Service) fill(ctx context.Context, list *resource.List) error {
 		return list.Run(ctx, s.deps.Reads)
 	}
 	if known && page.Version == version {
-		s.shown.WithLabelValues(fromMemory).Inc()
+		s.served.WithLabelValues(fromCache).Inc()
 		list.Fill(page)
 		return nil
 	}
-	s.shown.WithLabelValues(fromDatabase).Inc()
+	s.served.WithLabelValues(fromDatabase).Inc()
 	return s.fetch(ctx, list, key, version)
 }
 
@@ -98,7 +98,7 @@ func (s *Service) fetchPage(ctx context.Context, list *resource.List, key string
 	if unread != nil {
 		return unread
 	}
-	s.shown.WithLabelValues(fromDatabase).Inc()
+	s.served.WithLabelValues(fromDatabase).Inc()
 	s.pages.Put(key, list.Page())
 	return nil
 }
@@ -110,7 +110,7 @@ func (s *Service) fetch(ctx context.Context, list *resource.List, key string, ve
 	if key == "" {
 		return list.Run(ctx, s.deps.Reads)
 	}
-	found, err, _ := s.asked.Do(strconv.FormatInt(version, 10)+key, func() (any, error) {
+	found, err, _ := s.fetches.Do(strconv.FormatInt(version, 10)+key, func() (any, error) {
 		// The others wait on behalf of their own clients, so this one's going away
 		// must not fail them; Run has its own deadline.
 		if err := list.Run(context.WithoutCancel(ctx), s.deps.Reads); err != nil {

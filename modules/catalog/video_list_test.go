@@ -40,11 +40,11 @@ func TestShownPagesAreCounted(t *testing.T) {
 	registry.MustRegister(b.service.Metrics()...)
 	families, err := registry.Gather()
 	require.NoError(t, err)
-	shown := map[string]float64{}
+	counts := map[string]float64{}
 	for _, m := range families[0].GetMetric() {
-		shown[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+		counts[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
 	}
-	require.Equal(t, map[string]float64{"database": 2, "memory": 2}, shown)
+	require.Equal(t, map[string]float64{"database": 2, "memory": 2}, counts)
 }
 
 func TestPagesInMemoryAreNeverStale(t *testing.T) {

@@ -93,19 +93,19 @@ func TestVideoGolden(t *testing.T) {
 		 "season_id":"`+string(season)+`","season_number":2,"episode_number":1,"video_gridfs_id":`+file+
 		`,"legacy_id":"A-7",
 		 "category_name":["not mine to set"],"season_name":"nor this"}]`)
-	shown := regexp.MustCompile(`"_id":"[0-9a-f]{24}"`).ReplaceAllString(a.raw, `"_id":"‹id›"`)
+	body := regexp.MustCompile(`"_id":"[0-9a-f]{24}"`).ReplaceAllString(a.raw, `"_id":"‹id›"`)
 	for id, name := range map[string]string{
 		string(category): "‹category›", string(tag): "‹tag›", string(season): "‹season›",
 	} {
-		shown = strings.ReplaceAll(shown, id, name)
+		body = strings.ReplaceAll(body, id, name)
 	}
 	const golden = "testdata/videos.json"
 	if os.Getenv("UPDATE_GOLDEN") != "" {
-		require.NoError(t, os.WriteFile(golden, []byte(shown), 0o600))
+		require.NoError(t, os.WriteFile(golden, []byte(body), 0o600))
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, string(want), shown)
+	require.Equal(t, string(want), body)
 }
 
 func TestRefusedVideos(t *testing.T) {

@@ -131,11 +131,11 @@ func TestWatchHistoryGoesWithItsVideo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	me := apitest.New(t, b.api).As("subscriber")
-	gone, kept := catalogtest.Video(t, b.db), catalogtest.Video(t, b.db)
+	gone, remaining := catalogtest.Video(t, b.db), catalogtest.Video(t, b.db)
 	watch(me, gone, 1).Expect(http.StatusOK)
-	watch(me, kept, 1).Expect(http.StatusOK)
+	watch(me, remaining, 1).Expect(http.StatusOK)
 	b.must(http.MethodDelete, "/videos", `[{"_id":"`+gone.String()+`"}]`)
-	require.Equal(t, []seen{{kept, 1, start}}, watchedBy(t, me, ""))
+	require.Equal(t, []seen{{remaining, 1, start}}, watchedBy(t, me, ""))
 }
 
 func TestWatchHistoryIsToldAndErasedWithTheCustomer(t *testing.T) {
@@ -146,9 +146,9 @@ func TestWatchHistoryIsToldAndErasedWithTheCustomer(t *testing.T) {
 	watch(api.As("subscriber"), video, 7).Expect(http.StatusOK)
 	watch(api.As("stranger"), video, 8).Expect(http.StatusOK)
 	require.Equal(t, "watch_history", b.service.PersonalDataName())
-	held, err := b.service.PersonalData(t.Context(), b.db, subscriber, true)
+	data, err := b.service.PersonalData(t.Context(), b.db, subscriber, true)
 	require.NoError(t, err)
-	require.Len(t, held, 1)
+	require.Len(t, data, 1)
 	require.NoError(t, postgres.InTx(t.Context(), b.db,
 		func(tx pgx.Tx) error { return b.service.ErasePersonalDataTx(t.Context(), tx, subscriber) }))
 	require.Empty(t, watchedBy(t, api.As("subscriber"), ""))

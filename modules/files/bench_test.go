@@ -35,10 +35,10 @@ func BenchmarkTenMegabytes(b *testing.B) {
 	server := httptest.NewServer(api.Handler())
 	defer server.Close()
 	data := noise(10 << 20)
-	var kept files.File
+	var stored files.File
 	store := func() {
 		require.NoError(b, postgres.InTx(b.Context(), db, func(tx pgx.Tx) (err error) {
-			kept, err = s.StoreTx(b.Context(), tx, "ten.bin", "", bytes.NewReader(data), place)
+			stored, err = s.StoreTx(b.Context(), tx, "ten.bin", "", bytes.NewReader(data), place)
 			return err
 		}))
 	}
@@ -77,13 +77,13 @@ func BenchmarkTenMegabytes(b *testing.B) {
 		b.SetBytes(10 << 20)
 		b.ReportAllocs()
 		for b.Loop() {
-			call(http.MethodGet, "/archive-records/"+kept.ID.String(), "", "", nil)
+			call(http.MethodGet, "/archive-records/"+stored.ID.String(), "", "", nil)
 		}
 	})
 	b.Run("range of 64 KB", func(b *testing.B) {
 		b.SetBytes(64 << 10)
 		for b.Loop() {
-			call(http.MethodGet, "/archive-records/"+kept.ID.String(), "", "bytes=5000000-5065535", nil)
+			call(http.MethodGet, "/archive-records/"+stored.ID.String(), "", "bytes=5000000-5065535", nil)
 		}
 	})
 }

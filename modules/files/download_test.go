@@ -228,16 +228,16 @@ func TestAccess(t *testing.T) {
 				{"", "/archive-records/" + f.ID.String() + "?token=" + who},
 				{"", "/archive-records-public/" + b.archiveToken(who) + "?f=" + f.ID.String()},
 			} {
-				answer := b.as(a.as).Get(a.path)
+				res := b.as(a.as).Get(a.path)
 				if strings.Contains(may[what], who) {
-					require.Equal(t, secret, answer.Expect(200).Body, "%s for %s", what, who)
+					require.Equal(t, secret, res.Expect(200).Body, "%s for %s", what, who)
 					continue
 				}
-				requireHidden(t, answer, secret)
+				requireHidden(t, res, secret)
 				if who == "alice" || who == "bob" {
-					require.Equal(t, 404, answer.Status, "a customer does not learn that %s is there", what)
+					require.Equal(t, 404, res.Status, "a customer does not learn that %s is there", what)
 				} else {
-					require.Contains(t, answer.Expect(401).Detail(),
+					require.Contains(t, res.Expect(401).Detail(),
 						"no permission for the handler requisition_file_download")
 				}
 			}

@@ -129,7 +129,7 @@ func TestSweepOfOrphans(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	place := files.Place{Purpose: files.Record, Kind: "user", RecordID: b.alice}
-	kept, gone := b.store("kept", "", []byte("x"), place), b.store("gone", "", []byte("x"), place)
+	stored, gone := b.store("kept", "", []byte("x"), place), b.store("gone", "", []byte("x"), place)
 	unknown := b.store("of a module that is not there", "", []byte("x"), files.Place{Purpose: files.Attachment})
 	_, err := b.db.Exec(t.Context(), `INSERT INTO files.contents (id, received_at) VALUES ($1, $2)`, objectid.New(),
 		b.clock.Now())
@@ -151,7 +151,7 @@ func TestSweepOfOrphans(t *testing.T) {
 	t.Cleanup(func() { <-client.Stopped() })
 	require.Eventually(t, func() bool { return b.count(`SELECT count(*) FROM files.contents`) == 3 }, 20*time.Second,
 		20*time.Millisecond)
-	for _, f := range []files.File{kept, unknown, young} {
+	for _, f := range []files.File{stored, unknown, young} {
 		_, err := b.svc.File(t.Context(), f.ID)
 		require.NoError(t, err, f.Filename)
 	}

@@ -16,9 +16,9 @@ type (
 
 // What the plain handlers answer.
 const (
-	bytesAnswer contentKind = iota
-	uploadAnswer
-	messageAnswer
+	bytesContent contentKind = iota
+	uploadContent
+	messageContent
 )
 
 // uploaded is the answer of an upload.
@@ -55,7 +55,7 @@ func choice(name, doc string, values ...any) param {
 }
 
 // document describes a plain handler in the OpenAPI document.
-func document(api *httpapi.API, method, path, name string, auth httpapi.Auth, summary string, answer contentKind,
+func document(api *httpapi.API, method, path, name string, auth httpapi.Auth, summary string, kind contentKind,
 	params []param) {
 	doc := api.OpenAPI()
 	schemas := doc.Components.Schemas
@@ -64,7 +64,7 @@ func document(api *httpapi.API, method, path, name string, auth httpapi.Auth, su
 		Parameters: params,
 		Extensions: map[string]any{"x-auth": string(auth)},
 		Responses: map[string]*huma.Response{
-			"200": {Description: "OK", Content: responseContent(schemas, answer)},
+			"200": {Description: "OK", Content: responseContent(schemas, kind)},
 			"default": {
 				Description: "Error",
 				Content:     jsonContent(huma.SchemaFromType(schemas, reflect.TypeFor[httpapi.ErrorBody]())),
@@ -89,11 +89,11 @@ func MultipartBody() *huma.RequestBody {
 		}}}}
 }
 
-func responseContent(schemas huma.Registry, answer contentKind) map[string]*huma.MediaType {
-	switch answer {
-	case uploadAnswer:
+func responseContent(schemas huma.Registry, kind contentKind) map[string]*huma.MediaType {
+	switch kind {
+	case uploadContent:
 		return jsonContent(huma.SchemaFromType(schemas, reflect.TypeFor[uploaded]()))
-	case messageAnswer:
+	case messageContent:
 		return jsonContent(huma.SchemaFromType(schemas, reflect.TypeFor[message]()))
 	}
 	return map[string]*huma.MediaType{octets: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}

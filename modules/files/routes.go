@@ -18,18 +18,18 @@ func (s *Service) Routes(api *httpapi.API) {
 	h := handlers{s: s, api: api}
 	h.mount(http.MethodGet, "/archive-records-public/{archive_token}", "archive_record_public_get", httpapi.Public,
 		h.getPublic,
-		"A file by archive token and f, or an event or promo image by its public id alone", bytesAnswer,
+		"A file by archive token and f, or an event or promo image by its public id alone", bytesContent,
 		pathText("archive_token"), query("f", "Id of the file"))
 	h.mount(http.MethodGet, "/archive-records/{file_id}", "archive_record_get", httpapi.SignedIn, h.get,
-		"A file that the caller may see", bytesAnswer, pathText("file_id"),
+		"A file that the caller may see", bytesContent, pathText("file_id"),
 		query("token", "Access token, instead of the header"))
 	h.mount(http.MethodPost, "/upload-file/archive-records/{id}", "archive_record_upload", httpapi.Admin, h.upload,
-		"Stores a file of the record, at most MAX_ATTACHMENT_BYTES", uploadAnswer, pathText("id"))
+		"Stores a file of the record, at most MAX_ATTACHMENT_BYTES", uploadContent, pathText("id"))
 	h.mount(http.MethodDelete, "/upload-file/archive-records/{id}/{file_id}", "archive_record_delete", httpapi.Admin,
 		h.remove,
-		"Deletes a file of the record", messageAnswer, pathText("id"), pathText("file_id"))
+		"Deletes a file of the record", messageContent, pathText("id"), pathText("file_id"))
 	h.mount(http.MethodGet, "/avatars/{file_id}", "avatar_get", httpapi.Public, h.getAvatar,
-		"An avatar, scaled down and in another format if asked for", bytesAnswer, pathText("file_id"),
+		"An avatar, scaled down and in another format if asked for", bytesContent, pathText("file_id"),
 		number("w", "Width in pixels, never enlarged", minAvatarWidth, maxAvatarWidth),
 		number("q", "Quality, default 80", 1, 100),
 		choice("fmt", "Format, default as stored", "jpeg", "png", "webp"))
@@ -37,9 +37,9 @@ func (s *Service) Routes(api *httpapi.API) {
 
 // mount registers a plain handler with its place in the OpenAPI document.
 func (h handlers) mount(method, path, name string, auth httpapi.Auth, f func(http.ResponseWriter, *http.Request) error,
-	summary string, answer contentKind, params ...param) {
+	summary string, kind contentKind, params ...param) {
 	var options []httpapi.Option
-	if answer == bytesAnswer {
+	if kind == bytesContent {
 		options = append(options, httpapi.Stream())
 	}
 	h.api.Mount(method, httpapi.Prefix+path, name, auth, func(w http.ResponseWriter, r *http.Request) {
@@ -47,5 +47,5 @@ func (h handlers) mount(method, path, name string, auth httpapi.Auth, f func(htt
 			h.api.WriteError(r.Context(), w, err)
 		}
 	}, options...)
-	document(h.api, method, path, name, auth, summary, answer, params)
+	document(h.api, method, path, name, auth, summary, kind, params)
 }

@@ -116,8 +116,8 @@ func (b *bundle) raw(head string, body []byte, end bool) string {
 	if end {
 		require.NoError(b.t, conn.(*net.TCPConn).CloseWrite())
 	}
-	answer, _ := io.ReadAll(conn)
-	line, _, _ := strings.Cut(string(answer), "\r\n")
+	output, _ := io.ReadAll(conn)
+	line, _, _ := strings.Cut(string(output), "\r\n")
 	return line
 }
 
@@ -153,7 +153,7 @@ func TestSlowUploadsHoldNoConnection(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	contentType, body := multipartBody(t, part{field: "file", filename: "slow.bin", data: noise(600_000)})
-	answers := make(chan int)
+	statuses := make(chan int)
 	var ends []*io.PipeWriter
 	for range 12 {
 		r, w := io.Pipe()
@@ -171,7 +171,7 @@ func TestSlowUploadsHoldNoConnection(t *testing.T) {
 				panic(err)
 			}
 			_ = res.Body.Close()
-			answers <- res.StatusCode
+			statuses <- res.StatusCode
 		}()
 		_, err := w.Write(body[:400_000])
 		require.NoError(t, err)
@@ -185,7 +185,7 @@ func TestSlowUploadsHoldNoConnection(t *testing.T) {
 		}()
 	}
 	for range ends {
-		require.Equal(t, 200, <-answers)
+		require.Equal(t, 200, <-statuses)
 	}
 }
 

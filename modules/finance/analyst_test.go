@@ -25,7 +25,7 @@ func as(t *testing.T, db *pgxpool.Pool, role string, f func(tx pgx.Tx)) {
 	f(tx)
 }
 
-var question = regexp.MustCompile("(?s)```sql\n(.*?)```")
+var queryBlock = regexp.MustCompile("(?s)```sql\n(.*?)```")
 
 // TestAnalystsQuestions keeps docs/analysts.md true: the role answers each of its questions.
 func TestAnalystsQuestions(t *testing.T) {
@@ -34,9 +34,9 @@ func TestAnalystsQuestions(t *testing.T) {
 	financetest.Golden(t, db)
 	page, err := os.ReadFile("../../docs/analysts.md")
 	require.NoError(t, err)
-	questions := question.FindAllStringSubmatch(string(page), -1)
-	require.Len(t, questions, 12)
-	for _, q := range questions {
+	queries := queryBlock.FindAllStringSubmatch(string(page), -1)
+	require.Len(t, queries, 12)
+	for _, q := range queries {
 		as(t, db, "marquee_analyst", func(tx pgx.Tx) {
 			rows, err := tx.Query(t.Context(), q[1])
 			require.NoError(t, err, q[1])

@@ -50,10 +50,10 @@ func TestExportsNameTheirFiles(t *testing.T) {
 			require.NoError(t, err)
 			q := address.Query()
 			q.Set("format", format)
-			answer := b.admin.Get(address.Path + "?" + q.Encode()).Expect(http.StatusOK)
-			require.Equal(t, contentType, answer.Header.Get("Content-Type"))
-			require.Equal(t, disposition(name+"."+extensions[format]), answer.Header.Get("Content-Disposition"))
-			require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
+			res := b.admin.Get(address.Path + "?" + q.Encode()).Expect(http.StatusOK)
+			require.Equal(t, contentType, res.Header.Get("Content-Type"))
+			require.Equal(t, disposition(name+"."+extensions[format]), res.Header.Get("Content-Disposition"))
+			require.Equal(t, "no-store", res.Header.Get("Cache-Control"))
 		}
 		require.Equal(t, types["xlsx"], b.admin.Get(route).Expect(http.StatusOK).Header.Get("Content-Type"),
 			"the default")
@@ -82,9 +82,9 @@ func TestExportsRefuseBadParameters(t *testing.T) {
 		"/admin/customers/export?async=1&query=%7B":                                    "query",
 		"/admin/exports/nonsense":                                                      "id",
 	} {
-		answer := b.admin.Get(address).Expect(http.StatusUnprocessableEntity)
-		require.Equal(t, field, answer.Field(), address)
-		require.Equal(t, "VALIDATION_ERROR", answer.Code(), address)
+		res := b.admin.Get(address).Expect(http.StatusUnprocessableEntity)
+		require.Equal(t, field, res.Field(), address)
+		require.Equal(t, "VALIDATION_ERROR", res.Code(), address)
 	}
 }
 
@@ -216,8 +216,8 @@ func TestALongExportIsWrittenByAJob(t *testing.T) {
 	b.customers(3)
 	b.admin.Get("/admin/customers/export?format=json").Expect(http.StatusOK)
 	accountstest.Customer(t, b.db)
-	answer := b.admin.Get("/admin/customers/export?format=json").Expect(http.StatusAccepted)
-	require.Equal(t, "queued", answer.Map()["status"])
-	require.Equal(t, answer.Header.Get("Location"), answer.Map()["status_url"])
-	require.Empty(t, answer.Header.Get("Content-Disposition"))
+	res := b.admin.Get("/admin/customers/export?format=json").Expect(http.StatusAccepted)
+	require.Equal(t, "queued", res.Map()["status"])
+	require.Equal(t, res.Header.Get("Location"), res.Map()["status_url"])
+	require.Empty(t, res.Header.Get("Content-Disposition"))
 }

@@ -276,8 +276,8 @@ func TestAnExportThatCannotBeginIsAnError(t *testing.T) {
 	b := setup(t)
 	_, err := b.db.Exec(t.Context(), `DROP VIEW finance.customer_list_personal`)
 	require.NoError(t, err)
-	answer := b.admin.Get("/admin/customers/export").Expect(http.StatusInternalServerError)
-	require.Empty(t, answer.Header.Get("Content-Disposition"))
+	res := b.admin.Get("/admin/customers/export").Expect(http.StatusInternalServerError)
+	require.Empty(t, res.Header.Get("Content-Disposition"))
 }
 
 // TestASlowReaderHoldsNoConnection: the database is read as fast as it goes, whatever

@@ -36,10 +36,10 @@ type Deps struct {
 // Service reads the figures: reports and exports have rooms of their own, the rollups
 // behind both are the service's.
 type Service struct {
-	deps     Deps
-	db       *financedb.Queries
-	zone     string      // the name of Deps.Zone, as the database knows it
-	zoneTold atomic.Bool // the database was told the zone
+	deps    Deps
+	db      *financedb.Queries
+	zone    string      // the name of Deps.Zone, as the database knows it
+	zoneSet atomic.Bool // the database was told the zone
 
 	reports *reports.Reports
 	exports *exports.Exports

@@ -193,10 +193,10 @@ func httpOverdue(t *testing.T, b *bundle) {
 }
 
 func httpDefinitions(t *testing.T, b *bundle) {
-	answer := b.get("/admin/finance/definitions")
-	require.Equal(t, "America/Sao_Paulo", answer["time_zone"])
-	told := maps.Collect(func(yield func(string, doc) bool) {
-		for _, d := range answer["definitions"].([]any) {
+	res := b.get("/admin/finance/definitions")
+	require.Equal(t, "America/Sao_Paulo", res["time_zone"])
+	definitions := maps.Collect(func(yield func(string, doc) bool) {
+		for _, d := range res["definitions"].([]any) {
 			if !yield(d.(doc)["figure"].(string), d.(doc)) {
 				return
 			}
@@ -206,8 +206,8 @@ func httpDefinitions(t *testing.T, b *bundle) {
 		"active subscriptions", "MRR", "ARR", "average ticket", "overdue", "days_overdue", "exits", "gross (series)",
 		"net (series)", "occupancy_pct",
 	} {
-		require.Contains(t, told, figure)
-		require.NotEmpty(t, told[figure]["formula"], figure)
+		require.Contains(t, definitions, figure)
+		require.NotEmpty(t, definitions[figure]["formula"], figure)
 	}
 }
 

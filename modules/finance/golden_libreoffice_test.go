@@ -43,12 +43,12 @@ func TestGoldenWorkbookInLibreOfficeSoak(t *testing.T) {
 	}
 	// All sheets, as they are shown: comma, quotes, UTF-8.
 	convert("csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true,false,false,-1")
-	shown := func(sheet string) string {
+	text := func(sheet string) string {
 		content, err := os.ReadFile(filepath.Join(dir, "finance-"+sheet+".csv"))
 		require.NoError(t, err)
 		return string(content)
 	}
-	summary := shown("summary")
+	summary := text("summary")
 	for _, r := range financetest.Table(t, "Overview") {
 		switch r["figure"] {
 		case "mrr":
@@ -61,10 +61,10 @@ func TestGoldenWorkbookInLibreOfficeSoak(t *testing.T) {
 	}
 	require.Contains(t, summary, "\nstart,,2026-01-01\n")
 	require.Contains(t, summary, "\ngenerated_at,,2026-08-20 12:00:00\n", "in the report time zone")
-	require.Contains(t, shown("overdue"),
+	require.Contains(t, text("overdue"),
 		","+financetest.ID("S60").String()+",basic,Basic,gwa,boleto,0,2026-05-08 09:00:00,,73,suspended,19.90\n")
-	require.Contains(t, shown("cancellations"), "\n2026-04-30 23:59:59,2026-04-30,"+financetest.ID("C31").String()+",")
-	require.Contains(t, shown("refunds"), ",pay_R1,598.80,admin,")
+	require.Contains(t, text("cancellations"), "\n2026-04-30 23:59:59,2026-04-30,"+financetest.ID("C31").String()+",")
+	require.Contains(t, text("refunds"), ",pay_R1,598.80,admin,")
 	if picture {
 		convert("pdf")
 		drawPicture(t, filepath.Join(dir, "finance.pdf"))

@@ -166,8 +166,8 @@ func goldenViews(t *testing.T, db *pgxpool.Pool) {
 			FROM finance.overdue ORDER BY days_overdue DESC`))
 		for _, r := range financetest.Table(t, "Cohorts") {
 			for n := range 8 {
-				if kept := r["m"+strconv.Itoa(n)]; kept != "-" {
-					cohorts = append(cohorts, fmt.Sprintln(r["cohort"], n, r["customers"], kept))
+				if percent := r["m"+strconv.Itoa(n)]; percent != "-" {
+					cohorts = append(cohorts, fmt.Sprintln(r["cohort"], n, r["customers"], percent))
 				}
 			}
 		}

@@ -23,7 +23,7 @@ func TestInvariantsAreCheckedByJobAndShown(t *testing.T) {
 		finance.NewInvariantMonitor(db, clk, slog.New(slog.DiscardHandler))
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(showing)
-	shown := func() map[string]float64 {
+	gauges := func() map[string]float64 {
 		t.Helper()
 		families, err := registry.Gather()
 		require.NoError(t, err)
@@ -39,18 +39,18 @@ func TestInvariantsAreCheckedByJobAndShown(t *testing.T) {
 		}
 		return all
 	}
-	require.Empty(t, shown(), "before the first check nothing is told")
+	require.Empty(t, gauges(), "before the first check nothing is told")
 	require.NoError(t, checking.Check(t.Context()))
-	require.Len(t, shown(), len(invariants.All())+1)
-	require.InDelta(t, clk.Now().Unix(), shown()["marquee_invariants_checked_timestamp_seconds"], 1)
+	require.Len(t, gauges(), len(invariants.All())+1)
+	require.InDelta(t, clk.Now().Unix(), gauges()["marquee_invariants_checked_timestamp_seconds"], 1)
 	_, err := db.Exec(t.Context(),
 		`INSERT INTO accounts.users (id, user_type, username, email, full_name, created_at, updated_at, current_subscription_id)
 		VALUES ('0000000000000000000000a1', 'customer', 'ana', 'ana@example.com', 'Ana', now(), now(), '0000000000000000000000b1')`)
 	require.NoError(t, err)
-	require.Zero(t, shown()["current_subscription_live"])
+	require.Zero(t, gauges()["current_subscription_live"])
 	clk.Advance(15 * time.Minute)
 	require.NoError(t, checking.Check(t.Context()))
-	require.InDelta(t, 1, shown()["current_subscription_live"], 0)
+	require.InDelta(t, 1, gauges()["current_subscription_live"], 0)
 	var offender string
 	require.NoError(t,
 		db.QueryRow(t.Context(),

@@ -77,11 +77,11 @@ func TestEveryParameterIsNamedWhenItIsBad(t *testing.T) {
 					path, query = strings.NewReplacer("{event_id}", unknown, "{id}", unknown).Replace(path),
 						"?"+url.Values{p.Name: {value}}.Encode()
 				}
-				answer := b.admin.Get(path + query)
-				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s%s: %s", path, query, answer.Body)
-				require.Equal(t, "VALIDATION_ERROR", answer.Code(), path+query)
-				require.Equal(t, p.Name, answer.Field(), "%s%s: %s", path, query, answer.Body)
-				issues, _ := answer.Map()["detail"].([]any)
+				res := b.admin.Get(path + query)
+				require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s%s: %s", path, query, res.Body)
+				require.Equal(t, "VALIDATION_ERROR", res.Code(), path+query)
+				require.Equal(t, p.Name, res.Field(), "%s%s: %s", path, query, res.Body)
+				issues, _ := res.Map()["detail"].([]any)
 				require.NotEmpty(t, issues, path+query)
 				require.Contains(t, issues[0].(doc)["loc"], p.Name, path+query)
 			}

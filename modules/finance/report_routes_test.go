@@ -83,11 +83,11 @@ func TestReportsRefuse(t *testing.T) {
 		"/admin/customers/360?tax_id=5299822472x":                             "tax_id",
 		"/admin/customers/360?_id=" + unknown + "&tax_id=1":                   "tax_id",
 	} {
-		answer := b.admin.Get(path)
-		require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s: %s", path, answer.Body)
-		require.Equal(t, "VALIDATION_ERROR", answer.Code(), path)
-		require.Equal(t, field, answer.Field(), "%s: %s", path, answer.Body)
-		issues, _ := answer.Map()["detail"].([]any)
+		res := b.admin.Get(path)
+		require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s: %s", path, res.Body)
+		require.Equal(t, "VALIDATION_ERROR", res.Code(), path)
+		require.Equal(t, field, res.Field(), "%s: %s", path, res.Body)
+		issues, _ := res.Map()["detail"].([]any)
 		require.NotEmpty(t, issues, path)
 		require.Contains(t, issues[0].(doc)["loc"], field, path)
 	}
@@ -141,12 +141,12 @@ func TestReportsOfNothing(t *testing.T) {
 	series := b.get("/admin/finance/revenue")
 	require.Equal(t, "monthly", series["period"])
 	require.Len(t, series["data"], 7)
-	nothing := doc{
+	empty := doc{
 		"gross": 0.0, "refunds": 0.0, "chargebacks": 0.0, "net": 0.0, "new_subscriptions": 0.0, "cancellations": 0.0,
 	}
-	require.Equal(t, nothing, series["totals"])
+	require.Equal(t, empty, series["totals"])
 	first := doc{"date": "2026-01", "gwa": 0.0, "gwb": 0.0}
-	for name, zero := range nothing {
+	for name, zero := range empty {
 		first[name] = zero
 	}
 	require.Equal(t, first, series["data"].([]any)[0])

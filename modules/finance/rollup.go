@@ -64,7 +64,7 @@ func (s *Service) UseReportZone(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("set the report time zone %s: %w", s.zone, err)
 	}
-	s.zoneTold.Store(true)
+	s.zoneSet.Store(true)
 	if changed {
 		s.deps.Log.InfoContext(ctx, "reports have a new time zone", slog.String("report_tz", s.zone))
 	}

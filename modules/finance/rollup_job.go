@@ -26,7 +26,7 @@ type foldWorker struct {
 
 // Work folds all there is.
 func (w *foldWorker) Work(ctx context.Context, _ *river.Job[foldArgs]) error {
-	if !w.service.zoneTold.Load() {
+	if !w.service.zoneSet.Load() {
 		if err := w.service.UseReportZone(ctx); err != nil {
 			return err
 		}

@@ -164,11 +164,11 @@ func TestCheckFindsWhatNoTriggerSaw(t *testing.T) {
 	s := service(t, db, clock.NewFake(financetest.Now))
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(s.Metrics()...)
-	shown := func() string {
-		answer := httptest.NewRecorder()
-		promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer,
+	gauges := func() string {
+		recorder := httptest.NewRecorder()
+		promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(recorder,
 			httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
-		text, err := io.ReadAll(answer.Body)
+		text, err := io.ReadAll(recorder.Body)
 		require.NoError(t, err)
 		for line := range strings.Lines(string(text)) {
 			if value, found := strings.CutPrefix(line, "marquee_finance_rollup_differences "); found {
@@ -182,7 +182,7 @@ func TestCheckFindsWhatNoTriggerSaw(t *testing.T) {
 		found, err := s.Check(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, want, found)
-		require.Equal(t, strconv.FormatInt(want, 10), shown())
+		require.Equal(t, strconv.FormatInt(want, 10), gauges())
 	}
 	check(0)
 	require.NoError(t, pgx.BeginFunc(t.Context(), db, func(tx pgx.Tx) error {
@@ -251,12 +251,12 @@ func TestReportsReadTheReplica(t *testing.T) {
 	s := finance.New(finance.Deps{
 		Pool: primary, Reads: replica, Clock: c, Log: slog.New(slog.DiscardHandler), Zone: zone(t),
 	})
-	told, err := s.Overview(t.Context())
+	overview, err := s.Overview(t.Context())
 	require.NoError(t, err)
 	want, err := service(t, replica, c).Overview(t.Context())
 	require.NoError(t, err)
-	require.NotZero(t, told.MRR)
-	require.Equal(t, want, told)
+	require.NotZero(t, overview.MRR)
+	require.Equal(t, want, overview)
 	churn, err := s.Churn(t.Context(), 6)
 	require.NoError(t, err)
 	require.NotZero(t, churn.ByReason)

@@ -123,7 +123,7 @@ func service(t testing.TB, db *pgxpool.Pool, c clock.Clock) *finance.Service {
 // difference is a row of finance.rollup_differences.
 type difference struct {
 	Rollup, Key, Figure string
-	Kept, Counted       int64
+	Stored, Counted     int64
 }
 
 // requireNoDifference compares the rollups with the scan as of an instant.
@@ -144,7 +144,7 @@ func differences(t testing.TB, db *pgxpool.Pool, now time.Time) []difference {
 		defer rows.Close()
 		for rows.Next() {
 			var d difference
-			if err := rows.Scan(&d.Rollup, &d.Key, &d.Figure, &d.Kept, &d.Counted); err != nil {
+			if err := rows.Scan(&d.Rollup, &d.Key, &d.Figure, &d.Stored, &d.Counted); err != nil {
 				return err
 			}
 			all = append(all, d)

@@ -28,9 +28,9 @@ func (h *history) figures() string {
 	require.NoError(h.t, err)
 	overview, err := h.service.Overview(h.t.Context())
 	require.NoError(h.t, err)
-	told, err := json.Marshal(overview)
+	text, err := json.Marshal(overview)
 	require.NoError(h.t, err)
-	return string(all) + string(churn) + string(told)
+	return string(all) + string(churn) + string(text)
 }
 
 // TestAWithdrawnChargebackLeavesNoTrace: months of it, folded and not, over a month's end.

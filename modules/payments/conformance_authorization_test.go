@@ -249,10 +249,10 @@ func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
 	require.NoError(t, b.Sandbox.GWB.SetOutcome(card, paymentstest.TokenDeclined))
 	require.NoError(t, b.Sandbox.GWB.Renew(sub.GatewayID))
 
-	wish := gateway.InvoicePayment{
+	request := gateway.InvoicePayment{
 		AttemptID: objectid.New(), SubscriptionID: b.terms.SubscriptionID, SubscriptionGatewayID: sub.GatewayID,
 	}
-	_, open, err := b.B.PayOpenInvoice(t.Context(), wish)
+	_, open, err := b.B.PayOpenInvoice(t.Context(), request)
 	var declined *gateway.Declined
 	require.ErrorAs(t, err, &declined, "the card still refuses")
 	require.True(t, open)
@@ -262,8 +262,8 @@ func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
 		Payer: b.terms.Payer, Instrument: paymentstest.Token("pm_card_mastercard"),
 	})
 	require.NoError(t, err)
-	wish.AttemptID = objectid.New()
-	paid, open, err := b.B.PayOpenInvoice(t.Context(), wish)
+	request.AttemptID = objectid.New()
+	paid, open, err := b.B.PayOpenInvoice(t.Context(), request)
 	require.NoError(t, err)
 	require.True(t, open)
 	require.Equal(t, gateway.PaymentStatusSettled, paid.Status)
@@ -272,7 +272,7 @@ func TestB_OpenInvoiceIsPaidByTheNewCard(t *testing.T) {
 	intent, err := b.B.InvoiceOf(t.Context(), paid.PaymentIntentID)
 	require.NoError(t, err)
 	require.Equal(t, paid.ID, intent)
-	_, open, err = b.B.PayOpenInvoice(t.Context(), wish)
+	_, open, err = b.B.PayOpenInvoice(t.Context(), request)
 	require.NoError(t, err)
 	require.False(t, open)
 	read, err := b.B.ReadSubscription(t.Context(), sub.GatewayID, b.terms.SubscriptionID)
@@ -461,7 +461,7 @@ func TestA_RefundsBesideAChargeback(t *testing.T) {
 				}
 				_, err := g.A.Refund(t.Context(), gateway.RefundTerms{
 					RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: made.Payment.ID}, Amount: amount,
-					AskedAt: g.Sandbox.GWA.Now(),
+					RequestedAt: g.Sandbox.GWA.Now(),
 				})
 				require.NoError(t, err)
 			}

@@ -131,11 +131,11 @@ func TestOddAnswers(t *testing.T) {
 
 // oddFaults are all odd answers.
 func oddFaults() (all []stage.Fault) {
-	for _, answer := range stage.OddAnswers {
+	for _, odd := range stage.OddResponses {
 		for _, status := range []int{200, 404, 500} {
-			all = append(all, stage.Fault{Kind: stage.FaultOddAfter, Answer: answer, Status: status})
-			if !answer.NeedsEffect() {
-				all = append(all, stage.Fault{Kind: stage.FaultOdd, Answer: answer, Status: status})
+			all = append(all, stage.Fault{Kind: stage.FaultOddAfter, Answer: odd, Status: status})
+			if !odd.NeedsEffect() {
+				all = append(all, stage.Fault{Kind: stage.FaultOdd, Answer: odd, Status: status})
 			}
 		}
 	}

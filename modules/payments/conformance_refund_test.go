@@ -34,7 +34,7 @@ func (g *gatewayUnderTest) charged(t *testing.T) gateway.Payment {
 func (g *gatewayUnderTest) refundTerms(p gateway.Payment, amount money.Cents) gateway.RefundTerms {
 	return gateway.RefundTerms{
 		RefundID: objectid.New(), Payment: gateway.PaymentRef{PaymentID: p.ID}, Amount: amount, Reason: "A courtesy",
-		Admin: "root", AskedAt: g.stage.Clock.Now(),
+		Admin: "root", RequestedAt: g.stage.Clock.Now(),
 	}
 }
 

@@ -195,7 +195,7 @@ func TestA_RestsAfter429(t *testing.T) {
 	require.ErrorIs(t, err, gateway.ErrUnavailable)
 	require.EqualValues(t, 2, calls.Load())
 
-	look, subscribe := gateway.Background(t.Context()), gateway.SubscriptionTerms{
+	background, subscribe := gateway.Background(t.Context()), gateway.SubscriptionTerms{
 		SubscriptionID: objectid.New(), Instrument: paymentstest.Card(paymentstest.CardApproved),
 	}
 	_, err = a.Subscribe(t.Context(), subscribe)
@@ -203,7 +203,7 @@ func TestA_RestsAfter429(t *testing.T) {
 	require.EqualValues(t, 3, calls.Load(), "another endpoint")
 	for range 3 {
 		now.Advance(time.Minute)
-		_, err = a.ReadSubscription(look, "sub_1", objectid.New())
+		_, err = a.ReadSubscription(background, "sub_1", objectid.New())
 		require.ErrorIs(t, err, gateway.ErrUnavailable)
 		_, _ = a.Subscribe(t.Context(), subscribe)
 		_, err = a.Subscribe(t.Context(), subscribe)

@@ -214,7 +214,7 @@ func TestARefundUnderWayAtGatewayAAloneLowersWhatIsLeft(t *testing.T) {
 }
 
 // changedRefunds changes the answers that tell of a new refund.
-type changedRefunds struct{ change func(answer map[string]any) }
+type changedRefunds struct{ change func(body map[string]any) }
 
 // RoundTrip implements http.RoundTripper.
 func (c changedRefunds) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -223,24 +223,24 @@ func (c changedRefunds) RoundTrip(r *http.Request) (*http.Response, error) {
 		return res, err
 	}
 	defer res.Body.Close()
-	answer := map[string]any{}
-	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+	document := map[string]any{}
+	if err := json.NewDecoder(res.Body).Decode(&document); err != nil {
 		return nil, err
 	}
-	c.change(answer)
-	body, err := json.Marshal(answer)
+	c.change(document)
+	body, err := json.Marshal(document)
 	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return res, err
 }
 
 func TestAnAnswerOfAnotherRefundIsNotBooked(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(answer map[string]any){
-		"id":             func(answer map[string]any) { answer["id"] = "re_ofsomebodyelse" },
-		"payment intent": func(answer map[string]any) { answer["payment_intent"] = "pi_ofsomebodyelse" },
-		"reference":      func(answer map[string]any) { answer["metadata"] = map[string]any{} },
-		"amount":         func(answer map[string]any) { answer["amount"] = 1 },
-		"object":         func(answer map[string]any) { answer["object"] = "charge" },
+	for name, change := range map[string]func(document map[string]any){
+		"id":             func(body map[string]any) { body["id"] = "re_ofsomebodyelse" },
+		"payment intent": func(body map[string]any) { body["payment_intent"] = "pi_ofsomebodyelse" },
+		"reference":      func(body map[string]any) { body["metadata"] = map[string]any{} },
+		"amount":         func(body map[string]any) { body["amount"] = 1 },
+		"object":         func(body map[string]any) { body["object"] = "charge" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -75,9 +75,9 @@ func (s *sentShapes) RoundTrip(r *http.Request) (*http.Response, error) {
 			form = string(body)
 		}
 	}
-	kept := shape{method: r.Method, path: r.URL.Path, form: form, header: r.Header.Clone()}
+	recorded := shape{method: r.Method, path: r.URL.Path, form: form, header: r.Header.Clone()}
 	s.mu.Lock()
-	s.shapes[kept.name()] = kept
+	s.shapes[recorded.name()] = recorded
 	s.mu.Unlock()
 	return http.DefaultTransport.RoundTrip(r)
 }
@@ -195,7 +195,7 @@ func startStripeMock(ctx context.Context) (address string, stop func(), err erro
 		return "", nil, err
 	}
 	command := exec.CommandContext(ctx, path, "-http-addr", "127.0.0.1:0") //nolint:gosec // what was just built
-	told, err := command.StdoutPipe()
+	output, err := command.StdoutPipe()
 	if err != nil {
 		return "", nil, err
 	}
@@ -206,10 +206,10 @@ func startStripeMock(ctx context.Context) (address string, stop func(), err erro
 		_ = command.Process.Kill()
 		_ = command.Wait()
 	}
-	lines := bufio.NewScanner(told)
+	lines := bufio.NewScanner(output)
 	for lines.Scan() {
 		if _, at, ok := strings.Cut(lines.Text(), "Listening for HTTP at address: "); ok {
-			go func() { _, _ = io.Copy(io.Discard, told) }()
+			go func() { _, _ = io.Copy(io.Discard, output) }()
 			return "http://" + at, stop, nil
 		}
 	}

@@ -66,27 +66,27 @@ func TestAnEventIsNoNewerThanItsComing(t *testing.T) {
 // fiveAtOnce delivers one event five times at the same time.
 func fiveAtOnce(b *bundle) []response {
 	body := sample(b.t, "gwb.invoice.paid.renewal.dahlia")
-	answers := make([]response, 5)
+	responses := make([]response, 5)
 	start := make(chan struct{})
 	var all sync.WaitGroup
-	for i := range answers {
+	for i := range responses {
 		all.Go(func() {
 			<-start
-			answers[i] = b.deliver("gwb", body)
+			responses[i] = b.deliver("gwb", body)
 		})
 	}
 	close(start)
 	all.Wait()
-	return answers
+	return responses
 }
 
 func TestFiveDeliveriesAtOnceHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	answers := fiveAtOnce(b)
-	for _, a := range answers {
+	responses := fiveAtOnce(b)
+	for _, a := range responses {
 		require.Equal(t, http.StatusOK, a.status, a.raw)
-		require.Equal(t, answers[0].raw, a.raw)
+		require.Equal(t, responses[0].raw, a.raw)
 	}
 	require.Equal(t, 1, b.count("SELECT count(*) FROM public.effects"))
 	require.Equal(t, 5, b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed"))

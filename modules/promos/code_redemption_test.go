@@ -130,8 +130,8 @@ func TestTargetsHaveTheirTicketAtCreation(t *testing.T) {
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM tickets.tickets WHERE customer_id = $1 AND promo_code_id = $2`,
 		b.customer.ID, c["_id"]))
 	b.me.Put("/customers/me/redeem-promo-code?code=TARGT2", nil).Expect(409)
-	mine := first(b.me.Get("/customers/me/promo-codes").Expect(200))
-	require.Equal(t, true, mine["redeemed"])
+	code := first(b.me.Get("/customers/me/promo-codes").Expect(200))
+	require.Equal(t, true, code["redeemed"])
 
 	_, other := b.another()
 	require.Empty(t, other.Get("/customers/me/promo-codes").Expect(200).Map()["docs"])

@@ -98,22 +98,22 @@ func TestVisibleCodesAreReadTogether(t *testing.T) {
 	second := b.code(doc{"code": "SECND2", "code_type": "promo"})["_id"]
 	b.code(doc{"code": "BUNDL2", "code_type": "promo", "children_code_ids": []any{second, inactive, first}})
 	b.code(doc{"code": "BUNDL3", "code_type": "promo", "children_code_ids": []any{inactive}})
-	shown := map[string]doc{}
+	listed := map[string]doc{}
 	for _, d := range b.me.Get("/customers/me/promo-codes").Expect(200).Map()["docs"].([]any) {
-		shown[d.(doc)["code"].(string)] = d.(doc)
+		listed[d.(doc)["code"].(string)] = d.(doc)
 	}
-	require.Len(t, shown, 5)
-	require.Equal(t, "The event of this promo code has already ended.", shown["ENDED2"]["message"])
-	require.Equal(t, true, shown["FIRST2"]["valid"])
-	children := shown["BUNDL2"]["children"].([]any)
+	require.Len(t, listed, 5)
+	require.Equal(t, "The event of this promo code has already ended.", listed["ENDED2"]["message"])
+	require.Equal(t, true, listed["FIRST2"]["valid"])
+	children := listed["BUNDL2"]["children"].([]any)
 	require.Len(t, children, 2)
 	require.Equal(t, "FIRST2", children[0].(doc)["code"])
 	require.EqualValues(t, 2, children[0].(doc)["tickets"])
 	require.Equal(t, "SECND2", children[1].(doc)["code"])
-	require.Empty(t, shown["BUNDL3"]["children"])
-	require.NotNil(t, shown["BUNDL3"]["children"])
-	require.Nil(t, shown["FIRST2"]["children"])
-	require.Equal(t, shown["BUNDL2"]["children"],
+	require.Empty(t, listed["BUNDL3"]["children"])
+	require.NotNil(t, listed["BUNDL3"]["children"])
+	require.Nil(t, listed["FIRST2"]["children"])
+	require.Equal(t, listed["BUNDL2"]["children"],
 		b.me.Get("/customers/validate-promo-code?code=BUNDL2").Expect(200).Map()["children"])
 }
 

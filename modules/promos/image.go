@@ -155,17 +155,17 @@ func (i codeImages) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]obj
 	for n, ref := range refs {
 		ids[n] = ref.FileID.String()
 	}
-	shown, err := i.s.db.CodeListImages(ctx, i.s.deps.Pool, ids)
+	images, err := i.s.db.CodeListImages(ctx, i.s.deps.Pool, ids)
 	if err != nil {
 		return nil, fmt.Errorf("list images of promo codes: %w", err)
 	}
-	kept := make(map[string]bool, len(shown))
-	for _, id := range shown {
-		kept[id] = true
+	used := make(map[string]bool, len(images))
+	for _, id := range images {
+		used[id] = true
 	}
 	var gone []objectid.ID
 	for _, ref := range refs {
-		if !kept[ref.FileID.String()] {
+		if !used[ref.FileID.String()] {
 			gone = append(gone, ref.FileID)
 		}
 	}

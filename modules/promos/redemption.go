@@ -75,10 +75,10 @@ func (s *Service) redeemTx(ctx context.Context, tx pgx.Tx, c code, customerID ob
 // at once gets the tickets, and then issues them.
 func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, r redemption) error {
 	now := s.deps.Clock.Now()
-	held, err := s.db.RedemptionConfirm(ctx, tx, promosdb.RedemptionConfirmParams{
+	confirmed, err := s.db.RedemptionConfirm(ctx, tx, promosdb.RedemptionConfirmParams{
 		Now: &now, Origin: r.origin, Tickets: int32(r.tickets), PromoCodeID: r.code.ID, CustomerID: r.customerID, //nolint:gosec // at most the tickets of a code
 	})
-	if err == nil && held == 0 {
+	if err == nil && confirmed == 0 {
 		err = s.db.RedemptionInsert(ctx, tx, promosdb.RedemptionInsertParams{
 			PromoCodeID: r.code.ID, CustomerID: r.customerID, Code: r.code.Code, CodeType: r.code.CodeType, Origin: r.origin, Tickets: int32(r.tickets), Now: now, //nolint:gosec // at most the tickets of a code
 		})

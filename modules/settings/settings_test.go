@@ -110,10 +110,10 @@ func TestChange(t *testing.T) {
 	} {
 		status, raw := b.call(t, http.MethodPut, c.put, "admin", c.body)
 		require.Equal(t, 200, status, raw)
-		var answer map[string]string
-		require.NoError(t, json.Unmarshal([]byte(raw), &answer))
-		require.Equal(t, c.want, answer[c.key])
-		require.NotEmpty(t, answer["message"])
+		var body map[string]string
+		require.NoError(t, json.Unmarshal([]byte(raw), &body))
+		require.Equal(t, c.want, body[c.key])
+		require.NotEmpty(t, body["message"])
 		require.JSONEq(t, `{"`+c.key+`":"`+c.want+`"}`, b.get(t, c.get))
 	}
 	mode, err := b.svc.PixSubscriptionMode(t.Context())

@@ -16,12 +16,12 @@ import (
 // money or its place on the list, nothing is left to decide.
 func TestWhatTheBankTookIsNotLeftToPeople(t *testing.T) {
 	t.Parallel()
-	const kept = "The payer's bank took all of the payment back: nothing is left of it."
+	const note = "The payer's bank took all of the payment back: nothing is left of it."
 	lost := func(t *testing.T, b *bundle, payment string) {
 		t.Helper()
 		row := b.listed(t, payment)
 		require.Equal(t, "kept", row["state"])
-		require.Equal(t, kept, row["note"])
+		require.Equal(t, note, row["note"])
 		require.Equal(t, "med lost",
 			b.text(t, "SELECT kind || ' ' || state FROM payments.disputes WHERE payment_ref = $1", payment))
 		pgtest.RequireInvariants(t, b.db, b.clock.Now(), "subscription_status_is_history") // of latePix

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	ownPath = "/customers/me/subscription"
-	atEnd   = "?at=period_end"
+	subscriptionPath = "/customers/me/subscription"
+	atEnd            = "?at=period_end"
 )
 
 // paidPix begins a manual PIX of gateway A, or B, that is paid.
@@ -63,21 +63,21 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 	eachBegun(t, func(t *testing.T, b *bundle, name string, id objectid.ID) {
 		end := lifecycle.AddMonths(b.clock.Now(), 1, b.zone(t)).In(b.zone(t))
 		day := end.Format(time.DateOnly)
-		b.expect(t, 422, http.MethodDelete, ownPath+"?at=now", nil)
-		b.expect(t, 422, http.MethodDelete, ownPath+"?at=", nil)
+		b.expect(t, 422, http.MethodDelete, subscriptionPath+"?at=now", nil)
+		b.expect(t, 422, http.MethodDelete, subscriptionPath+"?at=", nil)
 		require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
-		a := b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+		a := b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 		require.Equal(t, "active", a["status"])
 		require.Equal(t, id.String(), a["subscription_id"])
 		require.Contains(t, a["message"], day)
 		require.Equal(t, day, b.day(t, id, "expires_at"))
 		b.settle(t)
-		shown := doc(b.expect(t, 200, http.MethodGet, ownPath, nil))
-		require.Equal(t, "active", shown["status"])
-		require.Equal(t, true, shown["cancel_at_period_end"])
+		status := doc(b.expect(t, 200, http.MethodGet, subscriptionPath, nil))
+		require.Equal(t, "active", status["status"])
+		require.Equal(t, true, status["cancel_at_period_end"])
 		require.True(t, b.access(t), "and the echo of the end at the gateway changes nothing")
 		require.Len(t, b.history(t, id), 2)
-		b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 		require.Equal(t, day, b.day(t, id, "expires_at"), "repeated")
 		require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 		require.NoError(t, b.service.Sweep(t.Context()))
@@ -120,23 +120,23 @@ func TestCancelAtPeriodEndOfAChargeMadeAhead(t *testing.T) {
 func TestCancelAtPeriodEndNeedsPaidTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.expect(t, 404, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 404, http.MethodDelete, subscriptionPath+atEnd, nil)
 	b.expect(t, 404, http.MethodDelete, "/gwa/subscription"+atEnd, nil)
 	b.expect(t, 404, http.MethodDelete, "/gwb/subscription"+atEnd, nil)
 	pix := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
-	refused(t, b.expect(t, 409, http.MethodDelete, ownPath+atEnd, nil), "CONFLICT", "")
+	refused(t, b.expect(t, 409, http.MethodDelete, subscriptionPath+atEnd, nil), "CONFLICT", "")
 	b.expect(t, 400, http.MethodDelete, "/gwb/subscription"+atEnd, nil)
 	require.Equal(t, "pending", b.status(t, pix))
 	for _, status := range []string{"pending", "suspended"} {
 		b.newcomer(t)
 		subscriptionstest.In(t, b.db, b.customer.ID, status)
-		refused(t, b.expect(t, 409, http.MethodDelete, ownPath+atEnd, nil), "CONFLICT", "")
+		refused(t, b.expect(t, 409, http.MethodDelete, subscriptionPath+atEnd, nil), "CONFLICT", "")
 		refused(t, b.expect(t, 409, http.MethodDelete, "/gwb/subscription"+atEnd, nil), "CONFLICT", "")
 	}
 	b.newcomer(t)
 	failing := b.paidGWB(t)
 	b.set(t, failing, "payment_failures = 1")
-	refused(t, b.expect(t, 409, http.MethodDelete, ownPath+atEnd, nil), "CONFLICT", "")
+	refused(t, b.expect(t, 409, http.MethodDelete, subscriptionPath+atEnd, nil), "CONFLICT", "")
 }
 
 // TestCancelNamesTheDaysGivenUp: who cancels at once is told what they throw away. The
@@ -164,18 +164,18 @@ func TestCancelNamesTheDaysGivenUp(t *testing.T) {
 		require.NoError(t, err)
 		back := b.clock.Now()
 		b.clock.Advance(now.Sub(back))
-		a := b.expect(t, 200, http.MethodDelete, ownPath, nil)
+		a := b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 		require.Equal(t, "cancelled", a["status"])
 		require.Contains(t, a["message"], " "+at.message, at.now)
 		b.clock.Advance(back.Sub(now))
 	}
 	b.newcomer(t)
 	b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
-	require.NotContains(t, b.expect(t, 200, http.MethodDelete, ownPath, nil)["message"], "paid day")
+	require.NotContains(t, b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)["message"], "paid day")
 	b.newcomer(t)
 	trial := subscriptionstest.In(t, b.db, b.customer.ID, "active")
 	b.set(t, trial, "trial_days = 7, next_billing_date = $2", b.clock.Now().Add(7*day))
-	message := b.expect(t, 200, http.MethodDelete, ownPath, nil)["message"]
+	message := b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)["message"]
 	require.Contains(t, message, " 7 trial days, until ")
 	require.NotContains(t, message, "paid")
 }
@@ -190,7 +190,7 @@ func TestRecurrenceIsStoppedAfterALostAnswer(t *testing.T) {
 	require.NoError(t, gateway.Faults.Plan(stage.Fault{
 		Method: http.MethodDelete, Kind: stage.FaultStatus, Status: 500, Times: manyTimes,
 	}))
-	a := b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	a := b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	require.Equal(t, "active", a["status"])
 	gateway.Faults.Clear()
 	require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
@@ -208,7 +208,7 @@ func TestAChargeThatSlippedThroughPaysItsPeriod(t *testing.T) {
 	b := setup(t)
 	b.travel(t, "2027-02-10T15:00:00Z")
 	id := b.paidGWA(t)
-	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	b.settle(t)
 	due, now := time.Date(2027, 3, 10, 3, 0, 0, 0, time.UTC), b.clock.Now()
 	b.apply(t, gateway.Event{
@@ -230,7 +230,7 @@ func TestRenewTakesTheEndBack(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWB(t)
 	refused(t, b.expect(t, 400, http.MethodPut, renewPath, object{}), "VALIDATION_ERROR", "payment_method_id")
-	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	b.settle(t)
 	a := b.expect(t, 200, http.MethodPut, renewPath, nil) // no body is an empty one
 	require.Equal(t, id.String(), a["subscription"].(object)["id"])
@@ -252,7 +252,7 @@ func TestAResumptionThatIsNotAnswered(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			id := b.paidGWB(t)
-			b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+			b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 			b.settle(t)
 			gateway := b.gateways.Sandbox.GWB.Stage()
 			ends := func() bool {
@@ -280,7 +280,7 @@ func TestAResumptionThatIsNotAnswered(t *testing.T) {
 			}
 			lost()
 			gateway.Faults.Clear()
-			b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+			b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 			require.Zero(t, b.count(t,
 				"SELECT count(*) FROM payments.intents WHERE kind = 'resume' AND state = 'open'"),
 				"it is to end after all")
@@ -313,13 +313,13 @@ func TestRenewCannotUndoADeletion(t *testing.T) {
 	for _, name := range []string{"gwa", "gwa pix", "automatic"} {
 		b.newcomer(t)
 		id := begins[name](b, t)
-		b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 		refused(t, b.expect(t, 400, http.MethodPut, renewPath, object{}), "VALIDATION_ERROR", "credit_card")
 		require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
 	}
 	b.newcomer(t)
 	id := b.paidPix(t, "gwb")
-	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	ends := b.day(t, id, "expires_at")
 	require.Equal(t, id.String(), b.expect(t, 200, http.MethodPut, renewPath, object{})["subscription"].(object)["id"])
 	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
@@ -334,7 +334,7 @@ func TestAdminTakesTheEndBack(t *testing.T) {
 		admin.Post("/admin/subscriptions/"+id.String()+"/activate", object{"reason": "they asked"}).Expect(status)
 	}
 	id := b.paidGWB(t)
-	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	b.settle(t)
 	activate(id, 200)
 	b.settle(t)
@@ -344,13 +344,13 @@ func TestAdminTakesTheEndBack(t *testing.T) {
 	for _, name := range []string{"gwa", "automatic"} {
 		b.newcomer(t)
 		id := begins[name](b, t)
-		b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 		activate(id, 409)
 		require.True(t, column[bool](t, b, id, "cancel_at_period_end"), name)
 	}
 	b.newcomer(t)
 	id = b.paidPix(t, "gwa")
-	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	activate(id, 200)
 	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
 }
@@ -360,7 +360,7 @@ func TestNullIsNoCardLeftOut(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWB(t)
-	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	for _, field := range []string{"credit_card", "credit_card_holder_info", "payment_method_id"} {
 		refused(t, b.expect(t, 400, http.MethodPut, renewPath, object{field: nil}), "VALIDATION_ERROR",
 			"payment_method_id")

@@ -106,13 +106,13 @@ func TestSyncOpensWhatTheGatewayHoldsActiveUnlessDisputed(t *testing.T) {
 func TestSyncSettlesAPixWhoseWebhookWasLost(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	answer := b.expect(t, http.StatusCreated, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
+	res := b.expect(t, http.StatusCreated, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
-	require.Equal(t, "pending", b.status(t, idOf(answer)))
-	_, err := b.gateways.Sandbox.GWA.PayPIX(info(answer)["pix"].(object)["payload"].(string))
+	require.Equal(t, "pending", b.status(t, idOf(res)))
+	_, err := b.gateways.Sandbox.GWA.PayPIX(info(res)["pix"].(object)["payload"].(string))
 	require.NoError(t, err)
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
-	require.Equal(t, "active", b.status(t, idOf(answer)))
+	require.Equal(t, "active", b.status(t, idOf(res)))
 }
 
 func TestSyncGivesUpWithItsContext(t *testing.T) {

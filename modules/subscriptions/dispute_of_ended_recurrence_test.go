@@ -36,7 +36,7 @@ func TestADisputeOfWhatHasEndedAtTheGateway(t *testing.T) {
 	}
 	confirmed := func(t *testing.T, b *bundle, gateway string, id objectid.ID) {
 		t.Helper()
-		b.expect(t, 200, http.MethodDelete, ownPath, nil)
+		b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 		b.goBy(t, time.Hour)
 		b.forget(t, gateway, id)
 		activate(b, t, id)

@@ -168,7 +168,7 @@ func TestSeveralDisputesOfOneSubscription(t *testing.T) {
 	} {
 		b.newcomer(t)
 		id, r := b.in(t, "active")
-		tell := func(dispute string, state gateway.DisputeState, second int) {
+		deliver := func(dispute string, state gateway.DisputeState, second int) {
 			for range 2 { // and once more changes nothing
 				b.apply(t, gateway.Event{
 					Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second),
@@ -181,12 +181,12 @@ func TestSeveralDisputesOfOneSubscription(t *testing.T) {
 				})
 			}
 		}
-		tell("dp_1", gateway.DisputeOpen, 1)
+		deliver("dp_1", gateway.DisputeOpen, 1)
 		for i, state := range tc.states {
-			tell("dp_2", state, 2+i)
+			deliver("dp_2", state, 2+i)
 		}
 		if tc.first != "" {
-			tell("dp_1", tc.first, 9)
+			deliver("dp_1", tc.first, 9)
 		}
 		require.Equal(t, tc.status, b.status(t, id), name)
 		require.Equal(t, tc.status != "active", column[bool](t, b, id, "has_chargeback"), name)

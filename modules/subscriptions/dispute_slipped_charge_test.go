@@ -77,11 +77,11 @@ func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 					b.gateways.Advance(t, time.Minute)
 				}
 				recurring[gateway].renew(b, t, id)
-				tell, paid, disputed := b.gateways.DeliverGWA, "PAYMENT_CONFIRMED", "PAYMENT_CHARGEBACK_REQUESTED"
+				deliver, paid, disputed := b.gateways.DeliverGWA, "PAYMENT_CONFIRMED", "PAYMENT_CHARGEBACK_REQUESTED"
 				if gateway == "gwb" {
-					tell, paid, disputed = b.gateways.DeliverGWB, "invoice.paid", "charge.dispute.created"
+					deliver, paid, disputed = b.gateways.DeliverGWB, "invoice.paid", "charge.dispute.created"
 				}
-				tell(t, b.serve().url, paid, b.unbooked(t, stages[gateway](b), paid))
+				deliver(t, b.serve().url, paid, b.unbooked(t, stages[gateway](b), paid))
 				require.Equal(t, "active", b.status(t, id))
 				require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"))
 				if atOnce {
@@ -90,7 +90,7 @@ func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 						b.openedAt(t), dispute)
 					require.NoError(t, err)
 				}
-				tell(t, b.serve().url, disputed, dispute)
+				deliver(t, b.serve().url, disputed, dispute)
 				b.replay(t)
 				b.signLater(t)
 				b.settle(t)

@@ -74,7 +74,7 @@ func TestIdentifiersOfAnotherAuthorization(t *testing.T) {
 	code := column[string](t, b, first, "pix_conciliation_id")
 	b.newcomer(t)
 	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix-automatico", object{"plan_id": plan})
-	second, own := idOf(a), info(a)["gwa_pix_auth_id"].(string)
+	second, authorization := idOf(a), info(a)["gwa_pix_auth_id"].(string)
 	event := func(auth, code string, reference objectid.ID) gateway.Result {
 		return b.apply(t, gateway.Event{
 			Gateway: gateway.GWA, CreatedAt: b.clock.Now(), AuthorizationID: auth, ConciliationID: code,
@@ -87,7 +87,7 @@ func TestIdentifiersOfAnotherAuthorization(t *testing.T) {
 		})
 	}
 	for name, r := range map[string]gateway.Result{
-		"another's code":               event(own, code, second),
+		"another's code":               event(authorization, code, second),
 		"an authorization and no code": event("auth_unknown", "", second),
 		"the code of another":          event("auth_unknown", code, ""),
 	} {
@@ -97,9 +97,9 @@ func TestIdentifiersOfAnotherAuthorization(t *testing.T) {
 	require.EqualValues(t, "a contract of another subscription", event(auth, code, second).Reason)
 	require.Equal(t, "pending", b.status(t, second))
 	b.set(t, second, "pix_conciliation_id = NULL")
-	require.EqualValues(t, "an identifier of another subscription", event(own, code, second).Reason)
+	require.EqualValues(t, "an identifier of another subscription", event(authorization, code, second).Reason)
 	require.Equal(t, auth, column[string](t, b, first, "gwa_pix_auth_id"))
-	require.Equal(t, "active", *event(own, "", second).NewStatus)
+	require.Equal(t, "active", *event(authorization, "", second).NewStatus)
 }
 
 // TestPixOfAnotherSubscription: the same with the one payment of a manual PIX.
@@ -124,11 +124,11 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 	t.Parallel()
 	const refused, expired, cancelled = gateway.AuthorizationStatusRefused, gateway.AuthorizationStatusExpired, gateway.AuthorizationStatusCancelled
 	for name, tc := range map[string]struct {
-		told  gateway.AuthorizationStatus
-		after time.Duration // since the activation
-		ended bool          // at the gateway
-		want  string
-		moves string // "" when nothing moves
+		status gateway.AuthorizationStatus
+		after  time.Duration // since the activation
+		ended  bool          // at the gateway
+		want   string
+		moves  string // "" when nothing moves
 	}{
 		"a refusal that is older": {refused, -time.Second, false, "active", ""},
 		"an end that is older":    {expired, -time.Second, false, "active", ""},
@@ -152,7 +152,7 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 			if tc.ended {
 				b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // the event below is the one that tells it
 				end := func() (any, error) { return b.gateways.Sandbox.GWA.CancelAuthorization(auth, "") }
-				if tc.told == expired {
+				if tc.status == expired {
 					end = func() (any, error) { return b.gateways.Sandbox.GWA.ExpireAuthorization(auth) }
 				}
 				_, err := end()
@@ -163,10 +163,10 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 			result := b.apply(t, gateway.Event{
 				Gateway: gateway.GWA, CreatedAt: activated.Add(tc.after), AuthorizationID: auth,
 				Payload: gateway.AuthorizationChange{
-					Authorization: gateway.PixAuthorization{ID: auth, Status: tc.told},
+					Authorization: gateway.PixAuthorization{ID: auth, Status: tc.status},
 				},
 			})
-			if tc.told == cancelled {
+			if tc.status == cancelled {
 				require.Equal(t, "cancelled", b.status(t, id), "at once")
 				require.Equal(t, gateway.ResultApplied, result.Status)
 			} else {
@@ -174,7 +174,7 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 				require.NotEqual(t, gateway.ResultApplied, result.Status, "nothing has changed yet")
 				require.True(t, result.Status == gateway.ResultIgnored || result.NewStatus == nil)
 			}
-			if tc.after < 0 && tc.told != cancelled {
+			if tc.after < 0 && tc.status != cancelled {
 				require.EqualValues(t, "older than what is known", result.Reason)
 			}
 			b.work(t)

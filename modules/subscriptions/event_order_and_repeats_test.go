@@ -370,12 +370,12 @@ func TestCancelledAtPeriodEnd(t *testing.T) {
 	b := setup(t)
 	id, r := b.in(t, "active")
 	e := r.updated(gateway.RemoteActive, 1)
-	told := e.Payload.(gateway.SubscriptionChange)
-	told.Subscription.CancelAtPeriodEnd = true
-	e.Payload = told
+	change := e.Payload.(gateway.SubscriptionChange)
+	change.Subscription.CancelAtPeriodEnd = true
+	e.Payload = change
 	b.apply(t, e)
 	require.Equal(t, "active", b.status(t, id))
-	require.True(t, told.Subscription.NextBilling.Equal(column[time.Time](t, b, id, "expires_at")))
+	require.True(t, change.Subscription.NextBilling.Equal(column[time.Time](t, b, id, "expires_at")))
 	b.apply(t, r.updated(gateway.RemoteActive, 2))
 	require.Nil(t, column[*time.Time](t, b, id, "expires_at"), "taken back, the recurrence runs on")
 	e.CreatedAt = r.at(3)

@@ -34,7 +34,7 @@ func TestAForgedCancellationLeavesNothingCharging(t *testing.T) {
 // ends the subscription here, so that nothing may go on charging there.
 func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 	t.Parallel()
-	for name, told := range map[string]func(gateway.RemoteSubscription) gateway.Payload{
+	for name, payload := range map[string]func(gateway.RemoteSubscription) gateway.Payload{
 		"deleted": func(s gateway.RemoteSubscription) gateway.Payload {
 			return gateway.SubscriptionEnd{
 				Subscription: s,
@@ -56,7 +56,7 @@ func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 				b.apply(t, gateway.Event{
 					Gateway: gateway.GWB, Type: "customer.subscription." + name, CreatedAt: b.clock.Now(),
 					SubscriptionID: recurrence,
-					Payload: told(gateway.RemoteSubscription{
+					Payload: payload(gateway.RemoteSubscription{
 						GatewayID: recurrence, Status: gateway.RemoteCanceled, NativeStatus: "canceled",
 					}),
 				})

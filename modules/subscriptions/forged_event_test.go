@@ -68,7 +68,7 @@ func TestForgedEventsOfACardChangeNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWA(t)
-	own, recurrence := b.text(t, "SELECT gateway_payment_id FROM payments.payments"),
+	payment, recurrence := b.text(t, "SELECT gateway_payment_id FROM payments.payments"),
 		column[string](t, b, id, "gwa_subscription_id")
 	before := b.stands(t, id)
 	for _, dates := range []object{{"dueDate": "2099-12-22"}, {"confirmedDate": "2099-12-22"}} {
@@ -81,10 +81,10 @@ func TestForgedEventsOfACardChangeNothing(t *testing.T) {
 			b.forgedPayment(id, "pay_"+objectid.New().String(), recurrence, object{"status": "OVERDUE"}))
 	}
 	for _, event := range []string{"PAYMENT_OVERDUE", "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED"} {
-		b.forge(t, event, "payment", b.forgedPayment(id, own, recurrence, object{"status": "OVERDUE"}))
+		b.forge(t, event, "payment", b.forgedPayment(id, payment, recurrence, object{"status": "OVERDUE"}))
 	}
 	require.Equal(t, before, b.stands(t, id))
-	b.forgeTakenBack(t, id, own, recurrence, object{})
+	b.forgeTakenBack(t, id, payment, recurrence, object{})
 	require.Equal(t, before, b.stands(t, id))
 	require.True(t, b.access(t))
 	require.Equal(t, 11,
@@ -117,12 +117,12 @@ func TestForgedEventsTakeNoPixBack(t *testing.T) {
 	b := setup(t)
 	b.listen()
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
-	own := column[string](t, b, id, "pix_payment_id")
-	_, err := b.gateways.Sandbox.GWA.Pay(own)
+	payment := column[string](t, b, id, "pix_payment_id")
+	_, err := b.gateways.Sandbox.GWA.Pay(payment)
 	require.NoError(t, err)
 	b.settle(t)
 	before := b.stands(t, id)
-	b.forgeTakenBack(t, id, own, "", object{"billingType": "PIX"})
+	b.forgeTakenBack(t, id, payment, "", object{"billingType": "PIX"})
 	require.Equal(t, before, b.stands(t, id))
 	require.True(t, b.access(t))
 }
@@ -158,7 +158,7 @@ func TestAPaymentIsOfOneSubscription(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	card := b.paidGWA(t)
-	own, recurrence := b.text(t, "SELECT gateway_payment_id FROM payments.payments"),
+	payment, recurrence := b.text(t, "SELECT gateway_payment_id FROM payments.payments"),
 		column[string](t, b, card, "gwa_subscription_id")
 	for _, way := range []string{"pix", "pix-automatico"} {
 		b.newcomer(t)
@@ -167,8 +167,8 @@ func TestAPaymentIsOfOneSubscription(t *testing.T) {
 		named := func() {
 			t.Helper()
 			for _, as := range []object{{"billingType": "PIX", "status": "RECEIVED"}, {}} {
-				b.forge(t, "PAYMENT_RECEIVED", "payment", b.forgedPayment(id, own, "", as))
-				b.forge(t, "PAYMENT_CONFIRMED", "payment", b.forgedPayment(id, own, recurrence, as))
+				b.forge(t, "PAYMENT_RECEIVED", "payment", b.forgedPayment(id, payment, "", as))
+				b.forge(t, "PAYMENT_CONFIRMED", "payment", b.forgedPayment(id, payment, recurrence, as))
 			}
 			require.Equal(t, before, b.stands(t, id))
 			require.False(t, b.access(t))
@@ -189,19 +189,19 @@ func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWA(t)
-	own, at := b.text(t, "SELECT gateway_payment_id FROM payments.payments"), b.clock.Now()
+	payment, at := b.text(t, "SELECT gateway_payment_id FROM payments.payments"), b.clock.Now()
 	paid := &gateway.Payment{
-		ID: own, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard,
+		ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard,
 		Amount: 4990, SettledAt: &at,
 	}
 	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id,
 		Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Payment: *paid, Report: gateway.RefundReport{
-			PaymentID: own, Total: 1000, HasTotal: true, At: at,
+			PaymentID: payment, Total: 1000, HasTotal: true, At: at,
 			Singles: []gateway.SingleRefund{{Amount: 1000, Status: gateway.RefundStatusDone, At: at}}, Listed: true,
 		}}})
 	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id,
 		Payload: gateway.DisputeChange{Payment: *paid, Report: gateway.DisputeReport{
-			ID: own, PaymentID: own, Amount: 4990, State: gateway.DisputeOpen, NativeStatus: "CHARGEBACK_REQUESTED",
+			ID: payment, PaymentID: payment, Amount: 4990, State: gateway.DisputeOpen, NativeStatus: "CHARGEBACK_REQUESTED",
 			OpenedAt: at, At: at,
 		}}})
 	for _, dry := range []bool{true, false} {

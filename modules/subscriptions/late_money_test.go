@@ -55,7 +55,7 @@ func TestForgedMoneyOpensAndLengthensNoPix(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
-	own := column[string](t, b, id, "pix_payment_id")
+	payment := column[string](t, b, id, "pix_payment_id")
 	forge := func(payment string, amount money.Cents) {
 		e := b.forgedLate(id, payment)
 		editPayment(&e, func(p *gateway.Payment) { p.Amount, p.Method = amount, gateway.MethodPix })
@@ -64,12 +64,12 @@ func TestForgedMoneyOpensAndLengthensNoPix(t *testing.T) {
 	}
 	forge("pay_forged_1", 1)
 	forge("pay_forged_2", 4990)
-	forge(own, 1)
+	forge(payment, 1)
 	require.Equal(t, "pending", b.status(t, id))
-	require.Equal(t, own, column[string](t, b, id, "pix_payment_id"))
-	_, err := b.gateways.Sandbox.GWA.Pay(own)
+	require.Equal(t, payment, column[string](t, b, id, "pix_payment_id"))
+	_, err := b.gateways.Sandbox.GWA.Pay(payment)
 	require.NoError(t, err)
-	forge(own, 4990)
+	forge(payment, 4990)
 	require.Equal(t, "active", b.status(t, id))
 	end := column[time.Time](t, b, id, "expires_at")
 	forge("pay_forged_3", 1)
@@ -171,15 +171,15 @@ func TestAnOlderInvoiceOfADeletedCustomerIsRefunded(t *testing.T) {
 			Method: gateway.MethodCard, Amount: 4990, SettledAt: &created,
 		}
 	}
-	told := func(created time.Time, p gateway.Payload) gateway.Event {
+	event := func(created time.Time, p gateway.Payload) gateway.Event {
 		return gateway.Event{
 			Gateway: gateway.GWB, Reference: id, CreatedAt: created, SubscriptionID: recurrence, Payload: p,
 		}
 	}
 	b.delete(t)
 	later, earlier := at.Add(2*time.Hour), at.Add(time.Hour)
-	b.apply(t, told(later, gateway.FailedPayment{Payment: invoice("in_new", later)}))
-	b.apply(t, told(earlier, gateway.SettledPayment{Payment: invoice("in_old", earlier)}))
+	b.apply(t, event(later, gateway.FailedPayment{Payment: invoice("in_new", later)}))
+	b.apply(t, event(earlier, gateway.SettledPayment{Payment: invoice("in_old", earlier)}))
 	require.Equal(t, "late", b.listed(t, "in_old")["kind"])
 	require.Contains(t, b.listed(t, "in_old")["note"], "deleted the account")
 }

@@ -41,20 +41,20 @@ func TestLoginsAskAgainWhenTheGatewayTakesCallsAgain(t *testing.T) {
 	require.False(t, b.marked(t), "one endpoint")
 	require.ErrorIs(t, b.gateways.A.Probe(t.Context()), gateway.ErrUnavailable)
 	require.True(t, b.marked(t), "two mean the account")
-	asked := b.reads(t)
+	reads := b.reads(t)
 	b.clock.Advance(time.Minute)
 	b.gateways.Advance(t, time.Minute)
 	b.after(t, time.Minute)
 	require.True(t, b.marked(t), "the probe was refused")
 	require.ErrorIs(t, b.service.SyncSubscription(t.Context(), b.customer.ID), gateway.ErrUnavailable)
-	require.Equal(t, asked, b.reads(t), "logins do not ask")
+	require.Equal(t, reads, b.reads(t), "logins do not ask")
 
 	require.NoError(t, b.gateways.Sandbox.Advance(12*time.Hour)) // the gateway's clock alone
 	b.gateways.Advance(t, time.Minute)
 	b.after(t, time.Minute)
 	require.False(t, b.marked(t))
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
-	require.Equal(t, asked+1, b.reads(t))
+	require.Equal(t, reads+1, b.reads(t))
 }
 
 // TestALoginEndsTheMarkOfAGateway that failed for a moment.

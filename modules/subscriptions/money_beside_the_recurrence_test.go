@@ -82,9 +82,9 @@ func TestMoneyBesideTheRecurrenceGoesBack(t *testing.T) {
 				b.settle(t)
 				require.Equal(t, "refunded", b.listed(t, payment)["state"])
 			}
-			told := b.beside(t, gw, id, cents, "")
+			result := b.beside(t, gw, id, cents, "")
 			b.settle(t)
-			goesBack(told)
+			goesBack(result)
 
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 			found := b.beside(t, gw, id, cents, gateway.KindSubscriptionPix)

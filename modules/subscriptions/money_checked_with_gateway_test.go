@@ -25,7 +25,7 @@ func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved)))
 	gw.Stage().Faults.Clear()
 	require.NoError(t, gw.Advance(time.Minute))
-	waits := func() {
+	requireWaiting := func() {
 		t.Helper()
 		require.Equal(t, "pending", b.status(t, id))
 		require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"))
@@ -34,9 +34,9 @@ func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 		e := b.chargeA(id, "sub_forged", "pay_1")
 		editPayment(&e, func(p *gateway.Payment) { p.Amount = amount })
 		b.apply(t, e)
-		waits()
+		requireWaiting()
 		b.confirmLate(t)
-		waits()
+		requireWaiting()
 	}
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is booked")
 
@@ -46,7 +46,7 @@ func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 	e := b.chargeA(id, "sub_forged", "")
 	editPayment(&e, func(p *gateway.Payment) { p.ID = b.paidCharge(t, id) })
 	b.apply(t, e)
-	waits()
+	requireWaiting()
 	b.confirmLate(t)
 	require.Equal(t, "active", b.status(t, id))
 	require.Equal(t, remote.GatewayID, column[string](t, b, id, "gwa_subscription_id"),
@@ -154,7 +154,7 @@ func TestADebitIsHeldAgainstItsOrder(t *testing.T) {
 	b := setup(t)
 	id, auth, debit := b.debited(t)
 	next := column[time.Time](t, b, id, "next_billing_date")
-	tell := func(payment string, amount money.Cents) {
+	deliver := func(payment string, amount money.Cents) {
 		t.Helper()
 		e := b.chargeA(id, "", "")
 		e.AuthorizationID = auth
@@ -165,14 +165,14 @@ func TestADebitIsHeldAgainstItsOrder(t *testing.T) {
 		return b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_late_money'")
 	}
 	for payment, amount := range map[string]money.Cents{"pay_forged": 4990, debit: 9990} {
-		tell(payment, amount)
+		deliver(payment, amount)
 		require.Equal(t, 1, jobs())
 		b.confirmLate(t)
 		require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"))
 	}
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "of the first code alone")
 	b.set(t, id, "price_cents = 9990") // whatever the row costs by now
-	tell(debit, 4990)
+	deliver(debit, 4990)
 	require.Zero(t, jobs(), "it counts at once")
 	require.True(t, column[time.Time](t, b, id, "next_billing_date").After(next))
 }

@@ -29,14 +29,14 @@ func (b *bundle) whileLocked(t *testing.T, table string, before, after func() in
 	var wg sync.WaitGroup
 	wg.Go(func() { first = before() })
 	b.eventually(t, "the first waits", func() bool { return waiting() == 1 })
-	answered := make(chan struct{})
+	responded := make(chan struct{})
 	wg.Go(func() {
-		defer close(answered)
+		defer close(responded)
 		second = after()
 	})
 	b.eventually(t, "the second waits or is answered", func() bool {
 		select {
-		case <-answered:
+		case <-responded:
 			return true
 		default:
 			return waiting() > 1
@@ -96,14 +96,14 @@ func TestAWithdrawalAndAChargebackAtOnce(t *testing.T) {
 	b, d := withdrawable(t), disputesAt["gwb"]
 	id := b.paidGWB(t)
 	_, chargeback, undo := b.takings(t, id)
-	var answer object
+	var body object
 	withdraw := func() (status int) {
-		status, answer = b.call(t, http.MethodPost, withdrawPath, nil)
+		status, body = b.call(t, http.MethodPost, withdrawPath, nil)
 		return status
 	}
 	first, second := b.whileLocked(t, "payments.disputes", chargeback, withdraw)
 	require.Equal(t, []int{200, 422}, []int{first, second})
-	refused(t, answer, "WITHDRAWAL_NOT_ALLOWED", "")
+	refused(t, body, "WITHDRAWAL_NOT_ALLOWED", "")
 	require.Equal(t, "suspended", b.status(t, id))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_give_back'"))
 	require.Equal(t, 200, undo())
@@ -114,8 +114,8 @@ func TestAWithdrawalAndAChargebackAtOnce(t *testing.T) {
 		Times: manyTimes,
 	}))
 	require.Equal(t, 200, withdraw())
-	require.EqualValues(t, 4990, answer["refund_amount"])
-	require.Nil(t, answer["refunded_at"])
+	require.EqualValues(t, 4990, body["refund_amount"])
+	require.Nil(t, body["refunded_at"])
 	require.Equal(t, 409, chargeback(), "the money was promised, and is not asked for yet")
 	faults.Clear()
 

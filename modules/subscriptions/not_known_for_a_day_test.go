@@ -35,7 +35,7 @@ func TestWhatWasNotKnownForADayIsDecidedByItsAnswer(t *testing.T) {
 	}
 	ended := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan}))
 	silent()
-	b.expect(t, 200, http.MethodDelete, ownPath, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 	_ = b.service.EndAtGateway(t.Context(), ended) // its job
 	faults.Clear()
 	lose(t, b.gateways.Sandbox.GWB.Stage(), stage.FaultResetBefore, "/v1/subscriptions")
@@ -51,11 +51,11 @@ func TestWhatWasNotKnownForADayIsDecidedByItsAnswer(t *testing.T) {
 	faults.Clear()
 	b.runStatusChecks(t, 20*time.Minute)
 	require.Equal(t, "cancelled", b.status(t, begun))
-	answer := ": nothing of it is at the gateway (the gateway said so when it was asked)."
+	outcome := ": nothing of it is at the gateway (the gateway said so when it was asked)."
 	require.Contains(t, row(begun),
 		"kept unknown "+begun.String()+" This subscription was answered at "+
 			b.text(t,
-				"SELECT to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') FROM payments.intents WHERE subject_id = $1", begun)+answer)
+				"SELECT to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') FROM payments.intents WHERE subject_id = $1", begun)+outcome)
 	require.Contains(t, row(ended), "kept unknown "+ended.String()+" This end was answered at ")
 	require.Equal(t, 2, b.count(t,
 		"SELECT count(*) FROM payments.unapplied_decisions WHERE to_state = 'kept' AND source = 'platform'"))

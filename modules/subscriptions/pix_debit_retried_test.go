@@ -177,13 +177,13 @@ func TestPayerTakesARetryBack(t *testing.T) {
 		"6 dropped REQUESTED_BY_PAYER_USER"}, b.retries(t))
 	require.Equal(t, 1, b.failures(t, id), "one failure a cycle")
 	require.Len(t, b.mails.Mails(), 2)
-	code, told := b.code(t, debit), 0
+	code, status := b.code(t, debit), 0
 	for _, m := range b.mails.Mails() {
 		if strings.Contains(m.Text, code) {
-			told++
+			status++
 		}
 	}
-	require.Equal(t, 1, told)
+	require.Equal(t, 1, status)
 	require.Equal(t, code, b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)["pix"].(object)["qr_code"])
 	_, err = b.gateways.Sandbox.GWA.PayPIX(code)
 	require.NoError(t, err)

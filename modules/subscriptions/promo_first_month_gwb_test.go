@@ -215,14 +215,14 @@ func TestPromoAtGatewayBGivesTheFirstMonthAway(t *testing.T) {
 	b.aMonthLater(t)
 	require.Equal(t, []int{4990}, b.charged(t, id))
 
-	told := signedUpWith(t, 0) // by its webhook alone
-	told.listen()
-	lose(t, told.gateways.Sandbox.GWB.Stage(), stage.FaultResetAfter, "/v1/subscriptions")
-	id, _ = told.subscribeB(t, paymentstest.TokenApproved)
-	told.settle(t)
-	require.Equal(t, "active", told.status(t, id))
-	require.Equal(t, "used", told.redemption(t, id))
-	require.Empty(t, told.charged(t, id))
+	reported := signedUpWith(t, 0) // by its webhook alone
+	reported.listen()
+	lose(t, reported.gateways.Sandbox.GWB.Stage(), stage.FaultResetAfter, "/v1/subscriptions")
+	id, _ = reported.subscribeB(t, paymentstest.TokenApproved)
+	reported.settle(t)
+	require.Equal(t, "active", reported.status(t, id))
+	require.Equal(t, "used", reported.redemption(t, id))
+	require.Empty(t, reported.charged(t, id))
 }
 
 func TestPromoAtGatewayBTakesTheTrialsPlace(t *testing.T) {

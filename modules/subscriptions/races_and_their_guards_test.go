@@ -389,9 +389,9 @@ func (b *bundle) oneOf(t *testing.T, success int, calls []func(*testing.T) int) 
 // was paid, also by those who were refused at last.
 func (b *bundle) refundsOf(t *testing.T, id objectid.ID, want int64) string {
 	t.Helper()
-	asked := b.count(t, "SELECT coalesce(sum(amount_cents), 0) FROM payments.refunds WHERE local_id = $1", id)
-	if got := column[int64](t, b, id, "total_refunded_cents"); got != want || asked > 4990 {
-		return fmt.Sprintf("asked for %d cents back and got %d", asked, got)
+	requested := b.count(t, "SELECT coalesce(sum(amount_cents), 0) FROM payments.refunds WHERE local_id = $1", id)
+	if got := column[int64](t, b, id, "total_refunded_cents"); got != want || requested > 4990 {
+		return fmt.Sprintf("asked for %d cents back and got %d", requested, got)
 	}
 	return ""
 }

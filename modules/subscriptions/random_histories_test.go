@@ -27,16 +27,16 @@ func TestRandomHistories(t *testing.T) {
 		b.customer = accountstest.Customer(t, b.db)
 		id := subscriptionstest.In(t, b.db, b.customer.ID, []string{"pending", "active", "suspended"}[random.IntN(3)])
 		r := b.remoteOf(t, id)
-		var told []gateway.Event
+		var events []gateway.Event
 		paid := map[string]bool{} // invoices, of which alone money can be given back
 		for step := range 15 {
 			e := randomEvent(random, r, id.String(), paid)
-			if len(told) > 0 && random.IntN(4) == 0 {
-				e = told[random.IntN(len(told))] // a repetition, perhaps of long ago
+			if len(events) > 0 && random.IntN(4) == 0 {
+				e = events[random.IntN(len(events))] // a repetition, perhaps of long ago
 			}
-			told = append(told, e)
-			if told, ok := e.Payload.(gateway.SettledPayment); ok {
-				paid[told.Payment.InvoiceID] = true
+			events = append(events, e)
+			if settled, ok := e.Payload.(gateway.SettledPayment); ok {
+				paid[settled.Payment.InvoiceID] = true
 			}
 			b.apply(t, e)
 			name := fmt.Sprintf("history %d, step %d, %s", n, step, e.Kind())

@@ -58,12 +58,12 @@ func TestAPixThatIsBeingClarified(t *testing.T) {
 			id := b.current(t)
 			require.Equal(t, id, idOf(first))
 			require.Equal(t, "pending", doc(first)["status"])
-			told := info(first)
-			require.Equal(t, "unknown", told["payment_status"])
-			require.Nil(t, told["pix"].(object)["payload"])
-			require.Contains(t, told["message"],
-				told["clarifying"].(object)["next_look_at"].(string)[:len("2006-01-02T15:04:05")])
-			require.Contains(t, told["message"], "GET /customers/me/pix-qr")
+			result := info(first)
+			require.Equal(t, "unknown", result["payment_status"])
+			require.Nil(t, result["pix"].(object)["payload"])
+			require.Contains(t, result["message"],
+				result["clarifying"].(object)["next_look_at"].(string)[:len("2006-01-02T15:04:05")])
+			require.Contains(t, result["message"], "GET /customers/me/pix-qr")
 
 			b.runStatusChecks(t, 5*time.Second)
 			qr := b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)
@@ -164,7 +164,7 @@ func TestAPixThatWasGivenUpIsPaidAllTheSame(t *testing.T) {
 			b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 			gw.Faults.Clear()
 			first := b.current(t)
-			b.expect(t, 200, http.MethodDelete, ownPath, nil)
+			b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 			next := objectid.ID("")
 			if again {
 				next = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))

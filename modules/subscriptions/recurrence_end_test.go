@@ -16,7 +16,7 @@ import (
 // collected any more.
 func TestAnEndThatGatewayATells(t *testing.T) {
 	t.Parallel()
-	for name, told := range map[string]func(b *bundle, t *testing.T){
+	for name, end := range map[string]func(b *bundle, t *testing.T){
 		"by its event": func(*bundle, *testing.T) {},
 		"to a look at a login": func(b *bundle, t *testing.T) {
 			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
@@ -56,21 +56,21 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 			require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 			require.True(t, b.access(t))
 
-			if told != nil && name != "by its event" {
+			if end != nil && name != "by its event" {
 				b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 			}
-			if told == nil {
+			if end == nil {
 				b.set(t, id, "expires_at = $2", b.clock.Now().Add(time.Hour))
 			}
 			require.NoError(t, b.gateways.A.StopCollection(t.Context(), collection)) // at its console
 			b.settle(t)
-			if told == nil {
+			if end == nil {
 				require.Equal(t, "active", b.status(t, id))
 				require.NoError(t, b.service.StopRecurrence(t.Context(), id))
 				require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 				require.True(t, b.access(t), "to the end of what is paid")
 			} else {
-				told(b, t)
+				end(b, t)
 				require.Equal(t, "cancelled", b.status(t, id))
 				require.Equal(t, 1, b.count(t,
 					"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
@@ -117,12 +117,12 @@ func TestTheEndWithThePeriodIsWhatGatewayBSays(t *testing.T) {
 	r := b.remoteOf(t, id)
 	updated := func(second int, ends bool) {
 		e := r.updated(gateway.RemoteActive, second)
-		told := e.Payload.(gateway.SubscriptionChange)
-		told.Subscription.CancelAtPeriodEnd = ends
-		e.Payload = told
+		change := e.Payload.(gateway.SubscriptionChange)
+		change.Subscription.CancelAtPeriodEnd = ends
+		e.Payload = change
 		b.apply(t, e)
 	}
-	cancel := func() { b.expect(t, 200, "DELETE", ownPath+atEnd, nil) }
+	cancel := func() { b.expect(t, 200, "DELETE", subscriptionPath+atEnd, nil) }
 	resume := func() { b.expect(t, 200, "PUT", renewPath, object{}) }
 
 	// Both calls and both events in one second, told in the other order.
@@ -182,14 +182,14 @@ func TestCallsAboutTheEndThatOverlap(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWB(t)
 	for range 6 {
-		b.call(t, "DELETE", ownPath+atEnd, nil)
+		b.call(t, "DELETE", subscriptionPath+atEnd, nil)
 		calls := []func(){}
 		for i := range 6 {
 			calls = append(calls, func() {
 				if i%3 == 0 {
 					b.call(t, "PUT", renewPath, object{})
 				} else {
-					b.call(t, "DELETE", ownPath+atEnd, nil)
+					b.call(t, "DELETE", subscriptionPath+atEnd, nil)
 				}
 			})
 		}

@@ -28,8 +28,8 @@ func TestAPixTakenBackIsLostInEveryOrderOfItsEvents(t *testing.T) {
 			b.gateways.RefundAtGWB(t, payment)
 			b.work(t)
 			for _, kind := range inTurn {
-				answer := b.gateways.DeliverGWB(t, b.serve().url, kind, payment)
-				require.NotContains(t, answer, "unknown subject", kind)
+				res := b.gateways.DeliverGWB(t, b.serve().url, kind, payment)
+				require.NotContains(t, res, "unknown subject", kind)
 			}
 			b.until(t, "the end", func() bool { return b.status(t, id) == "cancelled" })
 			require.Equal(t, "med lost",

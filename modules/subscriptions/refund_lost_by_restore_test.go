@@ -60,10 +60,10 @@ func TestARefundThatARestoreLostIsNotPaidAgain(t *testing.T) {
 			b.loseRefundRows(t)
 
 			again := admin.With("Idempotency-Key", "one") // also by the same key
-			told := again.Post(path, c.part).Expect(409)
-			require.Equal(t, "CONFLICT", told.Code())
-			require.Contains(t, told.Detail(), "already given back R$ 5.00 at 20")
-			require.Contains(t, told.Detail(), "which was not known here when you asked")
+			conflict := again.Post(path, c.part).Expect(409)
+			require.Equal(t, "CONFLICT", conflict.Code())
+			require.Contains(t, conflict.Detail(), "already given back R$ 5.00 at 20")
+			require.Contains(t, conflict.Detail(), "which was not known here when you asked")
 			require.Equal(t, 500,
 				b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done' AND kind = 'refund'"),
 				"booked, and nothing more was paid")
@@ -80,8 +80,8 @@ func TestARefundThatARestoreLostIsNotPaidAgain(t *testing.T) {
 			rest := object{"reason": "the rest"}
 			admin.Post(path, rest).Expect(200)
 			b.loseRefundRows(t)
-			told = admin.Post(path, rest).Expect(409)
-			require.Contains(t, told.Detail(), "R$ "+money.Cents(3990).String())
+			conflict = admin.Post(path, rest).Expect(409)
+			require.Contains(t, conflict.Detail(), "R$ "+money.Cents(3990).String())
 			require.Equal(t, "REFUND_NOT_ALLOWED", admin.Post(path, rest).Expect(422).Code())
 			require.Equal(t, 3, b.count(t,
 				"SELECT count(*) FROM payments.refunds WHERE status = 'done' AND kind = 'refund'"))

@@ -148,7 +148,7 @@ func TestRenewalCodeEndsWithItsSubscription(t *testing.T) {
 	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
 		_, _ = b.dueByPix(t, gateway)
 		a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-		b.expect(t, 200, http.MethodDelete, ownPath, nil)
+		b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_renewal_charge' AND scheduled_at <= $1", b.clock.Now()))
 		require.NoError(t, b.service.Sweep(t.Context()))
@@ -348,23 +348,23 @@ func TestRenewalCodesAtOnce(t *testing.T) {
 			Times: manyTimes,
 		}))
 		var mu sync.Mutex
-		answers := map[int][]object{}
+		responses := map[int][]object{}
 		atOnce(4, func(int) {
 			status, a := b.call(t, http.MethodPost, renewPixPath, nil)
 			mu.Lock()
 			defer mu.Unlock()
-			answers[status] = append(answers[status], a)
+			responses[status] = append(responses[status], a)
 		})
-		require.NotEmpty(t, answers[201])
-		require.NotEmpty(t, answers[409], "the gateway takes longer than the requests come apart")
-		require.Equal(t, 4, len(answers[201])+len(answers[409]), "%v", answers)
-		for _, a := range answers[409] {
+		require.NotEmpty(t, responses[201])
+		require.NotEmpty(t, responses[409], "the gateway takes longer than the requests come apart")
+		require.Equal(t, 4, len(responses[201])+len(responses[409]), "%v", responses)
+		for _, a := range responses[409] {
 			require.Contains(t, a["detail"], "being made")
 			refused(t, a, "CONFLICT", "")
 		}
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"))
 		again := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-		require.Equal(t, answers[201][0]["payment"], again["payment"])
-		require.Equal(t, answers[201][0]["pix"], again["pix"])
+		require.Equal(t, responses[201][0]["payment"], again["payment"])
+		require.Equal(t, responses[201][0]["pix"], again["pix"])
 	}
 }

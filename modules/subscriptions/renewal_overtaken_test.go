@@ -61,12 +61,12 @@ func TestCancelOvertakenByARenewal(t *testing.T) {
 			b := withdrawable(t)
 			b.listen()
 			id := idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
-			var told object
+			var body object
 			renewal, ended := b.inTurn(t,
 				func() int { status, _ := b.call(t, http.MethodPut, renewPath, goodCard()); return status },
 				func() int {
 					var status int
-					status, told = b.call(t, http.MethodDelete, ownPath, nil)
+					status, body = b.call(t, http.MethodDelete, subscriptionPath, nil)
 					return status
 				})
 			b.settle(t)
@@ -75,7 +75,7 @@ func TestCancelOvertakenByARenewal(t *testing.T) {
 				b.history(t, id))
 			live := b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE status IN ('active', 'pending')")
 			if ended == 200 {
-				require.NotEqual(t, id.String(), told["subscription_id"])
+				require.NotEqual(t, id.String(), body["subscription_id"])
 				require.Zero(t, live)
 				return
 			}
@@ -98,15 +98,15 @@ func TestRenewalOvertakenByAnEnd(t *testing.T) {
 		begin        func(*bundle, *testing.T) objectid.ID
 		method, path string
 		status       string
-		answer       int
+		code         int
 	}{
-		"cancel at A":              {(*bundle).paidGWA, http.MethodDelete, ownPath, "cancelled", 404},
-		"cancel at B":              {(*bundle).paidGWB, http.MethodDelete, ownPath, "cancelled", 404},
-		"cancel at the period end": {(*bundle).paidGWB, http.MethodDelete, ownPath + atEnd, "active", 409},
+		"cancel at A":              {(*bundle).paidGWA, http.MethodDelete, subscriptionPath, "cancelled", 404},
+		"cancel at B":              {(*bundle).paidGWB, http.MethodDelete, subscriptionPath, "cancelled", 404},
+		"cancel at the period end": {(*bundle).paidGWB, http.MethodDelete, subscriptionPath + atEnd, "active", 409},
 		"withdraw at A":            {(*bundle).paidGWA, http.MethodPost, withdrawPath, "cancelled", 404},
 		"withdraw at B":            {(*bundle).paidGWB, http.MethodPost, withdrawPath, "cancelled", 404},
-		"unpaid PIX at A":          {unpaid("gwa"), http.MethodDelete, ownPath, "cancelled", 404},
-		"unpaid PIX at B":          {unpaid("gwb"), http.MethodDelete, ownPath, "cancelled", 404},
+		"unpaid PIX at A":          {unpaid("gwa"), http.MethodDelete, subscriptionPath, "cancelled", 404},
+		"unpaid PIX at B":          {unpaid("gwb"), http.MethodDelete, subscriptionPath, "cancelled", 404},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -116,7 +116,7 @@ func TestRenewalOvertakenByAnEnd(t *testing.T) {
 			paid := b.count(t, "SELECT count(*) FROM payments.payments")
 			ended, renewal := b.overtaken(t, way.method, way.path)
 			require.Equal(t, 200, ended)
-			require.Equal(t, way.answer, renewal)
+			require.Equal(t, way.code, renewal)
 			b.settle(t)
 			require.Equal(t, way.status, b.status(t, id))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
@@ -149,7 +149,7 @@ func TestCancelOvertakenByThePayment(t *testing.T) {
 			require.NoError(t, err)
 			var status int
 			var wg sync.WaitGroup
-			wg.Go(func() { status, _ = b.call(t, http.MethodDelete, ownPath, nil) })
+			wg.Go(func() { status, _ = b.call(t, http.MethodDelete, subscriptionPath, nil) })
 			b.eventually(t, "waits for the lock", func() bool {
 				return b.count(t,
 					"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1

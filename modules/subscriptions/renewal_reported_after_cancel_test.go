@@ -19,7 +19,7 @@ func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
 		t.Run(string(gw), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, _, own := b.paidAt(t, gw)
+			id, _, paymentID := b.paidAt(t, gw)
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // they come late
 			before := map[string]bool{}
 			for _, c := range b.gateways.Charges(t) {
@@ -27,9 +27,9 @@ func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
 			}
 			var err error
 			if gw == gateway.GWA {
-				_, err = b.gateways.Sandbox.GWA.Renew(own, false)
+				_, err = b.gateways.Sandbox.GWA.Renew(paymentID, false)
 			} else {
-				err = b.gateways.Sandbox.GWB.Renew(own)
+				err = b.gateways.Sandbox.GWB.Renew(paymentID)
 			}
 			require.NoError(t, err)
 			payment := ""
@@ -43,7 +43,7 @@ func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
 			b.clock.Advance(3 * time.Second)
 			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 			b.clock.Advance(time.Second)
-			b.apply(t, gateway.Event{Gateway: gw, SubscriptionID: own, Reference: id, CreatedAt: charged,
+			b.apply(t, gateway.Event{Gateway: gw, SubscriptionID: paymentID, Reference: id, CreatedAt: charged,
 				Payload: gateway.SettledPayment{Payment: gateway.Payment{
 					ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED",
 					Method: gateway.MethodCard, Amount: 4990, SettledAt: &charged,

@@ -145,23 +145,23 @@ func TestLostMoneyFindsItsCustomer(t *testing.T) {
 				Accounts:  b.accounts,
 				Operators: operators.New(client, nil, []string{"ops@example.com"}),
 			})
-			told := func(want int) {
+			requireMails := func(want int) {
 				t.Helper()
 				require.NoError(t, svc.Cases().TendUnknownMoney(t.Context()))
 				require.Equal(t, want,
 					b.count(t,
 						"SELECT count(*) FROM jobs.river_job WHERE kind = 'operators_mail' AND args->>'text' LIKE '%' || $1 || '%'", payment))
 			}
-			told(1)
-			told(1)
+			requireMails(1)
+			requireMails(1)
 			b.clock.Advance(24 * time.Hour)
-			told(2)
+			requireMails(2)
 
 			_, err = b.db.Exec(t.Context(),
 				"UPDATE accounts.users SET "+string(gateway)+"_customer_id = $1 WHERE id = $2", customer, b.customer.ID)
 			require.NoError(t, err)
 			b.clock.Advance(24 * time.Hour)
-			told(2)
+			requireMails(2)
 			row := b.listed(t, payment)
 			require.Equal(t, []any{b.customer.ID.String(), "open"}, []any{row["customer_id"], row["state"]})
 			require.Contains(t, row["note"], "; but its customer is known, "+customer)

@@ -63,15 +63,15 @@ func TestRoutesOfOneGatewayRefuseTheOther(t *testing.T) {
 	card := gwaCard(paymentstest.CardApproved)
 	delete(card, "plan_id")
 	token := object{"payment_method_id": paymentstest.TokenApproved}
-	own := map[string][]func(t *testing.T) object{}
-	own["gwa"] = []func(t *testing.T) object{
+	ofRoute := map[string][]func(t *testing.T) object{}
+	ofRoute["gwa"] = []func(t *testing.T) object{
 		func(t *testing.T) object { return b.expect(t, 400, http.MethodGet, "/gwa/subscription", nil) },
 		func(t *testing.T) object { return b.expect(t, 400, http.MethodDelete, "/gwa/subscription", nil) },
 		func(t *testing.T) object {
 			return b.expect(t, 400, http.MethodPut, "/gwa/subscription/credit-card", card)
 		},
 	}
-	own["gwb"] = []func(t *testing.T) object{
+	ofRoute["gwb"] = []func(t *testing.T) object{
 		func(t *testing.T) object { return b.expect(t, 400, http.MethodGet, "/gwb/subscription", nil) },
 		func(t *testing.T) object { return b.expect(t, 400, http.MethodDelete, "/gwb/subscription", nil) },
 		func(t *testing.T) object {
@@ -81,10 +81,10 @@ func TestRoutesOfOneGatewayRefuseTheOther(t *testing.T) {
 	for begin, other := range map[string]string{"/gwa/subscribe/pix": "gwb", "/gwb/subscribe/pix": "gwa"} {
 		b.newcomer(t)
 		id := idOf(b.expect(t, 201, http.MethodPost, begin, object{"plan_id": plan}))
-		for _, call := range own[other] {
+		for _, call := range ofRoute[other] {
 			refused(t, call(t), "VALIDATION_ERROR", "")
 		}
-		change := map[string]func(t *testing.T) object{"gwb": own["gwa"][2], "gwa": own["gwb"][2]}[other]
+		change := map[string]func(t *testing.T) object{"gwb": ofRoute["gwa"][2], "gwa": ofRoute["gwb"][2]}[other]
 		require.Contains(t, change(t)["detail"], "not paid by card")
 		require.Equal(t, "pending", b.status(t, id))
 	}

@@ -10,7 +10,7 @@ import (
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	checkout, own, charges, withdrawals := s.checkout.Handlers(), s.own.Handlers(), s.charges.Handlers(),
+	checkout, selfService, charges, withdrawals := s.checkout.Handlers(), s.selfService.Handlers(), s.charges.Handlers(),
 		s.withdrawals.Handlers()
 	list := resource.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
 	created := httpapi.Status(http.StatusCreated)
@@ -20,16 +20,16 @@ func (s *Service) Routes(api *httpapi.API) {
 	s.plans.PlanRoutes(api)
 
 	httpapi.Route(api, http.MethodGet, "/customers/me/subscription", "my_subscription_get", httpapi.Customer,
-		own.GetCustomerSubscription)
+		selfService.GetCustomerSubscription)
 	httpapi.Route(api, http.MethodDelete, "/customers/me/subscription", "my_subscription_cancel", httpapi.Customer,
-		own.CancelCustomerSubscription)
+		selfService.CancelCustomerSubscription)
 	httpapi.Route(api, http.MethodPut, "/customers/me/subscription/renew", "my_subscription_renew", httpapi.Customer,
-		own.Renew, httpapi.Idempotent(own.ReplayRenewal, nil))
+		selfService.Renew, httpapi.Idempotent(selfService.ReplayRenewal, nil))
 	httpapi.Route(api, http.MethodPost, "/customers/me/subscription/withdraw", "my_subscription_withdraw",
 		httpapi.Customer, withdrawals.Withdraw, httpapi.Idempotent(withdrawals.ReplayWithdrawal, nil))
 	httpapi.Route(api, http.MethodPost, "/customers/me/subscription/renew/pix", "my_subscription_renew_pix",
 		httpapi.Customer, charges.RenewPix, created, httpapi.Idempotent(charges.ReplayRenewPix, nil))
-	httpapi.Route(api, http.MethodGet, "/customers/me/pix-qr", "my_pix_qr_get", httpapi.Customer, own.PixQR)
+	httpapi.Route(api, http.MethodGet, "/customers/me/pix-qr", "my_pix_qr_get", httpapi.Customer, selfService.PixQR)
 	httpapi.Route(api, http.MethodPost, "/customers/me/subscribe", "my_subscribe", httpapi.Customer, checkout.Subscribe)
 
 	httpapi.Route(api, http.MethodPost, "/gwa/subscribe", "gwa_subscribe", httpapi.Customer, checkout.SubscribeGWA,
@@ -38,21 +38,21 @@ func (s *Service) Routes(api *httpapi.API) {
 		checkout.SubscribePixGWA, created, httpapi.Idempotent(checkout.ReplayPixGWA, nil))
 	httpapi.Route(api, http.MethodPost, "/gwa/subscribe/pix-automatico", "gwa_subscribe_pix_automatic",
 		httpapi.Customer, checkout.SubscribePixAutomatic, created, httpapi.Idempotent(checkout.ReplayPixGWA, nil))
-	httpapi.Route(api, http.MethodGet, "/gwa/subscription", "gwa_subscription_get", httpapi.Customer, own.ReadGWA)
+	httpapi.Route(api, http.MethodGet, "/gwa/subscription", "gwa_subscription_get", httpapi.Customer, selfService.ReadGWA)
 	httpapi.Route(api, http.MethodPut, "/gwa/subscription/credit-card", "gwa_subscription_card", httpapi.Customer,
-		own.ChangeCardGWA)
+		selfService.ChangeCardGWA)
 	httpapi.Route(api, http.MethodDelete, "/gwa/subscription", "gwa_subscription_cancel", httpapi.Customer,
-		own.CancelGWA)
+		selfService.CancelGWA)
 
 	httpapi.Route(api, http.MethodPost, "/gwb/subscribe", "gwb_subscribe", httpapi.Customer, checkout.SubscribeGWB,
 		created, httpapi.Idempotent(checkout.ReplayCardGWB, nil))
 	httpapi.Route(api, http.MethodPost, "/gwb/subscribe/pix", "gwb_subscribe_pix", httpapi.Customer,
 		checkout.SubscribePixGWB, created, httpapi.Idempotent(checkout.ReplayPixGWB, nil))
 	httpapi.Route(api, http.MethodPut, "/gwb/subscription/payment-method", "gwb_subscription_card", httpapi.Customer,
-		own.ChangeCardGWB)
+		selfService.ChangeCardGWB)
 	httpapi.Route(api, http.MethodDelete, "/gwb/subscription", "gwb_subscription_cancel", httpapi.Customer,
-		own.CancelGWB)
-	httpapi.Route(api, http.MethodGet, "/gwb/subscription", "gwb_subscription_get", httpapi.Customer, own.ReadGWB)
+		selfService.CancelGWB)
+	httpapi.Route(api, http.MethodGet, "/gwb/subscription", "gwb_subscription_get", httpapi.Customer, selfService.ReadGWB)
 
 	s.admin.AdminRoutes(api)
 }

@@ -197,9 +197,9 @@ func (b *bundle) confirmLate(t *testing.T) {
 	if b.working {
 		return
 	}
-	for told := taken[payments.ConfirmEventArgs](t, b,
-		"payments_event_told"); len(told) > 0; told = taken[payments.ConfirmEventArgs](t, b, "payments_event_told") {
-		for _, a := range told { // each may look once more
+	for late := taken[payments.ConfirmEventArgs](t, b,
+		"payments_event_told"); len(late) > 0; late = taken[payments.ConfirmEventArgs](t, b, "payments_event_told") {
+		for _, a := range late { // each may look once more
 			require.NoError(t, b.payments.ConfirmEvent(t.Context(), a))
 		}
 	}
@@ -290,34 +290,34 @@ func (b *bundle) call(t *testing.T, method, path string, body any) (int, object)
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
+	got, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	var o object
-	require.NoError(t, json.Unmarshal(answer, &o), "%s", answer)
+	require.NoError(t, json.Unmarshal(got, &o), "%s", got)
 	return res.StatusCode, o
 }
 
 // expect is call for an answer whose status is known.
 func (b *bundle) expect(t *testing.T, status int, method, path string, body any) object {
 	t.Helper()
-	got, answer := b.call(t, method, path, body)
-	require.Equal(t, status, got, "%s %s: %v", method, path, answer)
-	return answer
+	got, result := b.call(t, method, path, body)
+	require.Equal(t, status, got, "%s %s: %v", method, path, result)
+	return result
 }
 
-func doc(answer object) object  { return answer["docs"].([]any)[0].(object) }
-func info(answer object) object { return answer["info"].(object) }
-func idOf(answer object) objectid.ID {
-	return objectid.ID(doc(answer)["_id"].(string))
+func doc(o object) object  { return o["docs"].([]any)[0].(object) }
+func info(o object) object { return o["info"].(object) }
+func idOf(o object) objectid.ID {
+	return objectid.ID(doc(o)["_id"].(string))
 }
 
 // refused checks a coded error.
-func refused(t *testing.T, answer object, code, field string) {
+func refused(t *testing.T, o object, code, field string) {
 	t.Helper()
-	coded, ok := answer["error"].(object)
-	require.True(t, ok, "%v", answer)
+	coded, ok := o["error"].(object)
+	require.True(t, ok, "%v", o)
 	require.Equal(t, code, coded["code"])
-	require.NotEmpty(t, answer["detail"])
+	require.NotEmpty(t, o["detail"])
 	if field != "" {
 		require.Equal(t, field, coded["field"])
 	}

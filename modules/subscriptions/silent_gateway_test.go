@@ -43,7 +43,7 @@ func TestAPixThatEndsWhileItsGatewayIsSilent(t *testing.T) {
 					b.set(t, first, "register_date = $2, pix_expires_at = $3", b.clock.Now().Add(-25*time.Hour),
 						b.clock.Now().Add(time.Hour))
 				} else {
-					b.expect(t, 200, http.MethodDelete, ownPath, nil)
+					b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 				}
 				second := idOf(b.expect(t, 201, http.MethodPost, "/"+other+"/subscribe/pix", object{"plan_id": plan}))
 				require.Equal(t, "cancelled", b.status(t, first))

@@ -40,14 +40,14 @@ func (b *bundle) nameless(t *testing.T, gw gateway.Name, customer, like string) 
 	t.Helper()
 	s := b.gateways.Sandbox
 	if gw == gateway.GWB {
-		own, err := b.gateways.B.ReadSubscription(t.Context(), like, "")
+		recurrence, err := b.gateways.B.ReadSubscription(t.Context(), like, "")
 		require.NoError(t, err)
 		method := atGateway(t, s.GWBURL()+"/v1/payment_methods/pm_card_visa/attach", "Authorization",
 			"Bearer sk_test_sandbox",
 			"application/x-www-form-urlencoded", url.Values{"customer": {customer}}.Encode())
 		made := atGateway(t, s.GWBURL()+"/v1/subscriptions", "Authorization", "Bearer sk_test_sandbox",
 			"application/x-www-form-urlencoded", url.Values{
-				"customer": {customer}, "items[0][price]": {own.PriceID}, "off_session": {"true"},
+				"customer": {customer}, "items[0][price]": {recurrence.PriceID}, "off_session": {"true"},
 				"default_payment_method": {method["id"].(string)},
 			}.Encode())
 		return made["id"].(string)
@@ -102,17 +102,17 @@ func (b *bundle) chargesAt(t *testing.T, gw gateway.Name, recurrence string) boo
 func TestMoneyOfACustomerThatNamesNothingGoesBack(t *testing.T) {
 	t.Parallel()
 	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
-		for _, told := range []string{"webhook", "reconciliation"} {
-			t.Run(string(gateway)+" by "+told, func(t *testing.T) {
+		for _, by := range []string{"webhook", "reconciliation"} {
+			t.Run(string(gateway)+" by "+by, func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)
-				id, customer, own := b.paidAt(t, gateway)
-				if told != "webhook" {
+				id, customer, paymentID := b.paidAt(t, gateway)
+				if by != "webhook" {
 					b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 				}
-				stray := b.nameless(t, gateway, customer, own)
+				stray := b.nameless(t, gateway, customer, paymentID)
 				b.settle(t)
-				if told != "webhook" {
+				if by != "webhook" {
 					require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 					dry := b.reconcile(t, true)
 					require.NotZero(t, dry.Verdicts[payments.Repairable], "%+v", dry.Findings)
@@ -130,7 +130,7 @@ func TestMoneyOfACustomerThatNamesNothingGoesBack(t *testing.T) {
 				require.Equal(t, "refunded", b.listed(t, payment)["state"])
 				b.work(t)
 				b.until(t, "its end", func() bool { return !b.chargesAt(t, gateway, stray) })
-				require.True(t, b.chargesAt(t, gateway, own), "the row's own goes on")
+				require.True(t, b.chargesAt(t, gateway, paymentID), "the row's own goes on")
 				require.Equal(t, "active", b.status(t, id))
 				b.until(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
 				for range 2 {
@@ -197,8 +197,8 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 	require.Equal(t, 2, b.count(t,
 		"SELECT count(*) FROM payments.payments WHERE purpose = 'customer' AND local_id = $1", b.customer.ID))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "nobody has decided")
-	for _, told := range []string{"booked", "listed alone, as by the release before"} {
-		b.giveBackTwice(t, told)
+	for _, by := range []string{"booked", "listed alone, as by the release before"} {
+		b.giveBackTwice(t, by)
 	}
 
 	b.newcomer(t)
@@ -214,11 +214,11 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 }
 
 // giveBackTwice has an admin refund the first open row of the list, and ask again.
-func (b *bundle) giveBackTwice(t *testing.T, told string) {
+func (b *bundle) giveBackTwice(t *testing.T, by string) {
 	t.Helper()
 	id := b.text(t, "SELECT id FROM payments.unapplied_payments WHERE state = 'open' ORDER BY created_at LIMIT 1")
 	payment := b.text(t, "SELECT gateway_payment_id FROM payments.unapplied_payments WHERE id = $1", id)
-	if told != "booked" {
+	if by != "booked" {
 		_, err := b.db.Exec(t.Context(), "DELETE FROM payments.payments WHERE gateway_payment_id = $1", payment)
 		require.NoError(t, err)
 	}
@@ -274,14 +274,14 @@ func TestWhatIsNoCustomersOfOursIsLeftAlone(t *testing.T) {
 		t.Run(string(gw), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			_, _, own := b.paidAt(t, gw)
+			_, _, paymentID := b.paidAt(t, gw)
 			var of gateway.Gateway = b.gateways.A
 			if gw == gateway.GWB {
 				of = b.gateways.B
 			}
 			strangers, err := of.EnsureCustomer(t.Context(), paymentstest.Payer())
 			require.NoError(t, err)
-			stray := b.nameless(t, gw, strangers, own)
+			stray := b.nameless(t, gw, strangers, paymentID)
 			b.settle(t)
 			b.reconcile(t, false)
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
@@ -298,10 +298,10 @@ func TestWhatIsNoCustomersOfOursIsLeftAlone(t *testing.T) {
 func TestForgedMoneyOfACustomerGivesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, customer, own := b.paidAt(t, gateway.GWA)
+	_, customer, paymentID := b.paidAt(t, gateway.GWA)
 	strangers, err := b.gateways.A.EnsureCustomer(t.Context(), paymentstest.Payer())
 	require.NoError(t, err)
-	stray := b.nameless(t, gateway.GWA, strangers, own)
+	stray := b.nameless(t, gateway.GWA, strangers, paymentID)
 	b.settle(t)
 	theirs := ""
 	for _, c := range b.gateways.Charges(t) {
@@ -324,9 +324,9 @@ func TestForgedMoneyOfACustomerGivesNothing(t *testing.T) {
 func TestMoneyWaitsForWhatIsBeingAsked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, customer, own := b.paidAt(t, gateway.GWA)
+	id, customer, paymentID := b.paidAt(t, gateway.GWA)
 	b.working = true // the job is ours
-	b.nameless(t, gateway.GWA, customer, own)
+	b.nameless(t, gateway.GWA, customer, paymentID)
 	b.settle(t)
 	var a strays.StrayMoneyArgs
 	require.NoError(t,

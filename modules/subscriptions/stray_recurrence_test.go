@@ -28,7 +28,7 @@ func TestARecurrenceThatNoRowOwnsIsEnded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWA(t)
-	own := column[string](t, b, id, "gwa_subscription_id")
+	recurrence := column[string](t, b, id, "gwa_subscription_id")
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 	second, err := b.gateways.A.Subscribe(t.Context(), gateway.SubscriptionTerms{
 		SubscriptionID: id, Payer: b.payerOf(t, column[string](t, b, id, "gwa_customer_id")), PlanID: plan,
@@ -36,7 +36,7 @@ func TestARecurrenceThatNoRowOwnsIsEnded(t *testing.T) {
 		FirstDue: b.clock.Now(), Instrument: paymentstest.Card(paymentstest.CardApproved),
 	})
 	require.NoError(t, err)
-	require.NotEqual(t, own, second.GatewayID)
+	require.NotEqual(t, recurrence, second.GatewayID)
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(time.Minute))
 	b.settle(t)
 	payment := b.text(t, "SELECT gateway_payment_id FROM payments.unapplied_payments")
@@ -52,9 +52,9 @@ func TestARecurrenceThatNoRowOwnsIsEnded(t *testing.T) {
 		remote, err := b.gateways.A.ReadSubscription(t.Context(), second.GatewayID, id)
 		return err != nil || remote.Status == gateway.RemoteCanceled
 	})
-	kept, err := b.gateways.A.ReadSubscription(t.Context(), own, id)
+	current, err := b.gateways.A.ReadSubscription(t.Context(), recurrence, id)
 	require.NoError(t, err)
-	require.Equal(t, gateway.RemoteActive, kept.Status, "the row's own goes on")
+	require.Equal(t, gateway.RemoteActive, current.Status, "the row's own goes on")
 	require.Equal(t, "active", b.status(t, id))
 }
 

@@ -47,8 +47,8 @@ func TestGatewayBApprovedCardIsActiveAtOnce(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
 	require.Len(t, b.history(t, id), 2)
 
-	mine := b.expect(t, 200, http.MethodGet, "/customers/me/subscription", nil)
-	require.Equal(t, string(id), doc(mine)["_id"])
+	status := b.expect(t, 200, http.MethodGet, "/customers/me/subscription", nil)
+	require.Equal(t, string(id), doc(status)["_id"])
 	read := b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil)
 	require.Equal(t, "active", doc(read)["status"])
 	require.Nil(t, info(read)["client_secret"])
@@ -307,7 +307,7 @@ func TestUnsyncedPlanIsSynchronisedOnce(t *testing.T) {
 }
 
 // intentOf is the payment intent that an answer's client secret opens.
-func intentOf(answer object) string {
-	id, _, _ := strings.Cut(info(answer)["client_secret"].(string), "_secret_")
+func intentOf(o object) string {
+	id, _, _ := strings.Cut(info(o)["client_secret"].(string), "_secret_")
 	return id
 }

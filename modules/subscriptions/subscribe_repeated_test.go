@@ -48,12 +48,12 @@ func TestEverySubscribeRouteRepeatsItsAnswer(t *testing.T) {
 			body["plan_id"] = plan
 			_, err := b.db.Exec(t.Context(), "UPDATE platform.idempotency_keys SET answer = NULL")
 			require.NoError(t, err)
-			told := me.Post(path, body).Expect(201)
-			require.Equal(t, first.Map()["docs"], told.Map()["docs"])
+			created := me.Post(path, body).Expect(201)
+			require.Equal(t, first.Map()["docs"], created.Map()["docs"])
 			for _, field := range []string{
 				"client_secret", "pix", "payment_id", "payment_intent_id", "amount", "months",
 			} {
-				require.Equal(t, first.Map()["info"].(object)[field], told.Map()["info"].(object)[field], field)
+				require.Equal(t, first.Map()["info"].(object)[field], created.Map()["info"].(object)[field], field)
 			}
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.subscriptions"))
 		})
@@ -81,11 +81,11 @@ func TestAnAuthenticationIsRepeatedWithItsSecret(t *testing.T) {
 	require.NotEmpty(t, secret)
 	require.Equal(t, string(first.Body),
 		string(me.Post("/gwb/subscribe", gwbCard(paymentstest.TokenAuthentication)).Expect(201).Body))
-	var kept string
+	var stored string
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT encode(answer, 'escape') FROM platform.idempotency_keys").
-		Scan(&kept))
-	require.NotContains(t, kept, "secret")
-	require.NotContains(t, kept, secret)
+		Scan(&stored))
+	require.NotContains(t, stored, "secret")
+	require.NotContains(t, stored, secret)
 }
 
 func TestTwentyEqualSubscribesChargeOnce(t *testing.T) {

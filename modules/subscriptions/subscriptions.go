@@ -90,7 +90,7 @@ type Service struct {
 	strays      *strays.Strays
 	checkout    *checkout.Checkout
 	withdrawals *withdrawal.Withdrawals
-	own         *selfservice.SelfService
+	selfService *selfservice.SelfService
 	admin       *admin.Admin
 }
 
@@ -107,17 +107,17 @@ func New(d Deps) *Service {
 		Appliers: []payments.Applier{s.applier}, Takers: []payments.StrayMoneyTaker{s.strays},
 		Followers: []payments.RefundFollower{s.applier},
 		Extender:  s.extensions,
-		Looks: map[intent.Kind]intent.User{
+		Intents: map[intent.Kind]intent.User{
 			intent.Subscription:     s.recovery.FirstCalls().User(),
 			intent.SubscriptionGone: s.calls.Gone().User(),
-			intent.OpenInvoice:      s.own.InvoiceOrder().User(),
+			intent.OpenInvoice:      s.selfService.InvoiceOrder().User(),
 			intent.Debit:            s.debits.Order().User(),
 			intent.DebitRetry:       s.retries.Order().User(),
 			intent.Pause:            s.pauses.Order().User(),
 			intent.PlanMove:         s.plans.Order().User(),
 			intent.ChargeMove:       s.extensions.Order().User(),
 			intent.End:              s.recovery.Ends().User(),
-			intent.Resume:           s.own.ResumeOrder().User(),
+			intent.Resume:           s.selfService.ResumeOrder().User(),
 			intent.RenewalCharge:    s.charges.CodeOrder().User(),
 		},
 	})
@@ -197,7 +197,7 @@ func (s *Service) furnish(d Deps) {
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Config: d.Config, Reads: s.reads, Store: s.store, Calls: s.calls, Applier: s.applier,
 	})
-	s.own = selfservice.New(selfservice.Deps{
+	s.selfService = selfservice.New(selfservice.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans,
 		Debits: s.debits, Disputes: s.disputes, Settler: s.settler, Charges: s.charges, Recovery: s.recovery,
@@ -207,6 +207,6 @@ func (s *Service) furnish(d Deps) {
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: d.Config,
 		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans,
 		Extensions: s.extensions, Disputes: s.disputes, Applier: s.applier, Reconciler: s.reconciler,
-		Own: s.own,
+		SelfService: s.selfService,
 	})
 }

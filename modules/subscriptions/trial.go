@@ -77,18 +77,18 @@ func (t trials) PersonalData(ctx context.Context, db postgres.DB, customerID obj
 	if err != nil {
 		return nil, fmt.Errorf("list trials: %w", err)
 	}
-	held := make([]trialRecord, len(rows))
+	records := make([]trialRecord, len(rows))
 	for i, row := range rows {
 		from := row.ClaimedAt
 		if row.BeganAt != nil {
 			from = *row.BeganAt
 		}
-		held[i] = trialRecord{
+		records[i] = trialRecord{
 			Held:    "A keyed hash of your tax_id, by which a trial is given once. It stays when the account is deleted.",
 			BeganAt: httpapi.TimePtr(row.BeganAt), KeptUntil: httpapi.Time(from.AddDate(0, lifecycle.TrialMonths, 0)),
 		}
 	}
-	return held, nil
+	return records, nil
 }
 
 // ErasePersonalDataTx keeps the hash, and not whose it was.

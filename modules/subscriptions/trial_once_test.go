@@ -53,9 +53,9 @@ func TestATrialIsHadOnceByTaxID(t *testing.T) {
 	again(taxID)
 	require.Equal(t, "trial", begins("/gwb/subscribe", gwbCard(paymentstest.TokenApproved)), "what waited is gone")
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.trial_uses WHERE began_at IS NOT NULL"))
-	held, err := b.service.Trials().PersonalData(t.Context(), b.db, b.customer.ID, true)
+	data, err := b.service.Trials().PersonalData(t.Context(), b.db, b.customer.ID, true)
 	require.NoError(t, err)
-	require.Len(t, held, 1)
+	require.Len(t, data, 1)
 
 	end()
 	exec("UPDATE accounts.users SET tax_id = NULL WHERE id = $1", b.customer.ID)

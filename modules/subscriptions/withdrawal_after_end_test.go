@@ -15,7 +15,9 @@ import (
 // renewals and after another try to subscribe that came to nothing.
 func TestWithdrawAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	cancel := func(b *bundle, t *testing.T, _ objectid.ID) { b.expect(t, 200, http.MethodDelete, ownPath, nil) }
+	cancel := func(b *bundle, t *testing.T, _ objectid.ID) {
+		b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
+	}
 	for name, way := range map[string]struct {
 		paid   func(*bundle, *testing.T) objectid.ID
 		end    func(*bundle, *testing.T, objectid.ID)
@@ -44,13 +46,13 @@ func TestWithdrawAfterTheEnd(t *testing.T) {
 			way.end(b, t, id)
 			b.settle(t)
 			ended := b.count(t, "SELECT count(*) FROM subscriptions.transitions")
-			answer := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
-			require.Equal(t, way.amount, answer["refund_amount"])
-			require.Equal(t, "cancelled", answer["status"])
+			res := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+			require.Equal(t, way.amount, res["refund_amount"])
+			require.Equal(t, "cancelled", res["status"])
 			b.settle(t)
 			require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
 			require.Empty(t, b.gateways.Paid(t))
-			require.Equal(t, answer, b.expect(t, 200, http.MethodPost, withdrawPath, nil), "asked again")
+			require.Equal(t, res, b.expect(t, 200, http.MethodPost, withdrawPath, nil), "asked again")
 			require.Equal(t, ended+1, b.count(t, "SELECT count(*) FROM subscriptions.transitions"))
 			require.Equal(t, "cancelled cancelled withdrawn",
 				b.text(t, `SELECT from_status || ' ' || to_status || ' ' || reason FROM subscriptions.transitions
@@ -66,7 +68,7 @@ func TestNoWithdrawalAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
 	until := b.withdrawableUntil(t)
-	b.expect(t, 200, http.MethodDelete, ownPath, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 	b.clock.Advance(until.Sub(b.clock.Now()))
 	a := b.expect(t, 422, http.MethodPost, withdrawPath, nil)
 	refused(t, a, "WITHDRAWAL_NOT_ALLOWED", "")
@@ -74,13 +76,13 @@ func TestNoWithdrawalAfterTheEnd(t *testing.T) {
 
 	b.newcomer(t)
 	b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan})
-	b.expect(t, 200, http.MethodDelete, ownPath, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 	b.expect(t, 404, http.MethodPost, withdrawPath, nil)
 
 	b.newcomer(t)
 	id := b.paidGWB(t)
 	b.settle(t)
-	b.expect(t, 200, http.MethodDelete, ownPath, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 	disputesAt["gwb"].open(b, t, id)
 	refused(t, b.expect(t, 422, http.MethodPost, withdrawPath, nil), "WITHDRAWAL_NOT_ALLOWED", "")
 }

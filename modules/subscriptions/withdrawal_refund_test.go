@@ -22,9 +22,9 @@ func TestAWithdrawalTellsWhatItGivesBack(t *testing.T) {
 	b.admin(t).Post("/admin/gwb/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed", "amount": 990}).
 		Expect(200)
 	for range 2 {
-		answer := b.client(t, objectid.New().String()).Post(withdrawPath, nil).Expect(200).Map()
-		require.EqualValues(t, 4000, answer["refund_amount"])
-		require.NotEmpty(t, answer["refunded_at"])
+		res := b.client(t, objectid.New().String()).Post(withdrawPath, nil).Expect(200).Map()
+		require.EqualValues(t, 4000, res["refund_amount"])
+		require.NotEmpty(t, res["refunded_at"])
 	}
 	require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
 }
@@ -49,15 +49,15 @@ func TestAWithdrawalBesideAnAdminsRefund(t *testing.T) {
 				again := b.loseRefunds(t, stage.FaultTimeoutBefore)
 				b.admin(t).Post("/admin/"+gateway+"/subscriptions/"+id.String()+"/refund", part).Expect(503)
 				withdraw := func() object { return b.expect(t, 200, http.MethodPost, withdrawPath, nil) }
-				answer := withdraw()
-				require.InDelta(t, 4990*unit, answer["refund_amount"], 0.001)
-				require.Nil(t, answer["refunded_at"])
+				res := withdraw()
+				require.InDelta(t, 4990*unit, res["refund_amount"], 0.001)
+				require.Nil(t, res["refunded_at"])
 				again()
 				b.runStatusChecks(t, 30*time.Minute)
 				_ = b.service.GiveBack(t.Context(), id)
-				answer = withdraw()
-				require.InDelta(t, 4990*unit, answer["refund_amount"], 0.001)
-				require.NotEmpty(t, answer["refunded_at"])
+				res = withdraw()
+				require.InDelta(t, 4990*unit, res["refund_amount"], 0.001)
+				require.NotEmpty(t, res["refunded_at"])
 				require.Equal(t, 4990,
 					b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
 			})
@@ -70,9 +70,9 @@ func TestAWithdrawalBesideAnAdminsRefund(t *testing.T) {
 			b.admin(t).Post("/admin/"+gateway+"/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed"}).
 				Expect(200)
 			b.clock.Advance(time.Minute)
-			answer := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
-			require.InDelta(t, 4990*unit, answer["refund_amount"], 0.001)
-			require.NotEmpty(t, answer["refunded_at"])
+			res := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+			require.InDelta(t, 4990*unit, res["refund_amount"], 0.001)
+			require.NotEmpty(t, res["refunded_at"])
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"))
 		})
 	}
@@ -90,9 +90,9 @@ func TestAWithdrawalWhoseRefundIsNotKnown(t *testing.T) {
 			id := paid(b, t)
 			again := b.loseRefunds(t, stage.FaultResetAfter)
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
-			answer := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
-			require.Nil(t, answer["refunded_at"])
-			require.Equal(t, "cancelled", answer["status"])
+			res := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+			require.Nil(t, res["refunded_at"])
+			require.Equal(t, "cancelled", res["status"])
 			again()
 			_ = b.service.GiveBack(t.Context(),
 				id) // on a busy machine the refund may not have been asked for: its job does
@@ -113,8 +113,8 @@ func TestAWithdrawalThatTheGatewayRefusesToRefund(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *gwa.Settings) { s.RefundsNeedBalance = true })
 	require.NoError(t, err)
 	b.gateways.Sandbox.GWA.SetBalance(0)
-	answer := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
-	require.Nil(t, answer["refunded_at"])
+	res := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
+	require.Nil(t, res["refunded_at"])
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unrefundable' AND state = 'open' AND amount_cents = 4990"))
@@ -157,11 +157,11 @@ func TestAWithdrawalBesideAPartUnderWay(t *testing.T) {
 			b.admin(t).Post("/admin/gwa/subscriptions/"+id.String()+"/refund",
 				object{"reason": "as agreed", "value": 10.0}).Expect(200)
 			require.Nil(t, b.expect(t, 200, http.MethodPost, withdrawPath, nil)["refunded_at"])
-			asked := b.count(t, "SELECT count(*) FROM payments.refunds")
+			requested := b.count(t, "SELECT count(*) FROM payments.refunds")
 			for range 3 {
 				require.Error(t, b.service.GiveBack(t.Context(), id), "it comes again")
 			}
-			require.Equal(t, asked, b.count(t, "SELECT count(*) FROM payments.refunds"))
+			require.Equal(t, requested, b.count(t, "SELECT count(*) FROM payments.refunds"))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 
 			inProgress(false)

@@ -53,10 +53,10 @@ func TestAWithdrawalGivesAllMoneyBack(t *testing.T) {
 			require.True(t, b.access(t))
 			me := b.client(t, "k")
 			first := me.Post(withdrawPath, nil).Expect(200)
-			answer := first.Map()
-			require.Equal(t, way.amount, answer["refund_amount"])
-			require.NotEmpty(t, answer["refunded_at"])
-			require.Equal(t, "cancelled", answer["status"])
+			res := first.Map()
+			require.Equal(t, way.amount, res["refund_amount"])
+			require.NotEmpty(t, res["refunded_at"])
+			require.Equal(t, "cancelled", res["status"])
 			require.False(t, b.access(t))
 			require.Empty(t, b.current(t))
 			moves := b.history(t, id)
@@ -64,7 +64,7 @@ func TestAWithdrawalGivesAllMoneyBack(t *testing.T) {
 			require.Equal(t, int64(4990), column[int64](t, b, id, "total_refunded_cents"))
 
 			require.Equal(t, string(first.Body), string(me.Post(withdrawPath, nil).Expect(200).Body))
-			require.Equal(t, answer, b.client(t, "another").Post(withdrawPath, nil).Expect(200).Map(),
+			require.Equal(t, res, b.client(t, "another").Post(withdrawPath, nil).Expect(200).Map(),
 				"asked again without its key")
 			require.NoError(t, b.service.GiveBack(t.Context(), id))
 			b.settle(t)
@@ -86,10 +86,10 @@ func TestTheRightToWithdrawEnds(t *testing.T) {
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT settled_at FROM payments.payments").Scan(&paid))
 	paid = paid.In(zone)
 	until := time.Date(paid.Year(), paid.Month(), paid.Day()+8, 0, 0, 0, 0, zone)
-	shown, err := time.Parse(time.RFC3339,
+	parsed, err := time.Parse(time.RFC3339,
 		doc(b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil))["withdrawal_until"].(string))
 	require.NoError(t, err)
-	require.WithinDuration(t, until, shown, 0)
+	require.WithinDuration(t, until, parsed, 0)
 	b.clock.Advance(until.Sub(b.clock.Now()))
 	a := b.expect(t, 422, http.MethodPost, withdrawPath, nil)
 	refused(t, a, "WITHDRAWAL_NOT_ALLOWED", "")
@@ -137,7 +137,7 @@ func (b *bundle) withdrawableUntil(t *testing.T) time.Time {
 	b.paidGWB(t)
 	b.settle(t)
 	until, err := time.Parse(time.RFC3339,
-		doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["withdrawal_until"].(string))
+		doc(b.expect(t, 200, http.MethodGet, subscriptionPath, nil))["withdrawal_until"].(string))
 	require.NoError(t, err)
 	return until
 }
@@ -186,17 +186,17 @@ func TestAnOlderPaymentThatLengthensLeavesTheRightToWithdraw(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
 	id := b.paidGWB(t)
-	shown := func() any {
+	status := func() any {
 		return doc(b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil))["withdrawal_until"]
 	}
-	until := shown()
+	until := status()
 	require.NotNil(t, until)
 	older := b.unapplied(t, id)
 	_, err := b.db.Exec(t.Context(),
 		"UPDATE payments.payments SET settled_at = settled_at - interval '20 days' WHERE gateway = 'gwa'")
 	require.NoError(t, err)
 	b.admin(t).Post(unappliedPath+"/"+older+"/extend", nil).Expect(200)
-	require.Equal(t, until, shown())
+	require.Equal(t, until, status())
 	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))

@@ -25,12 +25,12 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 	if err != nil {
 		return nil, fmt.Errorf("list tickets: %w", err)
 	}
-	docs, _, err := events.OwnTickets[verified].DocsTx(ctx, db, ids)
+	docs, _, err := events.CallerTickets[verified].DocsTx(ctx, db, ids)
 	if err != nil {
 		return nil, err
 	}
 	tickets := json.RawMessage(append(append([]byte{'['}, docs...), ']'))
-	orders, err := s.own.OrdersOf(ctx, db, customerID, verified)
+	orders, err := s.callerOrders.OrdersOf(ctx, db, customerID, verified)
 	if err != nil {
 		return nil, err
 	}

@@ -37,9 +37,9 @@ func TestCheckoutMakesARealAccount(t *testing.T) {
 	m := b.nobody.Post("/store/purchase/checkout/gwb/card",
 		guest(cardB(event, 2, paymentstest.TokenApproved), "Bruno@Example.com", guestCPF)).Expect(200).Map()
 	require.Equal(t, true, order(m)["without_login"])
-	shown := m["tickets"].([]any)
-	require.Len(t, shown, 2)
-	require.True(t, strings.HasPrefix(shown[0].(object)["qr_data_uri"].(string), "data:image/png;base64,"))
+	listed := m["tickets"].([]any)
+	require.Len(t, listed, 2)
+	require.True(t, strings.HasPrefix(listed[0].(object)["qr_data_uri"].(string), "data:image/png;base64,"))
 	require.Equal(t, 1,
 		b.count("SELECT count(*) FROM accounts.users WHERE email = $1 AND NOT email_verified AND password_hash IS NULL AND tax_id = $2", email, guestCPF))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM accounts.codes WHERE purpose = 'reset' AND address = $1", email))
@@ -105,13 +105,13 @@ func TestAGuestsTicketsAreHiddenFromAnUnverifiedSession(t *testing.T) {
 	session := b.nobody.As(accountstest.Token(t, b.db, c.Username))
 	m := b.nobody.Post("/store/purchase/checkout/gwb/card",
 		guest(cardB(event, 1, paymentstest.TokenApproved), c.Email, c.TaxID)).Expect(200).Map()
-	own := session.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200).Map()
+	purchase := session.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200).Map()
 	hidden := ticketsOf(m)[0].String()
 	orderID := order(m)["_id"].(string)
 
 	list := docs(session.Get("/me/tickets").Expect(200))
 	require.Len(t, list, 1)
-	require.Equal(t, ticketsOf(own)[0].String(), list[0]["_id"])
+	require.Equal(t, ticketsOf(purchase)[0].String(), list[0]["_id"])
 	require.Len(t, session.Get("/me/ticket-orders").Expect(200).Map()["orders"], 1)
 	session.Get("/me/ticket-orders/" + orderID).Expect(404)
 	session.Get("/me/tickets/" + hidden + "/qr").Expect(404)

@@ -65,12 +65,12 @@ func TestOwnTicketsTakeEveryParameter(t *testing.T) {
 	b := setup(t)
 	event := b.event(nil)
 	other, _ := b.another()
-	mine, strangers := b.give(b.customer.ID, event), b.give(other.ID, event)
+	first, strangers := b.give(b.customer.ID, event), b.give(other.ID, event)
 	b.give(b.customer.ID, event)
 	nested := strings.Repeat(`{"$and":[`, 10) + "{}" + strings.Repeat("]}", 10)
 	for query, found := range map[string]int{
 		"": 2, "?query=null": 2, "?query=%20": 2, "?query=": 2, "?query=" + url.QueryEscape(nested): 2,
-		"?_id=" + mine.String(): 1,
+		"?_id=" + first.String(): 1,
 		"?query=" + url.QueryEscape(`{"$or":[{},{"customer_id":"`+other.ID.String()+`"}]}`):        2,
 		"?query=" + url.QueryEscape(`{"customer_id":"`+other.ID.String()+`"}`):                     0,
 		"?query=" + url.QueryEscape(`{"event_title":{"$regex":"."}}`) + "&sort={\"created_at\":1}": 2,
@@ -152,14 +152,14 @@ func TestTwentyDoorsOneTicket(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	code := b.code(b.give(b.customer.ID, b.event(nil)))
-	answers := make([]*apitest.Response, 20)
+	responses := make([]*apitest.Response, 20)
 	var wg sync.WaitGroup
-	for i := range answers {
-		wg.Go(func() { answers[i] = b.admin.Post("/tickets/consume-qr", object{"qr_payload": code}) })
+	for i := range responses {
+		wg.Go(func() { responses[i] = b.admin.Post("/tickets/consume-qr", object{"qr_payload": code}) })
 	}
 	wg.Wait()
 	in := 0
-	for _, a := range answers {
+	for _, a := range responses {
 		if a.Status == 200 {
 			in++
 			continue

@@ -65,11 +65,11 @@ func TestTheMoneyOfACalledOffEventSoak(t *testing.T) {
 	b.eventually("all but what banks hold is given back",
 		func() bool { b.settle(); return b.progress(event)["refunded"] == done })
 	require.EqualValues(t, len(open), b.progress(event)["disputed"])
-	kept := map[string]int{}
+	retained := map[string]int{}
 	for _, m := range open {
-		kept[order(m)["gateway"].(string)] += 12050
+		retained[order(m)["gateway"].(string)] += 12050
 	}
-	b.balanced(len(sold)+len(again), lost, kept)
+	b.balanced(len(sold)+len(again), lost, retained)
 
 	for i, m := range open { // the banks decide
 		disputers[order(m)["gateway"].(string)].close(b, order(m)["gateway_payment_id"].(string), i%2 == 0)
@@ -85,7 +85,7 @@ func TestTheMoneyOfACalledOffEventSoak(t *testing.T) {
 // orders that came about.
 func (b *bundle) sellOut(buyers []*apitest.Client, event any) []object {
 	b.t.Helper()
-	answers := make([]*apitest.Response, len(buyers))
+	responses := make([]*apitest.Response, len(buyers))
 	var group errgroup.Group
 	group.SetLimit(8)
 	for i, buyer := range buyers {
@@ -102,13 +102,13 @@ func (b *bundle) sellOut(buyers []*apitest.Client, event any) []object {
 				body = cardA("", 1, paymentstest.CardApproved)
 			}
 			body["event_id"], body["quantity"] = event, 1
-			answers[i] = buyer.Post(path, body)
+			responses[i] = buyer.Post(path, body)
 			return nil
 		})
 	}
 	require.NoError(b.t, group.Wait())
 	var sold []object
-	for _, a := range answers {
+	for _, a := range responses {
 		if a.Status == 409 {
 			continue
 		}
@@ -129,7 +129,7 @@ func (b *bundle) sellOut(buyers []*apitest.Client, event any) []object {
 }
 
 // balanced holds the gateways, the ledgers and the figures against each other.
-func (b *bundle) balanced(paid, lost int, kept map[string]int) {
+func (b *bundle) balanced(paid, lost int, retained map[string]int) {
 	b.t.Helper()
 	in, out, all := map[string]int{}, map[string]int{}, 0
 	for _, c := range b.gateways.Charges(b.t) {
@@ -143,14 +143,14 @@ func (b *bundle) balanced(paid, lost int, kept map[string]int) {
 		all += int(c.Cents)
 	}
 	require.Equal(b.t, paid*12050, all, "what the gateways took in")
-	held := 0
+	places := 0
 	for _, name := range []string{string(gateway.GWA), string(gateway.GWB)} {
-		held += kept[name]
+		places += retained[name]
 		ledgerIn := b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.payments WHERE gateway = $1", name)
 		refunded := b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.refunds WHERE gateway = $1 AND status = 'done'", name)
 		taken := b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.disputes WHERE gateway = $1 AND state = 'lost'", name)
 		require.Equal(b.t, in[name], ledgerIn, "%s: the ledger has what came in", name)
-		require.Equal(b.t, ledgerIn, refunded+taken+kept[name], "%s: in = out + kept", name)
+		require.Equal(b.t, ledgerIn, refunded+taken+retained[name], "%s: in = out + kept", name)
 		if name == string(gateway.GWA) { // it tells of a lost dispute as of a refund
 			require.Equal(b.t, refunded+taken, out[name], "%s: what the gateway gave back", name)
 		} else {
@@ -162,7 +162,7 @@ func (b *bundle) balanced(paid, lost int, kept map[string]int) {
 	}
 	require.Equal(b.t, lost*12050,
 		b.count("SELECT coalesce(sum(amount_cents), 0) FROM payments.disputes WHERE state = 'lost'"))
-	require.Equal(b.t, held, b.count("SELECT kept_cents FROM finance.events"))
+	require.Equal(b.t, places, b.count("SELECT kept_cents FROM finance.events"))
 	require.Zero(b.t,
 		b.count("SELECT sum(revenue_cents) + sum(tickets_live) + sum(tickets_sold) + sum(paid_orders) + count(*) FILTER (WHERE is_upcoming) FROM finance.events"), "figures without them")
 	require.Zero(b.t, b.count("SELECT sum(revenue_cents) + count(*) FILTER (WHERE is_paid) FROM finance.orders"))

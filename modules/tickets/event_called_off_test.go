@@ -86,8 +86,8 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	}
 	b.admin.Put("/events", []object{doc}).Expect(200) // what GET returns PUT takes
 	for _, ticket := range []objectid.ID{ticketsOf(first)[0], bonus} {
-		held := docs(b.admin.Get("/tickets?_id=" + ticket.String()).Expect(200))[0]
-		require.Equal(t, []any{"available", "event_cancelled"}, []any{held["status"], held["blocked"]})
+		ticketDoc := docs(b.admin.Get("/tickets?_id=" + ticket.String()).Expect(200))[0]
+		require.Equal(t, []any{"available", "event_cancelled"}, []any{ticketDoc["status"], ticketDoc["blocked"]})
 		require.Contains(t, b.admin.Put("/tickets/"+ticket.String()+"/consume", nil).Expect(409).Detail(),
 			"event_cancelled")
 		b.admin.Put("/tickets", []object{{"_id": ticket, "status": "consumed"}}).Expect(409)

@@ -41,9 +41,9 @@ func TestAMovedEventTellsItsHolders(t *testing.T) {
 		return docs(b.admin.Put("/events", []object{fields}).Expect(200))[0]
 	}
 	mails := func() int { return len(b.mails.to(b.customer.Email, "O evento mudou")) }
-	toldGuest := func() int { return len(b.mails.to("bruno@example.com", "O evento mudou")) }
-	told := func(n int) string { // both, since a mail says how things stand when it is sent
-		b.eventually("the mail", func() bool { return mails() == n && toldGuest() == n })
+	guestMails := func() int { return len(b.mails.to("bruno@example.com", "O evento mudou")) }
+	requireMail := func(n int) string { // both, since a mail says how things stand when it is sent
+		b.eventually("the mail", func() bool { return mails() == n && guestMails() == n })
 		return b.mails.to(b.customer.Email, "O evento mudou")[n-1].Text
 	}
 	at := func(t time.Time) string { return t.In(zone).Format("02/01/2006, 15:04") }
@@ -54,7 +54,7 @@ func TestAMovedEventTellsItsHolders(t *testing.T) {
 	moved := move(date(start.Add(31 * time.Minute)))
 	require.Equal(t, start.Add(31*time.Minute).UTC().Format("2006-01-02T15:04:05.000Z"), moved["refund_until"],
 		"it begins within seven days")
-	text := told(1)
+	text := requireMail(1)
 	require.Contains(t, text, "Antes: "+at(start)+", ", "what they knew")
 	require.Contains(t, text, "Agora: "+at(start.Add(31*time.Minute)))
 	require.Equal(t, 2, strings.Count(text, "withdraw#"), text)
@@ -69,22 +69,22 @@ func TestAMovedEventTellsItsHolders(t *testing.T) {
 	moved["event_date"] = later.Format(time.RFC3339) // a client sends all back that it read
 	week := b.clock.Now().Add(7 * 24 * time.Hour).UTC().Format("2006-01-02T15:04")
 	require.Equal(t, week, docs(b.admin.Put("/events", []object{moved}).Expect(200))[0]["refund_until"].(string)[:16])
-	told(2)
+	requireMail(2)
 	until := b.clock.Now().Add(9 * 24 * time.Hour).UTC().Truncate(time.Second).Format("2006-01-02T15:04:05.000Z")
 	require.Equal(t, until, move(object{"location": "Teatro Municipal", "refund_until": until})["refund_until"])
-	require.Contains(t, told(3), "Agora: "+at(later)+", Teatro Municipal")
-	require.Contains(t, told(3), "Antes: "+at(later)+", ")
+	require.Contains(t, requireMail(3), "Agora: "+at(later)+", Teatro Municipal")
+	require.Contains(t, requireMail(3), "Antes: "+at(later)+", ")
 	end := later.Add(5 * time.Hour)
 	require.Equal(t, week, move(object{
 		"event_end_date": end.Format(time.RFC3339), "refund_until": until,
 	})["refund_until"].(string)[:16], "what GET shows says nothing of this move")
-	require.Contains(t, told(4), "Agora: "+at(later)+" até "+at(end))
+	require.Contains(t, requireMail(4), "Agora: "+at(later)+" até "+at(end))
 	for i, old := range []any{
 		nil, b.clock.Now().Add(-time.Hour).Format(time.RFC3339),
 	} { // what a client read long ago takes no right away
 		location := []string{"Cine Belas Artes", "Teatro Municipal"}[i]
 		require.Equal(t, week, move(object{"location": location, "refund_until": old})["refund_until"].(string)[:16])
-		told(5 + i)
+		requireMail(5 + i)
 	}
 
 	links := map[string]string{}

@@ -27,7 +27,7 @@ func TestTwoHundredBehindOneAddress(t *testing.T) {
 	event := b.event(object{"capacity": 400})
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	answers := map[int]int{}
+	statuses := map[int]int{}
 	at := make(chan struct{}, 50)
 	for n := range 200 {
 		all.Go(func() {
@@ -37,7 +37,7 @@ func TestTwoHundredBehindOneAddress(t *testing.T) {
 			for tries := 0; ; tries++ {
 				a := buy()
 				mu.Lock()
-				answers[a.Status]++
+				statuses[a.Status]++
 				mu.Unlock()
 				if a.Status == http.StatusTooManyRequests && tries < 1000 {
 					b.settle() // who waits sees others pay
@@ -50,8 +50,8 @@ func TestTwoHundredBehindOneAddress(t *testing.T) {
 	}
 	all.Wait()
 	b.settle()
-	t.Logf("answers by status: %v", answers)
-	require.Equal(t, 200, answers[http.StatusOK])
+	t.Logf("answers by status: %v", statuses)
+	require.Equal(t, 200, statuses[http.StatusOK])
 	require.Equal(t, 200, b.count("SELECT count(*) FROM tickets.tickets WHERE event_id = $1 AND status = 'available'",
 		event))
 	require.Equal(t, 200, b.issued(event))
@@ -79,17 +79,17 @@ func (b *bundle) buyerInTheRoom(event objectid.ID, n int) func() *apitest.Respon
 }
 
 // pay pays the PIX of an answer to a purchase, if it has one.
-func (b *bundle) pay(answer object) {
+func (b *bundle) pay(o object) {
 	b.t.Helper()
-	shown, ok := answer["pix"].(object)
+	code, ok := o["pix"].(object)
 	if !ok {
 		return
 	}
 	var err error
-	if order(answer)["gateway"] == "gwa" {
-		_, err = b.gateways.Sandbox.GWA.PayPIX(shown["payload"].(string))
+	if order(o)["gateway"] == "gwa" {
+		_, err = b.gateways.Sandbox.GWA.PayPIX(code["payload"].(string))
 	} else {
-		err = b.gateways.Sandbox.GWB.PayPIX(order(answer)["gateway_payment_id"].(string))
+		err = b.gateways.Sandbox.GWB.PayPIX(order(o)["gateway_payment_id"].(string))
 	}
 	require.NoError(b.t, err)
 }
@@ -145,21 +145,21 @@ func TestWhoHeldPlacesIsForgotten(t *testing.T) {
 	b := setup(t)
 	event := b.event(object{"max_per_person": 4})
 	leaver, leaving := b.another()
-	kept := func(c accounts.Customer) int {
+	places := func(c accounts.Customer) int {
 		return b.count("SELECT count(tax_id_mac) + count(email_mac) FROM tickets.orders WHERE customer_id = $1", c.ID)
 	}
 	b.me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200)
 	leaving.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200)
-	require.Equal(t, 2, kept(b.customer))
-	require.Equal(t, 2, kept(leaver))
+	require.Equal(t, 2, places(b.customer))
+	require.Equal(t, 2, places(leaver))
 	tx, err := b.db.Begin(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, b.service.ErasePersonalDataTx(t.Context(), tx, leaver.ID))
 	require.NoError(t, tx.Commit(t.Context()))
-	require.Equal(t, 0, kept(leaver))
+	require.Equal(t, 0, places(leaver))
 	b.clock.Advance(31 * 24 * time.Hour)
 	b.sweep()
-	require.Equal(t, 0, kept(b.customer))
+	require.Equal(t, 0, places(b.customer))
 }
 
 // TestAFreeEventWithoutALimitKnowsNobody: nothing is stored that no limit asks for.
@@ -177,10 +177,10 @@ func TestTheLimitOfAnEventIsAField(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := b.event(nil)
-	shown := func() any { return b.nobody.Get("/store/events/" + event.String()).Expect(200).Map()["max_per_person"] }
-	require.Nil(t, shown())
+	limit := func() any { return b.nobody.Get("/store/events/" + event.String()).Expect(200).Map()["max_per_person"] }
+	require.Nil(t, limit())
 	b.admin.Put("/events", []object{{"_id": event, "max_per_person": 2}}).Expect(200)
-	require.EqualValues(t, 2, shown())
+	require.EqualValues(t, 2, limit())
 	b.me.Post("/store/purchase/gwb/pix", pix(event, 3)).Expect(409)
 	require.Equal(t, "max_per_person", b.admin.Put("/events", []object{{
 		"_id": event, "max_per_person": 0,

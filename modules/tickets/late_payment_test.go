@@ -280,7 +280,7 @@ func TestRefundedOrderLosesItsTickets(t *testing.T) {
 	m := b.me.Post("/store/purchase/gwb/card", cardB(event, 2, paymentstest.TokenApproved)).Expect(200).Map()
 	b.settle()
 	_, err := b.gateways.B.Refund(t.Context(), gateway.RefundTerms{
-		RefundID: objectid.New(), Amount: 24100, AskedAt: time.Now(),
+		RefundID: objectid.New(), Amount: 24100, RequestedAt: time.Now(),
 		Payment: gateway.PaymentRef{PaymentID: order(m)["gateway_payment_id"].(string)},
 	})
 	require.NoError(t, err)

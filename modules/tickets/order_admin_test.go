@@ -38,10 +38,10 @@ func TestAdminsGiveOrdersBack(t *testing.T) {
 		require.Equal(t, []any{all[0].String()}, a["ticket_ids"])
 		require.NotNil(t, a["gateway_response"])
 		b.settle()
-		mine := b.me.Get("/me/ticket-orders/" + id).Expect(200).Map()["order"].(object)
+		seen := b.me.Get("/me/ticket-orders/" + id).Expect(200).Map()["order"].(object)
 		require.Equal(t, []any{
 			order(m)["payment_status"], 120.5, 241.0,
-		}, []any{mine["payment_status"], mine["refunded"], mine["total"]})
+		}, []any{seen["payment_status"], seen["refunded"], seen["total"]})
 		require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event),
 			"paid minus refunded")
 		require.Equal(t, 12050,

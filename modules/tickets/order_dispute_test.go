@@ -62,12 +62,12 @@ var disputers = map[string]disputer{
 }
 
 // paidPixGWB buys two tickets by a PIX of gateway B, and pays it.
-func (b *bundle) paidPixGWB() (answer object, id, payment string) {
+func (b *bundle) paidPixGWB() (res object, id, payment string) {
 	b.t.Helper()
-	answer = b.me.Post("/store/purchase/gwb/pix", pix(b.event(nil), 2)).Expect(200).Map()
-	id, payment = order(answer)["_id"].(string), order(answer)["gateway_payment_id"].(string)
+	res = b.me.Post("/store/purchase/gwb/pix", pix(b.event(nil), 2)).Expect(200).Map()
+	id, payment = order(res)["_id"].(string), order(res)["gateway_payment_id"].(string)
 	require.NoError(b.t, b.gateways.Sandbox.GWB.PayPIX(payment))
-	return answer, id, payment
+	return res, id, payment
 }
 
 // scanned uploads one scan and gives its result.

@@ -62,7 +62,7 @@ func TestABuyerGivesAnOrderBack(t *testing.T) {
 			t.Parallel()
 			b := withdrawable(t)
 			event := b.event(object{"capacity": 4})
-			m, kept := buy(b, b.me, event), buy(b, b.me, event)
+			m, other := buy(b, b.me, event), buy(b, b.me, event)
 			id, all := order(m)["_id"].(string), ticketsOf(m)
 			_, stranger := b.another()
 			stranger.Post(withdrawPath(m), nil).Expect(404)
@@ -87,8 +87,8 @@ func TestABuyerGivesAnOrderBack(t *testing.T) {
 			}
 			require.Nil(t, b.me.Get("/me/ticket-orders/" + id).Expect(200).Map()["withdrawal_until"])
 
-			b.admin.Put("/tickets/"+ticketsOf(kept)[0].String()+"/consume", nil).Expect(200)
-			refused := b.me.Post(withdrawPath(kept), nil).Expect(422)
+			b.admin.Put("/tickets/"+ticketsOf(other)[0].String()+"/consume", nil).Expect(200)
+			refused := b.me.Post(withdrawPath(other), nil).Expect(422)
 			require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", refused.Code())
 			require.Contains(t, refused.Detail(), "used")
 			require.Equal(t, 24100, b.count("SELECT sum(amount_cents) FROM payments.refunds"))

@@ -60,8 +60,8 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	event := b.event(nil)
 	buy := func() (object, objectid.ID, string) {
 		m := b.me.Post("/store/purchase/gwa/pix", pix(event, 1)).Expect(200).Map()
-		own, _ := order(m)["gateway_payment_id"].(string)
-		return m, objectid.ID(order(m)["_id"].(string)), own
+		paymentID, _ := order(m)["gateway_payment_id"].(string)
+		return m, objectid.ID(order(m)["_id"].(string)), paymentID
 	}
 	booked := func(id objectid.ID) int {
 		return b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1", id)
@@ -75,9 +75,9 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 		require.Equal(t, want, state)
 	}
 
-	m, id, own := buy()
+	m, id, paymentID := buy()
 	b.apply(b.forged(id, "pay_nobody", 12050))
-	b.apply(b.forged(id, own, 1))
+	b.apply(b.forged(id, paymentID, 1))
 	b.apply(b.forged(id, "pay_else", 1))
 	is(id, "reserved")
 	later := b.confirm(3)
@@ -112,21 +112,21 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 
 	// The payment that was made, of its price, opens at once, and what stands beside it
 	// keeps nobody from giving it back.
-	_, err = b.gateways.Sandbox.GWA.Pay(own)
+	_, err = b.gateways.Sandbox.GWA.Pay(paymentID)
 	require.NoError(t, err)
-	b.apply(b.forged(id, own, 12050))
+	b.apply(b.forged(id, paymentID, 12050))
 	b.confirm(0)
 	is(id, "paid")
 	require.Equal(t, "available", b.ticketStatus(ticketsOf(m)[0]))
-	_, err = b.gateways.Sandbox.GWA.TakeBack(own, 0)
+	_, err = b.gateways.Sandbox.GWA.TakeBack(paymentID, 0)
 	require.NoError(t, err)
-	e := b.forged(id, own, 12050)
+	e := b.forged(id, paymentID, 12050)
 	e.Type = "PAYMENT_REFUNDED"
 	e.Payload = gateway.RefundChange{
 		Status:  gateway.RefundStatusDone,
 		Payment: e.Payload.(gateway.SettledPayment).Payment,
 		Report: gateway.RefundReport{
-			PaymentID: own, HasTotal: true, Total: 12050, At: b.clock.Now(), EventID: "evt_back", Type: e.Type,
+			PaymentID: paymentID, HasTotal: true, Total: 12050, At: b.clock.Now(), EventID: "evt_back", Type: e.Type,
 		},
 	}
 	b.apply(e)
@@ -134,26 +134,26 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 
 	// The order's own charge, paid by another amount: it can be paid no more, and its
 	// places are free again.
-	m, id, own = buy()
-	_, err = b.gateways.Sandbox.GWA.Pay(own)
+	m, id, paymentID = buy()
+	_, err = b.gateways.Sandbox.GWA.Pay(paymentID)
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(),
 		"UPDATE tickets.orders SET total_cents = 13000, unit_price_cents = 13000 WHERE id = $1", id)
 	require.NoError(t, err)
-	b.apply(b.forged(id, own, 13000-950))
+	b.apply(b.forged(id, paymentID, 13000-950))
 	b.confirm(1)
 	is(id, "released")
 	require.Equal(t, "expired", b.ticketStatus(ticketsOf(m)[0]))
-	require.Equal(t, 1, foreign(own))
+	require.Equal(t, 1, foreign(paymentID))
 
 	// While the answer to the purchase is lost the event teaches no id; the gateway does.
 	faults := b.gateways.Sandbox.GWA.Stage().Faults
 	require.NoError(t, faults.Plan(stage.Fault{
 		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes,
 	}))
-	_, id, own = buy()
+	_, id, paymentID = buy()
 	faults.Clear()
-	require.Empty(t, own)
+	require.Empty(t, paymentID)
 	b.apply(b.forged(id, "pay_nobody", 12050))
 	is(id, "reserved")
 	require.Len(t, b.confirm(1), 1)

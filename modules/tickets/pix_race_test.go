@@ -92,7 +92,7 @@ func newPixRace(t *testing.T, gateway string) *pixRace {
 // pixOrder is an order of one seat whose code waits to be paid.
 type pixOrder struct {
 	id, event objectid.ID
-	answer    object
+	response  object
 	paid      bool // at the gateway
 }
 
@@ -100,14 +100,14 @@ func (p *pixRace) order() *pixOrder {
 	p.t.Helper()
 	event := p.event(object{"capacity": 1})
 	m := p.me.Post("/store/purchase/"+p.gateway+"/pix", pix(event, 1)).Expect(http.StatusOK).Map()
-	return &pixOrder{id: objectid.ID(order(m)["_id"].(string)), event: event, answer: m}
+	return &pixOrder{id: objectid.ID(order(m)["_id"].(string)), event: event, response: m}
 }
 
 func (p *pixRace) pay(o *pixOrder) error {
 	if p.gateway == "gwb" {
-		return p.gateways.Sandbox.GWB.PayPIX(order(o.answer)["gateway_payment_id"].(string))
+		return p.gateways.Sandbox.GWB.PayPIX(order(o.response)["gateway_payment_id"].(string))
 	}
-	_, err := p.gateways.Sandbox.GWA.PayPIX(o.answer["pix"].(object)["payload"].(string))
+	_, err := p.gateways.Sandbox.GWA.PayPIX(o.response["pix"].(object)["payload"].(string))
 	return err
 }
 

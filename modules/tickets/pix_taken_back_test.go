@@ -47,19 +47,19 @@ func TestABankTakesAPartBackBesideOurRefund(t *testing.T) {
 	b := setup(t)
 	b.listen()
 	m := b.me.Post("/store/purchase/gwa/pix", pix(b.event(nil), 1)).Expect(200).Map()
-	id, own := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
+	id, paymentID := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
 	gw := b.gateways.Sandbox.GWA
-	_, err := gw.Pay(own)
+	_, err := gw.Pay(paymentID)
 	require.NoError(t, err)
 	b.settle()
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
-	_, err = gw.TakeBack(own, 2050)
+	_, err = gw.TakeBack(paymentID, 2050)
 	require.NoError(t, err)
 	require.NoError(t, gw.Stage().Faults.Plan(stage.Fault{
-		Method: "GET", Suffix: own + "/refunds", Kind: stage.FaultStatus, Status: 200,
+		Method: "GET", Suffix: paymentID + "/refunds", Kind: stage.FaultStatus, Status: 200,
 		Body: `{"object":"list","hasMore":false,"totalCount":0,"limit":100,"offset":0,"data":[]}`,
 	}))
-	paid, err := b.payments.FindPayment(t.Context(), b.db, gateway.GWA, own)
+	paid, err := b.payments.FindPayment(t.Context(), b.db, gateway.GWA, paymentID)
 	require.NoError(t, err)
 	_, err = b.payments.RefundPayment(t.Context(), payments.RefundRequest{
 		Payment: *paid, Amount: 10000, Reason: "They ask for it",

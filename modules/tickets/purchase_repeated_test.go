@@ -64,17 +64,17 @@ func TestTwentyEqualRequestsChargeOnce(t *testing.T) {
 	const requests = 20
 	send := func(b *bundle, event objectid.ID) (different int) {
 		me := b.me.With("Idempotency-Key", "8e03978e-40d5-43e8-bc93-6894a57f9324")
-		answers := make([]*apitest.Response, requests)
+		responses := make([]*apitest.Response, requests)
 		var wg sync.WaitGroup
-		for i := range answers {
+		for i := range responses {
 			wg.Go(func() {
-				answers[i] = me.Post("/store/purchase/gwb/card",
+				responses[i] = me.Post("/store/purchase/gwb/card",
 					cardB(event, 1, paymentstest.TokenApproved))
 			})
 		}
 		wg.Wait()
 		bodies := map[string]bool{}
-		for _, a := range answers {
+		for _, a := range responses {
 			if a.Status != 200 {
 				require.Equal(t, idempotency.CodeInProgress, a.Expect(409).Code())
 				continue
@@ -149,13 +149,13 @@ func TestARestartAfterTheChargeIsTold(t *testing.T) {
 		require.Equal(t, idempotency.CodeInProgress, me.Post(path, body).Expect(409).Code())
 		b.clock.Advance(time.Minute)
 		charges := len(b.gateways.Charges(t))
-		told := me.Post(path, body).Expect(200)
+		result := me.Post(path, body).Expect(200)
 		require.Len(t, b.gateways.Charges(t), charges)
-		require.Equal(t, order(first.Map()), order(told.Map()), path)
-		require.Equal(t, payment(first.Map()), payment(told.Map()))
-		require.Equal(t, first.Map()["pix"], told.Map()["pix"])
-		require.Equal(t, first.Map()["tickets"], told.Map()["tickets"])
-		require.Equal(t, string(told.Body), string(me.Post(path, body).Expect(200).Body))
+		require.Equal(t, order(first.Map()), order(result.Map()), path)
+		require.Equal(t, payment(first.Map()), payment(result.Map()))
+		require.Equal(t, first.Map()["pix"], result.Map()["pix"])
+		require.Equal(t, first.Map()["tickets"], result.Map()["tickets"])
+		require.Equal(t, string(result.Body), string(me.Post(path, body).Expect(200).Body))
 		_, err = b.db.Exec(t.Context(), "DELETE FROM platform.idempotency_keys")
 		require.NoError(t, err)
 	}
@@ -171,9 +171,9 @@ func TestADeclineIsRepeatedWithoutAskingTheBankAgain(t *testing.T) {
 	}
 	require.Equal(t, 3, b.count("SELECT count(*) FROM tickets.declines"), "one for address, card and buyer each")
 	require.Equal(t, 1, b.count("SELECT count(*) FROM tickets.orders"))
-	var kept string
+	var stored string
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT to_jsonb(k)::text FROM platform.idempotency_keys k").
-		Scan(&kept))
-	require.NotContains(t, kept, paymentstest.CardDeclined)
-	require.NotContains(t, kept, fmt.Sprintf("%x", paymentstest.CardDeclined))
+		Scan(&stored))
+	require.NotContains(t, stored, paymentstest.CardDeclined)
+	require.NotContains(t, stored, fmt.Sprintf("%x", paymentstest.CardDeclined))
 }

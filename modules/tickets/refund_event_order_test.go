@@ -21,8 +21,8 @@ func TestAPixTakenBackGivesNoTicketsInAnyOrderOfItsEvents(t *testing.T) {
 			m, id, payment := b.paidPixGWB()
 			b.gateways.RefundAtGWB(t, payment)
 			for _, kind := range inTurn {
-				answer := b.gateways.DeliverGWB(t, b.nobody.URL(), kind, payment)
-				require.NotContains(t, answer, "unknown subject", kind)
+				res := b.gateways.DeliverGWB(t, b.nobody.URL(), kind, payment)
+				require.NotContains(t, res, "unknown subject", kind)
 			}
 			state, status := b.orderRow(id)
 			require.Equal(t, "refunded", state)

@@ -68,10 +68,10 @@ func TestAPartOfAnOrderThatARestoreLostIsListed(t *testing.T) {
 			b.reconcile(true)
 			require.Zero(t, b.count("SELECT count(*) FROM payments.unapplied_payments"))
 			found := b.reconcile(false)
-			told := slices.ContainsFunc(found.Findings, func(f payments.Finding) bool {
+			matches := slices.ContainsFunc(found.Findings, func(f payments.Finding) bool {
 				return f.Verdict == payments.Repaired && strings.Contains(f.Detail, "list of unapplied payments")
 			})
-			require.True(t, told, "%+v", found.Findings)
+			require.True(t, matches, "%+v", found.Findings)
 			row := list()
 			require.Equal(t, []any{
 				"unknown", "open", 12050.0, id, payment,

@@ -12,7 +12,7 @@ import (
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	event, entrance, own := s.events.Handlers(), s.door.Handlers(), s.own.Handlers()
+	event, entrance, callerOrders := s.events.Handlers(), s.door.Handlers(), s.callerOrders.Handlers()
 	refund, purchase := s.refunds.Handlers(), s.checkout.Handlers()
 	httpapi.Route(api, http.MethodGet, "/events", "event_list", httpapi.SignedIn, event.ListEvents,
 		events.Events.ListDoc()...)
@@ -46,10 +46,10 @@ func (s *Service) Routes(api *httpapi.API) {
 		events.Tickets.ListDoc()...)
 	httpapi.Route(api, http.MethodGet, "/me/tickets/{ticket_id}/qr", "me_ticket_qr", httpapi.Customer,
 		entrance.TicketCode, httpapi.Summary("A ticket's code"))
-	httpapi.Route(api, http.MethodGet, "/me/ticket-orders", "me_ticket_order_list", httpapi.Customer, own.ListOrders,
+	httpapi.Route(api, http.MethodGet, "/me/ticket-orders", "me_ticket_order_list", httpapi.Customer, callerOrders.ListOrders,
 		httpapi.Summary("Own orders, newest first"))
 	httpapi.Route(api, http.MethodGet, "/me/ticket-orders/{order_id}", "me_ticket_order_get", httpapi.Customer,
-		own.GetOrder,
+		callerOrders.GetOrder,
 		httpapi.Summary("An order with its tickets"), httpapi.ResponseSchema(orders.OrderDetailSchema()))
 
 	httpapi.Route(api, http.MethodPost, "/admin/ticket-orders/{id}/refund", "admin_ticket_order_refund", httpapi.Admin,

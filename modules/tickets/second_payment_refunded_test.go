@@ -54,10 +54,10 @@ func TestASecondPaymentWhoseRefundFailsIsRefundedAgain(t *testing.T) {
 			b.work()
 			m := b.me.Post("/store/purchase/gwb/card", cardB(b.event(nil), 1, paymentstest.TokenApproved)).Expect(200).
 				Map()
-			id, own := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
+			id, paymentID := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
 			b.payAgain(id)
 			second := func(status string) int {
-				return b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND payment_ref <> $2 AND status = $3", id, own, status)
+				return b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND payment_ref <> $2 AND status = $3", id, paymentID, status)
 			}
 			b.eventually("the first refund", func() bool {
 				return second("done") == 1 &&
@@ -65,8 +65,8 @@ func TestASecondPaymentWhoseRefundFailsIsRefundedAgain(t *testing.T) {
 			})
 			if end == "refunded" {
 				_, err := b.gateways.B.Refund(t.Context(), gateway.RefundTerms{
-					RefundID: objectid.New(), Amount: 12050, AskedAt: time.Now(),
-					Payment: gateway.PaymentRef{PaymentID: own},
+					RefundID: objectid.New(), Amount: 12050, RequestedAt: time.Now(),
+					Payment: gateway.PaymentRef{PaymentID: paymentID},
 				})
 				require.NoError(t, err)
 				b.settle()
@@ -77,7 +77,7 @@ func TestASecondPaymentWhoseRefundFailsIsRefundedAgain(t *testing.T) {
 			require.NoError(t,
 				b.db.QueryRow(t.Context(),
 					"SELECT gateway_refund_id FROM payments.refunds WHERE local_id = $1 AND payment_ref <> $2", id,
-					own).Scan(&refund))
+					paymentID).Scan(&refund))
 			require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(refund, false))
 			b.settle()
 			b.eventually("the second refund", func() bool {

@@ -33,8 +33,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	recoveries, err := s.db.OrderListDueRecoveries(ctx, s.deps.Pool, &now)
 	each(recoveries, err, s.reconcile.Adopt)
-	held, err := s.db.OrderListReservedTooLong(ctx, s.deps.Pool, &now)
-	each(held, err, s.reconcile.GiveBackUnpaid)
+	overdue, err := s.db.OrderListReservedTooLong(ctx, s.deps.Pool, &now)
+	each(overdue, err, s.reconcile.GiveBackUnpaid)
 	refunds, err := s.db.OrderListRefundsDue(ctx, s.deps.Pool)
 	each(refunds, err, s.refunds.QueueDue)
 	_, err = s.db.DeclineDeleteOld(ctx, s.deps.Pool, now.Add(-s.deps.Config.DeclineWindow-keepDeclines))

@@ -21,22 +21,22 @@ func TestATicketOfAPaidOrderDoesNotWait(t *testing.T) {
 		Map())
 	open := ticketsOf(b.me.Post("/store/purchase/gwb/pix", pix(event, 1)).Expect(200).Map())[0]
 	given := b.give(b.customer.ID, event)
-	waits := func(ids ...objectid.ID) (all []object) {
+	waiting := func(ids ...objectid.ID) (all []object) {
 		for _, id := range ids {
 			all = append(all, object{"_id": id, "status": "pending"})
 		}
 		return all
 	}
-	refused := b.admin.Put("/tickets", waits(given, bought[0])).Expect(409)
+	refused := b.admin.Put("/tickets", waiting(given, bought[0])).Expect(409)
 	require.Equal(t, "Ticket "+bought[0].String()+" stays as it is: its order is paid, so that it waits for nothing.",
 		refused.Detail())
 	require.Equal(t, "status", refused.Field())
 	require.Equal(t, "available", b.ticketStatus(given), "all or nothing")
-	b.admin.Put("/tickets", waits(given)).Expect(200) // it is of no order
+	b.admin.Put("/tickets", waiting(given)).Expect(200) // it is of no order
 	b.admin.Put("/tickets", []object{{"_id": bought[0], "status": "expired"}}).Expect(200)
-	b.admin.Put("/tickets", waits(bought[0])).Expect(409)
+	b.admin.Put("/tickets", waiting(bought[0])).Expect(409)
 	b.admin.Put("/tickets/"+bought[1].String()+"/consume", nil).Expect(200)
-	b.admin.Put("/tickets", waits(bought[1])).Expect(409)
+	b.admin.Put("/tickets", waiting(bought[1])).Expect(409)
 	b.admin.Put("/tickets", []object{
 		{"_id": bought[0], "status": "available"},
 		{"_id": bought[1], "status": "available"},

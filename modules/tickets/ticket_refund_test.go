@@ -103,7 +103,7 @@ func TestATicketWaitsForItsRefund(t *testing.T) {
 	event := b.event(nil)
 	m := b.me.Post("/store/purchase/gwa/card", cardA(event, 2, paymentstest.CardApproved)).Expect(200).Map()
 	id, payment, all := objectid.ID(order(m)["_id"].(string)), order(m)["gateway_payment_id"].(string), ticketsOf(m)
-	code, firstAsked := b.code(all[0]), b.clock.Now()
+	code, requestedAt := b.code(all[0]), b.clock.Now()
 	for _, denied := range []bool{true, false} {
 		_, err := b.giveBackTickets(refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
 		require.NoError(t, err)
@@ -123,13 +123,13 @@ func TestATicketWaitsForItsRefund(t *testing.T) {
 		}
 	}
 	for instant, want := range map[time.Duration][]any{
-		0:                            refusedAs("refund_requested", firstAsked),
-		time.Hour - time.Millisecond: refusedAs("refund_requested", firstAsked), // the refund that was denied later
-		time.Hour:                    {"expired", nil, nil},                     // it was good again
-		2 * time.Hour:                refusedAs("refund_requested", firstAsked.Add(2*time.Hour)),
-		3 * time.Hour:                refusedAs("refunded", firstAsked.Add(3*time.Hour)),
+		0:                            refusedAs("refund_requested", requestedAt),
+		time.Hour - time.Millisecond: refusedAs("refund_requested", requestedAt), // the refund that was denied later
+		time.Hour:                    {"expired", nil, nil},                      // it was good again
+		2 * time.Hour:                refusedAs("refund_requested", requestedAt.Add(2*time.Hour)),
+		3 * time.Hour:                refusedAs("refunded", requestedAt.Add(3*time.Hour)),
 	} {
-		require.Equal(t, want, reported(b.scanned(code, firstAsked.Add(instant))), instant)
+		require.Equal(t, want, reported(b.scanned(code, requestedAt.Add(instant))), instant)
 	}
 	require.Equal(t, "expired", b.ticketStatus(all[0]))
 	require.Equal(t, 1, b.issued(event))

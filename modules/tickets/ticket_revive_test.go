@@ -50,7 +50,7 @@ func TestTicketsComeBackWhenTheirEventIsNotOverAfterAll(t *testing.T) {
 		require.Equal(t, "expired", b.ticketStatus(ticket))
 	}
 	_, err := b.gateways.B.Refund(t.Context(), gateway.RefundTerms{
-		RefundID: objectid.New(), Amount: 12050, AskedAt: time.Now(), Payment: gateway.PaymentRef{PaymentID: money},
+		RefundID: objectid.New(), Amount: 12050, RequestedAt: time.Now(), Payment: gateway.PaymentRef{PaymentID: money},
 	})
 	require.NoError(t, err)
 	b.settle()

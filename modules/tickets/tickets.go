@@ -107,19 +107,19 @@ type Deps struct {
 
 // Service is the module. Its methods pass on to the rooms.
 type Service struct {
-	deps      Deps
-	db        *ticketsdb.Queries
-	crud      resource.Routes
-	events    *events.Store
-	door      *door.Door
-	orders    *orders.Store
-	own       *orders.CallerOrders
-	links     *orders.Links
-	reconcile *reconcile.Reconciler
-	webhooks  *webhooks.Applier
-	refunds   *refunds.Refunds
-	mails     *mails.Mails
-	checkout  *checkout.Checkout
+	deps         Deps
+	db           *ticketsdb.Queries
+	crud         resource.Routes
+	events       *events.Store
+	door         *door.Door
+	orders       *orders.Store
+	callerOrders *orders.CallerOrders
+	links        *orders.Links
+	reconcile    *reconcile.Reconciler
+	webhooks     *webhooks.Applier
+	refunds      *refunds.Refunds
+	mails        *mails.Mails
+	checkout     *checkout.Checkout
 }
 
 // New makes the module and connects it with payments as the one that applies
@@ -149,7 +149,7 @@ func New(d Deps) *Service {
 			WithdrawalBefore: cfg.WithdrawalBefore,
 		},
 	})
-	s.own = orders.NewCallerOrders(s.orders)
+	s.callerOrders = orders.NewCallerOrders(s.orders)
 	s.links = orders.NewLinks(cfg.FileKey, cfg.OldFileKeys, cfg.PublicURL, d.Clock)
 	s.reconcile = reconcile.New(reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Payments: d.Payments, Orders: s.orders})
 	s.webhooks = webhooks.New(webhooks.Deps{
@@ -158,7 +158,7 @@ func New(d Deps) *Service {
 	s.refunds = refunds.New(refunds.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
 		Events: s.events, Orders: s.orders,
-		Own: s.own, Links: s.links, Reconcile: s.reconcile,
+		CallerOrders: s.callerOrders, Links: s.links, Reconcile: s.reconcile,
 		Config: refunds.Config{RefundsPerSecond: cfg.RefundsPerSecond, WithdrawalPage: cfg.WithdrawalPage},
 	})
 	s.mails = mails.New(mails.Deps{
@@ -179,7 +179,7 @@ func New(d Deps) *Service {
 	})
 	d.Payments.Connect(payments.Hooks{
 		Appliers: []payments.Applier{s.webhooks}, Followers: []payments.RefundFollower{s.orders},
-		Looks: map[intent.Kind]intent.User{intent.Order: s.orders.Charge().User()},
+		Intents: map[intent.Kind]intent.User{intent.Order: s.orders.Charge().User()},
 	})
 	return s
 }

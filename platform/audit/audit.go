@@ -62,12 +62,12 @@ type platformActionKey struct{}
 
 // ByPlatform is a context under which the trail keeps what the platform decides by itself,
 // whoever's request it is in: the deed stands where else the handler's name does.
-func ByPlatform(ctx context.Context, t Trail, deed string) context.Context {
-	return context.WithValue(With(ctx, t), platformActionKey{}, deed)
+func ByPlatform(ctx context.Context, t Trail, action string) context.Context {
+	return context.WithValue(With(ctx, t), platformActionKey{}, action)
 }
 
 // PlatformAction is what the platform does by itself under the context; "" when it is nothing.
 func PlatformAction(ctx context.Context) string {
-	deed, _ := ctx.Value(platformActionKey{}).(string)
-	return deed
+	action, _ := ctx.Value(platformActionKey{}).(string)
+	return action
 }

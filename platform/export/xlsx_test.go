@@ -19,12 +19,12 @@ func TestWorkbookHasTypedCells(t *testing.T) {
 	f := opened(t, written(t, XLSX, Options{Zone: zone}, everyKind(full("São Paulo"), make([]Value, 8)), texts("x")))
 	require.Equal(t, []string{"kinds", "texts"}, f.GetSheetList())
 
-	shown, err := f.GetRows("kinds")
+	rows, err := f.GetRows("kinds")
 	require.NoError(t, err)
 	require.Equal(t, [][]string{
 		{"text", "integer", "money", "decimal", "percent", "day", "at", "yes"},
 		{"São Paulo", "-7", "-1,234.05", "1.75", "12.35%", "2026-02-28", "2026-02-28 23:59:59", "TRUE"},
-	}, shown)
+	}, rows)
 	for cell, want := range map[string]struct {
 		raw  string
 		kind excelize.CellType

@@ -133,7 +133,7 @@ func (a *API) Handler() http.Handler { return a.mux }
 // permission are for /routes; the handler checks them, with Authenticate and
 // Allowed.
 func (a *API) Mount(method, path, name string, auth Auth, h http.HandlerFunc, options ...Option) {
-	op := operation{auth: auth, class: postgres.Ask}
+	op := operation{auth: auth, class: postgres.Request}
 	op.OperationID = name
 	for _, set := range options {
 		set(&op)
@@ -190,7 +190,7 @@ type operation struct {
 	form         bool
 	perMinute    int
 	idempotent   bool
-	recall       any                      // func(context.Context, objectid.ID) (*O, error), O being the handler's output
+	replay       any                      // func(context.Context, objectid.ID) (*O, error), O being the handler's output
 	guest        func(body []byte) string // who calls a public operation
 }
 
@@ -276,7 +276,7 @@ func Form(fields ...string) Option {
 // a fixed sentence and a log line.
 func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(context.Context, *I) (*O, error),
 	options ...Option) {
-	op := operation{auth: auth, class: postgres.Ask}
+	op := operation{auth: auth, class: postgres.Request}
 	op.Method, op.Path, op.OperationID = method, Prefix+path, name
 	op.MaxBodyBytes = 1<<20 + 1 // the first length that is refused, as huma takes it
 	op.BodyReadTimeout = -1     // limitReading bounds it
@@ -295,9 +295,9 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 		a.inPlace(op), a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op),
 		a.withoutNulls(op), a.once(op),
 	}
-	recall := replayOf[O](op)
-	answer := func(ctx context.Context, in *I) (*O, error) {
-		out, done, err := replayed(ctx, recall)
+	replay := replayOf[O](op)
+	run := func(ctx context.Context, in *I) (*O, error) {
+		out, done, err := replayed(ctx, replay)
 		if !done {
 			out, err = handler(a.withTrail(ctx, method != http.MethodGet || op.audited, name), in)
 		}
@@ -310,9 +310,9 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 		return out, nil
 	}
 	if method == http.MethodGet {
-		huma.Register(a.huma, headOf(op.Operation), answer)
+		huma.Register(a.huma, headOf(op.Operation), run)
 	}
-	huma.Register(a.huma, op.Operation, answer)
+	huma.Register(a.huma, op.Operation, run)
 	a.lackBody(op)
 	a.noBlanks(op)
 }

@@ -51,7 +51,7 @@ type healthOutput struct {
 }
 
 func (a *API) health(ctx context.Context, _ *struct{}) (*healthOutput, error) {
-	asked := ctx
+	requestCtx := ctx
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	out := &healthOutput{
@@ -60,7 +60,7 @@ func (a *API) health(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 	for name, check := range a.checks {
 		out.Body.Checks[name] = "ok"
 		if err := check(ctx); err != nil {
-			if hungUp(asked) {
+			if hungUp(requestCtx) {
 				return nil, err // which says nothing of the check
 			}
 			out.Body.Status = "degraded"

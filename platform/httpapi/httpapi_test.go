@@ -270,7 +270,7 @@ func TestClientAddressBehindProxies(t *testing.T) {
 			})
 		return a.Handler()
 	}
-	ask := func(h http.Handler, forwarded string) string {
+	call := func(h http.Handler, forwarded string) string {
 		r := httptest.NewRequest(http.MethodGet, "/api/v1/ip", nil)
 		r.RemoteAddr = "10.0.0.9:4000"
 		r.Header.Set("X-Forwarded-For", forwarded)
@@ -279,9 +279,9 @@ func TestClientAddressBehindProxies(t *testing.T) {
 		return strings.TrimSpace(w.Body.String())
 	}
 	inner := netip.MustParsePrefix("10.0.0.0/8")
-	require.Equal(t, `{"said":"10.0.0.9"}`, ask(api(), "203.0.113.7"))
-	require.Equal(t, `{"said":"203.0.113.7"}`, ask(api(inner), "198.51.100.1, 203.0.113.7, 10.1.1.1"))
-	require.Equal(t, `{"said":"10.0.0.9"}`, ask(api(inner), "nonsense"))
+	require.Equal(t, `{"said":"10.0.0.9"}`, call(api(), "203.0.113.7"))
+	require.Equal(t, `{"said":"203.0.113.7"}`, call(api(inner), "198.51.100.1, 203.0.113.7, 10.1.1.1"))
+	require.Equal(t, `{"said":"10.0.0.9"}`, call(api(inner), "nonsense"))
 }
 
 func TestOwnRoutes(t *testing.T) {

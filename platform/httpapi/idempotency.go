@@ -21,7 +21,7 @@ const (
 	replayedHeader = "Idempotent-Replayed"
 )
 
-// ErrCameToNothing is what a recall returns when the row that it was asked for has
+// ErrCameToNothing is what a replay returns when the row that it was asked for has
 // moved no money and never will: the request runs anew.
 var ErrCameToNothing = errors.New("the first attempt came to nothing")
 
@@ -32,13 +32,13 @@ var ErrCameToNothing = errors.New("the first attempt came to nothing")
 // from the body. Answers that came before anything was done (401, 403, 413, 415,
 // 422, 429) and errors of ours (5xx) are not kept.
 //
-// recall answers for a request that was cut off after its service had bound the
+// replay answers for a request that was cut off after its service had bound the
 // key to a row: with what became of the row, or with ErrCameToNothing, or with
 // idempotency.InProgress.
-func Idempotent[O any](recall func(ctx context.Context, subject objectid.ID) (*O, error),
+func Idempotent[O any](replay func(ctx context.Context, subject objectid.ID) (*O, error),
 	guest func(body []byte) string) Option {
 	return func(o *operation) {
-		o.idempotent, o.recall, o.guest = true, recall, guest
+		o.idempotent, o.replay, o.guest = true, replay, guest
 		o.Operation.Parameters = append(o.Operation.Parameters, &huma.Param{
 			Name: keyHeader, In: "header",
 			Schema: &huma.Schema{
@@ -52,27 +52,27 @@ func Idempotent[O any](recall func(ctx context.Context, subject objectid.ID) (*O
 	}
 }
 
-// replayOf is the operation's recall, of the handler's own output.
+// replayOf is the operation's replay, of the handler's own output.
 func replayOf[O any](op operation) func(context.Context, objectid.ID) (*O, error) {
-	if op.recall == nil {
+	if op.replay == nil {
 		return nil
 	}
-	recall, ok := op.recall.(func(context.Context, objectid.ID) (*O, error))
+	replay, ok := op.replay.(func(context.Context, objectid.ID) (*O, error))
 	if !ok {
 		panic("httpapi: the recall of " + op.OperationID + " answers with another output than its handler")
 	}
-	return recall
+	return replay
 }
 
 // replayed answers a repetition of a request that was cut off; ok is false when it
 // has to run.
 func replayed[O any](ctx context.Context,
-	recall func(context.Context, objectid.ID) (*O, error)) (out *O, ok bool, err error) {
+	replay func(context.Context, objectid.ID) (*O, error)) (out *O, ok bool, err error) {
 	attempt := idempotency.AttemptOf(ctx)
-	if recall == nil || attempt.Subject() == "" {
+	if replay == nil || attempt.Subject() == "" {
 		return nil, false, nil
 	}
-	out, err = recall(ctx, attempt.Subject())
+	out, err = replay(ctx, attempt.Subject())
 	if errors.Is(err, ErrCameToNothing) {
 		return nil, false, nil
 	}
@@ -109,13 +109,13 @@ func (a *API) once(op operation) func(huma.Context, func(huma.Context)) {
 		if strings.Contains(op.Path, "{") {
 			request.Path = r.URL.Path
 		}
-		attempt, answer, err := a.cfg.Idempotency.Begin(hc.Context(), request)
+		attempt, stored, err := a.cfg.Idempotency.Begin(hc.Context(), request)
 		switch {
 		case err != nil:
 			a.write(hc, err)
-		case answer != nil:
+		case stored != nil:
 			w.Header().Set(replayedHeader, "true")
-			writeResponse(w, *answer)
+			writeResponse(w, *stored)
 		default:
 			a.attempt(hc, attempt, next)
 		}
@@ -135,10 +135,10 @@ func callerText(ctx context.Context, op operation, body []byte) string {
 // attempt runs the operation, keeps its answer before the client has it, and lets
 // go of the key when there is none to keep.
 func (a *API) attempt(hc huma.Context, attempt *idempotency.Attempt, next func(huma.Context)) {
-	kept := false
+	stored := false
 	ctx := context.WithoutCancel(hc.Context())
 	defer func() {
-		if kept {
+		if stored {
 			return
 		}
 		if err := attempt.Release(ctx); err != nil {
@@ -149,19 +149,19 @@ func (a *API) attempt(hc huma.Context, attempt *idempotency.Attempt, next func(h
 	rec := &recorder{status: http.StatusOK}
 	rec.humaContext = huma.WithContext(hc, idempotency.WithAttempt(hc.Context(), attempt))
 	next(rec)
-	answer := idempotency.Response{Status: rec.status, Body: rec.body.Bytes()}
-	if attempt.Final() && final(answer.Status) {
+	response := idempotency.Response{Status: rec.status, Body: rec.body.Bytes()}
+	if attempt.Final() && final(response.Status) {
 		// An answer that is not kept has reached the client all the same; its
 		// repetition finds the row that the key is bound to.
-		if err := attempt.Finish(ctx, answer); err != nil {
+		if err := attempt.Finish(ctx, response); err != nil {
 			a.cfg.Log.ErrorContext(ctx, "answer not kept", slog.String("request_id", RequestID(ctx)),
 				slog.Any("error", err))
 		} else {
-			kept = true
+			stored = true
 		}
 	}
 	_, w := unwrap(hc)
-	writeResponse(w, answer)
+	writeResponse(w, response)
 }
 
 // final reports whether an answer is one to the request itself.

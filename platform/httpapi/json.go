@@ -286,7 +286,7 @@ func placeOf(open []container) []any {
 	loc := []any{"body"}
 	for _, c := range open {
 		if c.object {
-			loc = append(loc, strings.ToValidUTF8(c.name[:min(len(c.name), maxNameShown)], ""))
+			loc = append(loc, strings.ToValidUTF8(c.name[:min(len(c.name), maxNameLength)], ""))
 		} else {
 			loc = append(loc, c.index)
 		}
@@ -294,5 +294,5 @@ func placeOf(open []container) []any {
 	return loc
 }
 
-// maxNameShown bounds the client text that an error repeats, in bytes.
-const maxNameShown = 64
+// maxNameLength bounds the client text that an error repeats, in bytes.
+const maxNameLength = 64

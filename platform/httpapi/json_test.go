@@ -52,9 +52,9 @@ func TestAMemberHasOneSpelling(t *testing.T) {
 		many + `"k":1,"k":2}}`:                              "k",
 		many + `"kx":2}}`:                                   "kx",
 	} {
-		answer := client.Send(http.MethodPost, "/spelled", "application/json", []byte(body))
-		require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s: %s", body, answer.Body)
-		require.Contains(t, string(answer.Body), `"`+field+`"`, body)
+		res := client.Send(http.MethodPost, "/spelled", "application/json", []byte(body))
+		require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s: %s", body, res.Body)
+		require.Contains(t, string(res.Body), `"`+field+`"`, body)
 	}
 	for body, field := range map[string]string{
 		`{"quantity":1e400}`: "quantity",
@@ -68,9 +68,9 @@ func TestAMemberHasOneSpelling(t *testing.T) {
 		`{"quantity":1,"info":{"a":"x\u0000"}}`:                    "info.a",
 		`{"quantity":1,"note":"\ud83d\u0041"}`:                     "note",
 	} {
-		answer := client.Send(http.MethodPost, "/spelled", "application/json", []byte(body))
-		require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s: %s", body, answer.Body)
-		require.Equal(t, field, answer.Map()["error"].(map[string]any)["field"], "%s: %s", body, answer.Body)
+		res := client.Send(http.MethodPost, "/spelled", "application/json", []byte(body))
+		require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s: %s", body, res.Body)
+		require.Equal(t, field, res.Map()["error"].(map[string]any)["field"], "%s: %s", body, res.Body)
 	}
 	nameless := client.Send(http.MethodPost, "/spelled", "application/json", []byte(`{"quantity":1,"\ud800":1}`))
 	require.Equal(t, http.StatusUnprocessableEntity, nameless.Status, "%s", nameless.Body)

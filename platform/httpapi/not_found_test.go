@@ -19,7 +19,7 @@ func TestAddressesThatPeopleTypeLeadToTheirRoute(t *testing.T) {
 	httpapi.Route(api, http.MethodGet, "/of/{name}", "of", httpapi.Public, say)
 	httpapi.Route(api, http.MethodPost, "/things", "things", httpapi.Public, say)
 	handler := api.Handler()
-	ask := func(method, target string) (status int, location, body string) {
+	call := func(method, target string) (status int, location, body string) {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(method, target, nil))
 		require.Equal(t, "application/json", w.Header().Get("Content-Type"), target)
@@ -40,7 +40,7 @@ func TestAddressesThatPeopleTypeLeadToTheirRoute(t *testing.T) {
 		"/openapi.json":             httpapi.Prefix + "/openapi.json",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			status, location, body := ask(method, target)
+			status, location, body := call(method, target)
 			require.Equal(t, http.StatusTemporaryRedirect, status, target)
 			require.Equal(t, want, location, target)
 			require.Contains(t, body, `"detail":"See /api/v1/`, target)
@@ -49,12 +49,12 @@ func TestAddressesThatPeopleTypeLeadToTheirRoute(t *testing.T) {
 	for _, target := range []string{
 		"/nowhere", "/api/v2/docs", "//example.com/docs", "//example.com/", "/\\example.com/",
 	} {
-		status, location, body := ask(http.MethodGet, target)
+		status, location, body := call(http.MethodGet, target)
 		require.Equal(t, http.StatusNotFound, status, target)
 		require.Empty(t, location, target)
 		require.JSONEq(t, `{"detail":"Not Found"}`, body, target)
 	}
-	status, location, body := ask(http.MethodPost, "/things/")
+	status, location, body := call(http.MethodPost, "/things/")
 	require.Equal(t, http.StatusNotFound, status)
 	require.Empty(t, location, "a body is not sent twice")
 	require.JSONEq(t, `{"detail":"Not Found; the address is /api/v1/things"}`, body)

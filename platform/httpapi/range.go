@@ -15,12 +15,12 @@ const rangeSentence = "The range is outside the file."
 // case, and units and ranges that it does not know or that are malformed are left aside.
 // A range outside of the content is 416 in the contract's form, with Content-Range.
 func ServeContent(w http.ResponseWriter, r *http.Request, changed time.Time, content io.ReadSeeker) {
-	if asked := r.Header.Get("Range"); asked != "" {
+	if header := r.Header.Get("Range"); header != "" {
 		size, err := content.Seek(0, io.SeekEnd)
 		if err != nil {
 			size = 0 // which http.ServeContent finds as well
 		}
-		ranges, known := satisfiable(asked, size)
+		ranges, known := satisfiable(header, size)
 		r = r.Clone(r.Context())
 		switch {
 		case !known:

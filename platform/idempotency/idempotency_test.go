@@ -36,16 +36,16 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-var wish = idempotency.Request{
+var request = idempotency.Request{
 	Route: "buy", Caller: "user 1", Key: "k", Body: []byte(`{"quantity": 1, "card": "4111111111111111"}`),
 }
 
 // began is an attempt that has to be granted.
 func (b *bundle) began(r idempotency.Request) *idempotency.Attempt {
 	b.Helper()
-	attempt, answer, err := b.store.Begin(b.Context(), r)
+	attempt, response, err := b.store.Begin(b.Context(), r)
 	require.NoError(b, err)
-	require.Nil(b, answer)
+	require.Nil(b, response)
 	return attempt
 }
 
@@ -66,18 +66,18 @@ func (b *bundle) bind(a *idempotency.Attempt, id objectid.ID) error {
 func TestARepetitionGetsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a := b.began(wish)
-	require.Equal(t, idempotency.CodeInProgress, b.refused(wish))
+	a := b.began(request)
+	require.Equal(t, idempotency.CodeInProgress, b.refused(request))
 	first := idempotency.Response{Status: 201, Body: []byte("{\"client_secret\":\"pi_1_secret_2\"}\n")}
 	require.NoError(t, a.Finish(t.Context(), first))
-	other := wish
+	other := request
 	other.Body = []byte(` {"card":"4111111111111111","quantity":1}`)
-	for _, r := range []idempotency.Request{wish, other} {
-		_, answer, err := b.store.Begin(t.Context(), r)
+	for _, r := range []idempotency.Request{request, other} {
+		_, response, err := b.store.Begin(t.Context(), r)
 		require.NoError(t, err)
-		require.Equal(t, &first, answer)
+		require.Equal(t, &first, response)
 	}
-	elsewhere := wish
+	elsewhere := request
 	elsewhere.Path = "/shops/2/buy"
 	require.Equal(t, idempotency.CodeReused, b.refused(elsewhere))
 	other.Body = []byte(`{"card":"4111111111111111","quantity":2}`)
@@ -87,7 +87,7 @@ func TestARepetitionGetsTheFirstAnswer(t *testing.T) {
 		func(r *idempotency.Request) { r.Route = "subscribe" },
 		func(r *idempotency.Request) { r.Key = "K" },
 	} {
-		r := wish
+		r := request
 		change(&r)
 		b.began(r)
 	}
@@ -96,7 +96,7 @@ func TestARepetitionGetsTheFirstAnswer(t *testing.T) {
 func TestTheTableHoldsNothingToRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.NoError(t, b.began(wish).Finish(t.Context(),
+	require.NoError(t, b.began(request).Finish(t.Context(),
 		idempotency.Response{Status: 201, Body: []byte("pi_1_secret_2")}))
 	var row []byte
 	require.NoError(t,
@@ -105,14 +105,14 @@ func TestTheTableHoldsNothingToRead(t *testing.T) {
 		require.False(t, bytes.Contains(row, []byte(text)), text)
 	}
 	// A row's answer belongs to its key alone.
-	other := wish
+	other := request
 	other.Key = "another"
 	require.NoError(t, b.began(other).Finish(t.Context(), idempotency.Response{Status: 200}))
 	_, err := b.db.Exec(t.Context(),
 		"UPDATE platform.idempotency_keys SET answer = (SELECT answer FROM platform.idempotency_keys ORDER BY created_at LIMIT 1)")
 	require.NoError(t, err)
 	failed := 0
-	for _, r := range []idempotency.Request{wish, other} {
+	for _, r := range []idempotency.Request{request, other} {
 		if _, _, err := b.store.Begin(t.Context(), r); err != nil {
 			failed++
 		}
@@ -123,19 +123,19 @@ func TestTheTableHoldsNothingToRead(t *testing.T) {
 func TestAKeyIsForgottenAfterADay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.NoError(t, b.began(wish).Finish(t.Context(), idempotency.Response{Status: 200}))
-	b.clock.Advance(idempotency.Kept - time.Second)
-	_, answer, err := b.store.Begin(t.Context(), wish)
+	require.NoError(t, b.began(request).Finish(t.Context(), idempotency.Response{Status: 200}))
+	b.clock.Advance(idempotency.Retention - time.Second)
+	_, response, err := b.store.Begin(t.Context(), request)
 	require.NoError(t, err)
-	require.NotNil(t, answer)
+	require.NotNil(t, response)
 	require.NoError(t, b.store.Purge(t.Context()))
 	b.clock.Advance(time.Second)
-	changed := wish
+	changed := request
 	changed.Body = []byte("{}")
 	a := b.began(changed) // before the purge has come
 	require.Empty(t, a.Subject())
 	require.NoError(t, a.Finish(t.Context(), idempotency.Response{Status: 200}))
-	b.clock.Advance(idempotency.Kept)
+	b.clock.Advance(idempotency.Retention)
 	require.NoError(t, b.store.Purge(t.Context()))
 	var left int
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT count(*) FROM platform.idempotency_keys").Scan(&left))
@@ -145,30 +145,30 @@ func TestAKeyIsForgottenAfterADay(t *testing.T) {
 func TestWhatWasCutOffIsTakenOver(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	dead := b.began(wish)
+	abandoned := b.began(request)
 	b.clock.Advance(5 * time.Minute)
-	a := b.began(wish)
+	a := b.began(request)
 	require.Empty(t, a.Subject(), "nothing was committed, so the request runs anew")
-	require.Error(t, b.bind(dead, objectid.New()), "who has lost the key commits nothing")
+	require.Error(t, b.bind(abandoned, objectid.New()), "who has lost the key commits nothing")
 	order := objectid.New()
 	require.NoError(t, b.bind(a, order))
-	require.Equal(t, idempotency.CodeInProgress, b.refused(wish))
+	require.Equal(t, idempotency.CodeInProgress, b.refused(request))
 	b.clock.Advance(5 * time.Minute)
-	require.Equal(t, order, b.began(wish).Subject())
-	require.NoError(t, dead.Finish(t.Context(), idempotency.Response{Status: 200}))
-	require.Equal(t, idempotency.CodeInProgress, b.refused(wish), "nor does it answer for others")
+	require.Equal(t, order, b.began(request).Subject())
+	require.NoError(t, abandoned.Finish(t.Context(), idempotency.Response{Status: 200}))
+	require.Equal(t, idempotency.CodeInProgress, b.refused(request), "nor does it answer for others")
 }
 
 func TestReleaseKeepsTheSubject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.NoError(t, b.began(wish).Release(t.Context()))
-	a := b.began(wish)
+	require.NoError(t, b.began(request).Release(t.Context()))
+	a := b.began(request)
 	require.Empty(t, a.Subject())
 	order := objectid.New()
 	require.NoError(t, b.bind(a, order))
 	require.NoError(t, a.Release(t.Context()))
-	require.Equal(t, order, b.began(wish).Subject())
+	require.Equal(t, order, b.began(request).Subject())
 }
 
 // TestOneOfManyIsGranted: the primary key decides. Without it, everybody is
@@ -180,7 +180,7 @@ func TestOneOfManyIsGranted(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
-				if a, _, err := b.store.Begin(context.WithoutCancel(b.Context()), wish); err == nil && a != nil {
+				if a, _, err := b.store.Begin(context.WithoutCancel(b.Context()), request); err == nil && a != nil {
 					mu.Lock()
 					defer mu.Unlock()
 					n++
@@ -222,10 +222,10 @@ func TestNoKeyIsNoAttempt(t *testing.T) {
 func TestAnswersAreForgottenWithThePerson(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	a, order := b.began(wish), objectid.New()
+	a, order := b.began(request), objectid.New()
 	require.NoError(t, b.bind(a, order))
 	require.NoError(t, a.Finish(t.Context(), idempotency.Response{Status: 201}))
-	other := wish
+	other := request
 	other.Key = "another"
 	require.NoError(t, b.bind(b.began(other), objectid.New()))
 	for _, subjects := range [][]string{nil, {order.String(), "pay_1"}} {

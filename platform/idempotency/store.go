@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// Kept is how long a key is known.
-	Kept = 24 * time.Hour
+	// Retention is how long a key is known.
+	Retention = 24 * time.Hour
 	// MaxKey bounds a key, in characters.
 	MaxKey = 255
 	// lease is longer than any request takes: 90 s until its context ends, and then
@@ -66,11 +66,11 @@ func CheckKey(key string) error {
 
 // Store keeps the keys, in Postgres.
 type Store struct {
-	pool    *pgxpool.Pool
-	clock   clock.Clock
-	keys    []byte // of the hashes of keys
-	bodies  []byte // of the hashes of bodies
-	answers cipher.AEAD
+	pool      *pgxpool.Pool
+	clock     clock.Clock
+	keys      []byte // of the hashes of keys
+	bodies    []byte // of the hashes of bodies
+	responses cipher.AEAD
 }
 
 // New makes a store; its keys are derived from the master key, so that every
@@ -85,7 +85,7 @@ func New(pool *pgxpool.Pool, c clock.Clock, master []byte) *Store {
 		panic(err) // only for blocks that AES does not have
 	}
 	return &Store{
-		pool: pool, clock: c, answers: sealed,
+		pool: pool, clock: c, responses: sealed,
 		keys: secret.Derive(master, "idempotency/keys"), bodies: secret.Derive(master, "idempotency/bodies"),
 	}
 }
@@ -123,7 +123,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Attempt, *Response, erro
 	bodyMAC := secret.MAC(s.bodies, strings.TrimSpace(r.Route+" "+r.Path), string(canonical(r.Body)))
 	for {
 		now := s.clock.Now()
-		err := s.pool.QueryRow(ctx, claimSQL, a.keyMAC, bodyMAC, a.id, now.Add(lease), now, now.Add(-Kept)).
+		err := s.pool.QueryRow(ctx, claimSQL, a.keyMAC, bodyMAC, a.id, now.Add(lease), now, now.Add(-Retention)).
 			Scan(&a.subject)
 		if err == nil {
 			return a, nil, nil
@@ -144,15 +144,15 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Attempt, *Response, erro
 		case sealed == nil:
 			return nil, nil, InProgress()
 		}
-		answer, err := s.open(a.keyMAC, sealed)
-		return nil, answer, err
+		response, err := s.open(a.keyMAC, sealed)
+		return nil, response, err
 	}
 }
 
-// Purge removes keys that are older than Kept.
+// Purge removes keys that are older than Retention.
 func (s *Store) Purge(ctx context.Context) error {
 	if _, err := s.pool.Exec(ctx, "DELETE FROM platform.idempotency_keys WHERE created_at <= $1",
-		s.clock.Now().Add(-Kept)); err != nil {
+		s.clock.Now().Add(-Retention)); err != nil {
 		return fmt.Errorf("purge idempotency keys: %w", err)
 	}
 	return nil
@@ -179,11 +179,11 @@ func (s *Store) seal(keyMAC []byte, a Response) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("seal answer: %w", err)
 	}
-	return s.answers.Seal(nil, nil, plain, keyMAC), nil //nolint:gosec // the cipher makes the nonce
+	return s.responses.Seal(nil, nil, plain, keyMAC), nil //nolint:gosec // the cipher makes the nonce
 }
 
 func (s *Store) open(keyMAC, sealed []byte) (*Response, error) {
-	plain, err := s.answers.Open(nil, nil, sealed, keyMAC)
+	plain, err := s.responses.Open(nil, nil, sealed, keyMAC)
 	if err != nil {
 		return nil, fmt.Errorf("open kept answer: %w", err)
 	}
@@ -256,8 +256,8 @@ func (a *Attempt) BindTx(ctx context.Context, tx pgx.Tx, subject objectid.ID) er
 }
 
 // Finish keeps the answer for the repetitions to come.
-func (a *Attempt) Finish(ctx context.Context, answer Response) error {
-	sealed, err := a.store.seal(a.keyMAC, answer)
+func (a *Attempt) Finish(ctx context.Context, response Response) error {
+	sealed, err := a.store.seal(a.keyMAC, response)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,9 @@
 package image
 
 // Hold takes a slot of the processor until it is told to release it.
-func Hold(p *Processor, held chan<- struct{}, release <-chan struct{}) {
+func Hold(p *Processor, entered chan<- struct{}, release <-chan struct{}) {
 	p.slots <- struct{}{}
-	close(held)
+	close(entered)
 	<-release
 	<-p.slots
 }

@@ -133,13 +133,13 @@ func TestTransparencyBecomesWhiteInJPEG(t *testing.T) {
 	require.NoError(t, err)
 	r, g, b, _ := decode(t, out).At(20, 20).RGBA()
 	require.Greater(t, min(r, g, b), uint32(0xf000))
-	kept, err := p.Normalize(t.Context(), pngOf(t, blank), 0)
+	normalized, err := p.Normalize(t.Context(), pngOf(t, blank), 0)
 	require.NoError(t, err)
-	_, _, _, a := decode(t, kept).At(20, 20).RGBA()
+	_, _, _, a := decode(t, normalized).At(20, 20).RGBA()
 	require.Zero(t, a, "PNG keeps its transparency")
-	kept, err = p.Normalize(t.Context(), webpOf(t, blank), 0)
+	normalized, err = p.Normalize(t.Context(), webpOf(t, blank), 0)
 	require.NoError(t, err)
-	_, _, _, a = decode(t, kept).At(20, 20).RGBA()
+	_, _, _, a = decode(t, normalized).At(20, 20).RGBA()
 	require.Zero(t, a, "WebP keeps its transparency")
 }
 
@@ -292,9 +292,9 @@ func TestPolyglotLosesItsOtherHalf(t *testing.T) {
 func TestWaitingForASlotEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	p := image.NewProcessor(1)
-	held, release := make(chan struct{}), make(chan struct{})
-	go image.Hold(p, held, release)
-	<-held
+	entered, release := make(chan struct{}), make(chan struct{})
+	go image.Hold(p, entered, release)
+	<-entered
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := p.Normalize(ctx, pngOf(t, gradient(8, 8)), 0)

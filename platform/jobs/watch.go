@@ -15,8 +15,8 @@ import (
 // dead. The zero value is every 3 s and 15 s.
 type Pace struct{ Beat, Silence time.Duration }
 
-// workersKept is how long a dead process is remembered.
-const workersKept = 24 * time.Hour
+// workerRetention is how long a dead process is remembered.
+const workerRetention = 24 * time.Hour
 
 // maxDeaths is how many workers may die of a job that has no attempts left.
 const maxDeaths = 3
@@ -135,7 +135,7 @@ func (w *watch) rescue(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("rescue jobs of dead workers: %w", err)
 	}
-	_, err = w.db.Exec(ctx, "DELETE FROM jobs.workers WHERE seen_at < clock_timestamp() - $1::interval", workersKept)
+	_, err = w.db.Exec(ctx, "DELETE FROM jobs.workers WHERE seen_at < clock_timestamp() - $1::interval", workerRetention)
 	if err != nil {
 		return fmt.Errorf("forget dead workers: %w", err)
 	}

@@ -31,8 +31,8 @@ func TestJobsOfADeadWorkerStartAgain(t *testing.T) {
 	client, err := jobs.New(db, jobs.Options{Log: secrettest.Logger(t)})
 	require.NoError(t, err)
 	pace := jobs.Pace{Beat: 50 * time.Millisecond, Silence: 3 * time.Second}
-	dead, die := context.WithCancel(ctx)
-	require.NoError(t, jobs.Watch(dead, db, "dead", secrettest.Logger(t), pace))
+	stopped, die := context.WithCancel(ctx)
+	require.NoError(t, jobs.Watch(stopped, db, "dead", secrettest.Logger(t), pace))
 	require.NoError(t, jobs.Watch(ctx, db, "living", secrettest.Logger(t), pace))
 	running := func(by string, attempt, most, deaths int, metadata string) int64 {
 		t.Helper()

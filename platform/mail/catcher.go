@@ -22,8 +22,8 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// keptMails bounds the catcher's memory; older mails make room.
-const keptMails = 1000
+// mostMails bounds the catcher's memory; older mails make room.
+const mostMails = 1000
 
 // Caught is a mail that did not leave the house.
 type Caught struct {
@@ -89,7 +89,7 @@ func (c *Catcher) keep(m Caught) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mails = append(c.mails, m)
-	if extra := len(c.mails) - keptMails; extra > 0 {
+	if extra := len(c.mails) - mostMails; extra > 0 {
 		c.mails = slices.Delete(c.mails, 0, extra)
 	}
 }

@@ -34,10 +34,10 @@ func TestSentMailIsCaught(t *testing.T) {
 	})
 	require.NoError(t, err)
 
-	answer := httptest.NewRecorder()
-	catcher.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/mailbox.json", nil))
+	recorder := httptest.NewRecorder()
+	catcher.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/mailbox.json", nil))
 	var mails []mail.Caught
-	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &mails))
+	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &mails))
 	require.Len(t, mails, 1)
 	require.Equal(t, "ana@example.com", mails[0].To)
 	require.Equal(t, "Seu código é válido", mails[0].Subject)

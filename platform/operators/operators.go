@@ -39,10 +39,10 @@ type Args struct {
 // Kind names the job.
 func (Args) Kind() string { return "operators_mail" }
 
-// TellTx has every operator mailed once the transaction commits: a subject of one
+// NotifyTx has every operator mailed once the transaction commits: a subject of one
 // line, and plain text that says what happened and where in docs/operations.md it
 // says what to do.
-func (m *Mailer) TellTx(ctx context.Context, tx pgx.Tx, subject, text string) error {
+func (m *Mailer) NotifyTx(ctx context.Context, tx pgx.Tx, subject, text string) error {
 	if m == nil {
 		return nil
 	}

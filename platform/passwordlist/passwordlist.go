@@ -123,12 +123,12 @@ func isSequence(text string) bool {
 		return false
 	}
 	for _, step := range []rune{1, -1} {
-		follows := true
-		for i := 1; i < len(all) && follows; i++ {
+		ordered := true
+		for i := 1; i < len(all) && ordered; i++ {
 			wraps := step == 1 && all[i-1] == '9' && all[i] == '0' || step == -1 && all[i-1] == '0' && all[i] == '9'
-			follows = all[i]-all[i-1] == step || wraps
+			ordered = all[i]-all[i-1] == step || wraps
 		}
-		if follows {
+		if ordered {
 			return true
 		}
 	}

@@ -20,11 +20,11 @@ type Class int
 
 // The classes. Each is kept from the part of the pool that stands for those below it.
 const (
-	none   Class = iota
-	Job          // waits as long as it takes, for connections and for locks
-	Ask          // a request
-	Urgent       // what the reserve is for, and may stand behind a lock: a token, applying an event
-	Brief        // what takes milliseconds: storing an event; the last connections are kept for it
+	none    Class = iota
+	Job           // waits as long as it takes, for connections and for locks
+	Request       // a request
+	Urgent        // what the reserve is for, and may stand behind a lock: a token, applying an event
+	Brief         // what takes milliseconds: storing an event; the last connections are kept for it
 )
 
 // Gate bounds the waits of a pool and keeps a part of its connections.
@@ -118,16 +118,16 @@ func (w waiting) hurried() bool { return w.bounded() && w.class != Brief }
 // gate hands out the connections of a pool. It hangs in the pool as its tracer.
 type gate struct {
 	Gate
-	asked  chan struct{} // holds one a connection of Job and Ask
-	urgent chan struct{} // holds one a connection of Urgent
-	slow   chan struct{} // holds one a connection of Job, Ask and Urgent
-	brief  chan struct{} // holds one a connection of Brief, which may stand behind a lock as well
-	share  int           // connections of one share of Job and Ask
-	apart  int           // connections of one share of Urgent: less than all of them
+	ordinary chan struct{} // holds one a connection of Job and Ask
+	urgent   chan struct{} // holds one a connection of Urgent
+	slow     chan struct{} // holds one a connection of Job, Ask and Urgent
+	brief    chan struct{} // holds one a connection of Brief, which may stand behind a lock as well
+	share    int           // connections of one share of Job and Ask
+	apart    int           // connections of one share of Urgent: less than all of them
 
 	mu     sync.Mutex
 	shares map[shareKey]chan struct{}
-	held   map[*pgx.Conn]*pass
+	passes map[*pgx.Conn]*pass
 }
 
 type shareKey struct {
@@ -161,18 +161,18 @@ func newGate(g Gate, conns int) *gate {
 		urgent = max(2, urgent)
 	}
 	return &gate{
-		Gate: g, asked: make(chan struct{}, max(open, 1)), urgent: make(chan struct{}, urgent),
+		Gate: g, ordinary: make(chan struct{}, max(open, 1)), urgent: make(chan struct{}, urgent),
 		slow:  make(chan struct{}, max(conns-1, 1)),
 		brief: make(chan struct{}, brief),
-		share: share, apart: max(urgent-1, 1), shares: map[shareKey]chan struct{}{}, held: map[*pgx.Conn]*pass{},
+		share: share, apart: max(urgent-1, 1), shares: map[shareKey]chan struct{}{}, passes: map[*pgx.Conn]*pass{},
 	}
 }
 
 // stages are what a class has to take before a connection, in order.
 func (g *gate) stages(w waiting) []chan struct{} {
 	switch w.class {
-	case Job, Ask:
-		return []chan struct{}{g.shareOf(shareKey{name: w.share}, g.share), g.asked, g.slow}
+	case Job, Request:
+		return []chan struct{}{g.shareOf(shareKey{name: w.share}, g.share), g.ordinary, g.slow}
 	case Urgent:
 		return []chan struct{}{g.shareOf(shareKey{urgent: true, name: w.share}, g.apart), g.urgent, g.slow}
 	case Brief:
@@ -245,15 +245,15 @@ func (g *gate) TraceAcquireEnd(ctx context.Context, _ *pgxpool.Pool, data pgxpoo
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.held[data.Conn] = a.p
+	g.passes[data.Conn] = a.p
 }
 
 // TraceRelease implements pgxpool.ReleaseTracer.
 func (g *gate) TraceRelease(_ *pgxpool.Pool, data pgxpool.TraceReleaseData) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if p, ok := g.held[data.Conn]; ok {
-		delete(g.held, data.Conn)
+	if p, ok := g.passes[data.Conn]; ok {
+		delete(g.passes, data.Conn)
 		p.putBack()
 	}
 }
@@ -276,8 +276,8 @@ func (g *gate) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	if w, ok := ctx.Value(waitingKey{}).(waiting); ok && w.bounded() {
 		want = g.LockWait
 	}
-	kept := conn.PgConn().CustomData()
-	has, ok := kept[lockWaitKey].(time.Duration)
+	data := conn.PgConn().CustomData()
+	has, ok := data[lockWaitKey].(time.Duration)
 	if !ok {
 		has = g.LockWait
 	}
@@ -287,7 +287,7 @@ func (g *gate) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	if _, err := conn.Exec(ctx, "SET lock_timeout = "+milliseconds(want), pgx.QueryExecModeSimpleProtocol); err != nil {
 		return false, err
 	}
-	kept[lockWaitKey] = want
+	data[lockWaitKey] = want
 	return true, nil
 }
 

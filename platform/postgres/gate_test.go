@@ -60,16 +60,16 @@ func TestReserveAndSharesOfAPool(t *testing.T) {
 	t.Parallel()
 	pool := narrow(t)
 	for range 2 { // the second time with what the first has given back
-		one, releaseOne := take(t, pool, postgres.Ask, "one route")
+		one, releaseOne := take(t, pool, postgres.Request, "one route")
 		require.Equal(t, 1, one, "a route leaves some to the others")
-		job, releaseJob := take(t, pool, postgres.Ask, "jobs")
+		job, releaseJob := take(t, pool, postgres.Request, "jobs")
 		require.Equal(t, 1, job)
 		events, releaseEvents := take(t, pool, postgres.Urgent, "events")
 		require.Equal(t, 1, events, "they leave one to tokens")
 		tokens, releaseTokens := take(t, pool, postgres.Urgent, "tokens")
 		require.Equal(t, 1, tokens)
 		releaseTokens()
-		other, releaseOther := take(t, pool, postgres.Ask, "another")
+		other, releaseOther := take(t, pool, postgres.Request, "another")
 		require.Equal(t, 1, other, "all of these may stand behind one lock")
 		brief, releaseBrief := take(t, pool, postgres.Brief, "")
 		require.Equal(t, 1, brief)
@@ -93,7 +93,7 @@ func TestNothingOfAPoolIsLost(t *testing.T) {
 		})
 	}
 	all.Wait()
-	n, release := take(t, pool, postgres.Ask, "a")
+	n, release := take(t, pool, postgres.Request, "a")
 	require.Equal(t, 1, n)
 	release()
 }
@@ -108,18 +108,18 @@ func TestWhoWaitsForLocks(t *testing.T) {
 	defer tx.Rollback(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
 	_, err = tx.Exec(t.Context(), "LOCK TABLE platform.held")
 	require.NoError(t, err)
-	for _, class := range []postgres.Class{postgres.Ask, postgres.Urgent, postgres.Brief} {
+	for _, class := range []postgres.Class{postgres.Request, postgres.Urgent, postgres.Brief} {
 		_, err = pool.Exec(postgres.As(t.Context(), class, "a"), "SELECT FROM platform.held")
 		require.True(t, postgres.IsLocked(err) && postgres.IsBusy(err), "%v", err)
 		require.False(t, postgres.IsTimeout(err))
 	}
-	patient := postgres.As(t.Context(), postgres.Ask, "a")
+	patient := postgres.As(t.Context(), postgres.Request, "a")
 	postgres.BePatient(context.WithoutCancel(patient))
 	for name, c := range map[string]struct {
 		ctx  context.Context
 		wait string
 	}{
-		"a request": {postgres.As(t.Context(), postgres.Ask, "a"), "200ms"},
+		"a request": {postgres.As(t.Context(), postgres.Request, "a"), "200ms"},
 		"a request that has to write down what it did": {patient, "0"},
 		"a job":     {postgres.As(t.Context(), postgres.Job, "jobs"), "0"},
 		"a command": {t.Context(), "0"},

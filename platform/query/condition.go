@@ -32,7 +32,7 @@ func all(conditions ...condition) condition { return join(false, conditions) }
 func some(conditions ...condition) condition { return join(true, conditions) }
 
 func join(or bool, conditions []condition) condition {
-	var kept []condition
+	var remaining []condition
 	for _, c := range conditions {
 		switch c := c.(type) {
 		case constant:
@@ -41,21 +41,21 @@ func join(or bool, conditions []condition) condition {
 			}
 		case group:
 			if c.or == or {
-				kept = append(kept, c.of...)
+				remaining = append(remaining, c.of...)
 				continue
 			}
-			kept = append(kept, c)
+			remaining = append(remaining, c)
 		default:
-			kept = append(kept, c)
+			remaining = append(remaining, c)
 		}
 	}
-	switch len(kept) {
+	switch len(remaining) {
 	case 0:
 		return constant(!or)
 	case 1:
-		return kept[0]
+		return remaining[0]
 	}
-	return group{or: or, of: kept}
+	return group{or: or, of: remaining}
 }
 
 // not is the negation, folded. A double negation is its condition again: where that

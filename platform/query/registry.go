@@ -31,14 +31,14 @@ func (c *Collection) Validate() error {
 // hiddenName matches the names that no registry may show (docs/contract/filters.md, The one rule).
 var hiddenName = regexp.MustCompile(`^password|_hash$|_code_|_attempts$|_token$`)
 
-// shownNames match hiddenName and are in the contract's table all the same.
-var shownNames = []string{"password_reset_required", "promo_code_used", "promo_code_id", "children_code_ids"}
+// publicNames match hiddenName and are in the contract's table all the same.
+var publicNames = []string{"password_reset_required", "promo_code_used", "promo_code_id", "children_code_ids"}
 
 func (f Field) fault(name string) string {
 	_, castable := casts[f.Kind]
 	_, pathErr := parsePath(name, root(ParamQuery))
 	hidden := slices.ContainsFunc(strings.Split(name, "."), func(segment string) bool {
-		return hiddenName.MatchString(segment) && !slices.Contains(shownNames, segment)
+		return hiddenName.MatchString(segment) && !slices.Contains(publicNames, segment)
 	})
 	switch {
 	case hidden:

@@ -95,15 +95,15 @@ func (p Params) appendLinks(buf []byte, u *url.URL, total int) []byte {
 // withParam returns the address with one parameter set and the others, in their
 // order and spelling, as they were.
 func withParam(u *url.URL, name, value string) string {
-	kept := make([]string, 0, 8)
+	pairs := make([]string, 0, 8)
 	for _, pair := range strings.Split(u.RawQuery, "&") {
 		key, _, _ := strings.Cut(pair, "=")
 		if unescaped, err := url.QueryUnescape(key); pair != "" && (err != nil || unescaped != name) {
-			kept = append(kept, pair)
+			pairs = append(pairs, pair)
 		}
 	}
 	to := *u
-	to.RawQuery = strings.Join(append(kept, name+"="+url.QueryEscape(value)), "&")
+	to.RawQuery = strings.Join(append(pairs, name+"="+url.QueryEscape(value)), "&")
 	return to.String()
 }
 

@@ -350,7 +350,7 @@ func TestHeadOfAListReadsNoList(t *testing.T) {
 	b := setup(t)
 	_, err := b.db.Exec(t.Context(), "DROP TABLE shelf.books CASCADE")
 	require.NoError(t, err)
-	ask := func(method, path string) int {
+	status := func(method, path string) int {
 		req, err := http.NewRequestWithContext(t.Context(), method, b.client.URL()+httpapi.Prefix+path, nil)
 		require.NoError(t, err)
 		res, err := http.DefaultClient.Do(req)
@@ -359,8 +359,8 @@ func TestHeadOfAListReadsNoList(t *testing.T) {
 		require.Equal(t, "application/json", res.Header.Get("Content-Type"))
 		return res.StatusCode
 	}
-	require.Equal(t, http.StatusInternalServerError, ask(http.MethodGet, "/books"))
-	require.Equal(t, http.StatusOK, ask(http.MethodHead, "/books"))
-	require.Equal(t, http.StatusUnprocessableEntity, ask(http.MethodHead, "/books?query=%7B"),
+	require.Equal(t, http.StatusInternalServerError, status(http.MethodGet, "/books"))
+	require.Equal(t, http.StatusOK, status(http.MethodHead, "/books"))
+	require.Equal(t, http.StatusUnprocessableEntity, status(http.MethodHead, "/books?query=%7B"),
 		"what GET refuses before it reads")
 }

@@ -32,7 +32,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	m.Put("large", resource.Page{Docs: make([]byte, 5<<10)})
 	_, ok := m.Get("large")
 	require.False(t, ok, "one page does not drive out many")
-	held := func() (n int) {
+	size := func() (n int) {
 		for i := range 200 {
 			if _, ok := m.Get(strconv.Itoa(i)); ok {
 				n++
@@ -44,7 +44,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		m.Put(strconv.Itoa(i), resource.Page{Docs: []byte(strings.Repeat("x", 1000))})
 		m.Get("0") // in use all the time
 	}
-	require.InDelta(t, 51, held(), 3)
+	require.InDelta(t, 51, size(), 3)
 	_, ok = m.Get("0")
 	require.True(t, ok)
 	_, ok = m.Get("1")

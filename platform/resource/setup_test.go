@@ -148,9 +148,9 @@ func (b *bundle) call(method, path, body string) response {
 	if body != "" {
 		contentType = "application/json"
 	}
-	answer := b.client.As("good").Send(method, path, contentType, []byte(body))
-	a := response{status: answer.Status, raw: string(answer.Body)}
-	answer.JSON(&a)
+	res := b.client.As("good").Send(method, path, contentType, []byte(body))
+	a := response{status: res.Status, raw: string(res.Body)}
+	res.JSON(&a)
 	return a
 }
 

@@ -139,12 +139,12 @@ func (r *Resource) checkRepeated(ctx context.Context, tx pgx.Tx, records []*Reco
 	}
 	var found findings
 	for _, rec := range records {
-		var shown map[string]json.RawMessage
-		if err := json.Unmarshal(docs[rec.ID], &shown); err != nil {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(docs[rec.ID], &fields); err != nil {
 			return fmt.Errorf("read document: %w", err)
 		}
 		for _, f := range r.all {
-			if sent, repeats := rec.repeated[f.Name]; repeats && !SameJSON(sent, shown[f.Name]) {
+			if sent, repeats := rec.repeated[f.Name]; repeats && !SameJSON(sent, fields[f.Name]) {
 				found.add(rec.Index, f.Name, "forbidden", notToBeSet)
 			}
 		}

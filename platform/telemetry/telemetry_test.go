@@ -34,8 +34,8 @@ func TestProfilesStandBesideTheMetrics(t *testing.T) {
 		"/debug/pprof/allocs": http.StatusOK, "/debug/pprof/profile?seconds=1": http.StatusOK,
 		"/debug/pprof/symbol": http.StatusOK, "/": http.StatusNotFound,
 	} {
-		answer := httptest.NewRecorder()
-		inside.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
-		require.Equal(t, want, answer.Code, path)
+		res := httptest.NewRecorder()
+		inside.ServeHTTP(res, httptest.NewRequest(http.MethodGet, path, nil))
+		require.Equal(t, want, res.Code, path)
 	}
 }

@@ -22,8 +22,8 @@ import (
 	"marquee"
 )
 
-// Shown bounds the offenders that a Result lists.
-const Shown = 20
+// MaxOffenders bounds the offenders that a Result lists.
+const MaxOffenders = 20
 
 // Invariant is one thing that must be true.
 type Invariant struct {
@@ -61,7 +61,7 @@ type Result struct {
 	Name      string     `json:"name"`
 	Meaning   string     `json:"meaning"`
 	Findings  int64      `json:"findings"`
-	Offenders []Offender `json:"offenders"` // the first ones, at most Shown
+	Offenders []Offender `json:"offenders"` // the first ones, at most MaxOffenders
 }
 
 // All returns the invariants by name.
@@ -122,7 +122,7 @@ func (inv Invariant) statement(at time.Time) (sql string, args []any) {
 		args = []any{at}
 	}
 	return fmt.Sprintf("SELECT id::text, detail::text, count(*) OVER () FROM (%s) offenders ORDER BY 1, 2 LIMIT %d",
-		inv.query, Shown), args
+		inv.query, MaxOffenders), args
 }
 
 func (r *Result) take(rows pgx.Rows) error {

@@ -39,11 +39,11 @@ func checked(t testing.TB, doc *huma.OpenAPI, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method, path := r.Method, r.URL.Path
 		out := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		answer := &jsonBody{header: out.Header()}
-		out.Tee(answer)
+		res := &jsonBody{header: out.Header()}
+		out.Tee(res)
 		next.ServeHTTP(out, r)
-		if answer.Len() > 0 {
-			check(t, doc, method, path, out.Status(), answer.Bytes())
+		if res.Len() > 0 {
+			check(t, doc, method, path, out.Status(), res.Bytes())
 		}
 	})
 }

@@ -294,8 +294,8 @@ func (b *built) actsOf(t *testing.T, importPath string, files []*ast.File) (foun
 			continue
 		}
 		sig := f.Signature()
-		own := sig.Recv() == nil && f.Pkg().Path() == gatewayPackage
-		if m := methods[f.Name()]; own || m != nil && sig.Recv() != nil && shape(sig) == shape(m.Signature()) {
+		isFunc := sig.Recv() == nil && f.Pkg().Path() == gatewayPackage
+		if m := methods[f.Name()]; isFunc || m != nil && sig.Recv() != nil && shape(sig) == shape(m.Signature()) {
 			found = append(found, act{f.Name(), id.Pos()})
 		}
 	}

@@ -293,7 +293,7 @@ func TestQueries(t *testing.T) {
 
 func TestNobodyAsksWhichGatewayItIs(t *testing.T) {
 	t.Parallel()
-	for _, question := range []string{
+	for _, condition := range []string{
 		"g == gateway.GWA", "string(gateway.GWB) != g", "g == GWA", "slices.Contains([]gateway.Name{gateway.GWA}, g)",
 		"slices.Contains(gs, gateway.GWA)", "map[gateway.Name]bool{gateway.GWA: true}[g]",
 		"map[gateway.Name]bool{GWB: true}[g]",
@@ -301,7 +301,7 @@ func TestNobodyAsksWhichGatewayItIs(t *testing.T) {
 		"func() bool { a := gateway.GWA; return g == a }()", `strings.EqualFold(string(g), "gwa")`, `g != "gwa"`,
 		"g == (gateway.GWB)", "func() bool { switch g { case gateway.GWA: return true }; return false }()",
 	} {
-		content := "package a\n\nfunc f() bool { return " + question + " }\n"
+		content := "package a\n\nfunc f() bool { return " + condition + " }\n"
 		for file, want := range map[string][]archtest.Violation{
 			"modules/payments/webhook/a.go":           {{Line: 3, Rule: "gateway"}},
 			"modules/tickets/a.go":                    {{Line: 3, Rule: "gateway"}},
@@ -311,7 +311,7 @@ func TestNobodyAsksWhichGatewayItIs(t *testing.T) {
 			"modules/payments/paymentstest/a.go":      nil,
 			"modules/subscriptions/checkout/names.go": {{Line: 3, Rule: "gateway"}},
 		} {
-			require.ElementsMatch(t, want, check(t, file, content), "%s in %s", question, file)
+			require.ElementsMatch(t, want, check(t, file, content), "%s in %s", condition, file)
 		}
 	}
 	for _, named := range []string{

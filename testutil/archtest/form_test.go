@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// kept are the types that stand in a service's Deps, and nowhere beside them.
-var kept = []string{"*pgxpool.Pool", "clock.Clock", "*slog.Logger", "*jobs.Client"}
+// depsTypes are the types that stand in a service's Deps, and nowhere beside them.
+var depsTypes = []string{"*pgxpool.Pool", "clock.Clock", "*slog.Logger", "*jobs.Client"}
 
 // TestServicesAndHandlersHaveOneForm: a service keeps what it was given in deps and its queries
 // in db, and routes are answered by methods of handlers or by a resource. The room of webhooks
@@ -100,7 +100,7 @@ func otherService(spec *ast.TypeSpec) (found []string) {
 				if name.Name != "db" {
 					found = append(found, "the queries of "+spec.Name.Name+" are in "+name.Name+": call it db")
 				}
-			case slices.Contains(kept, typ):
+			case slices.Contains(depsTypes, typ):
 				found = append(found, spec.Name.Name+" keeps "+name.Name+" beside its deps")
 			}
 		}

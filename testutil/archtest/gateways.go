@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// gatewayAsked are the files of modules, beside the adapters, that tell one gateway from the
+// gatewayKnown are the files of modules, beside the adapters, that tell one gateway from the
 // other by its name, with why. Else what a gateway does otherwise is asked of gateway.Traits.
-var gatewayAsked = map[string]string{
+var gatewayKnown = map[string]string{
 	"modules/payments/gateway/gateway.go":          "their names",
 	"modules/payments/gateway/traits.go":           "the table of what each does",
 	"modules/payments/health/health.go":            "the quota of calls that one of them has",
@@ -26,7 +26,7 @@ var adapters = []string{"gwa", "gwb"}
 
 // checkGateways reports where a file of a module asks which gateway it is.
 func (c *checker) checkGateways(file string, from pkg, positions *token.FileSet, parsed *ast.File) {
-	if gatewayAsked[file] != "" || from.name == "payments" && slices.Contains(adapters, from.rest) ||
+	if gatewayKnown[file] != "" || from.name == "payments" && slices.Contains(adapters, from.rest) ||
 		strings.HasPrefix(from.rest, "internal/") {
 		return
 	}

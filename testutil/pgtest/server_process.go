@@ -32,14 +32,14 @@ import (
 // All locks are the kernel's and end with their process: a killed test process is simply no
 // user any more, and a killed keeper takes its server along (see localpg).
 
-// keeperEnv makes a test binary the keeper of the directory that it names.
-const keeperEnv = "MARQUEE_PGTEST_KEEPER"
+// serverEnv makes a test binary the keeper of the directory that it names.
+const serverEnv = "MARQUEE_PGTEST_KEEPER"
 
 // idleLimit bridges the time in which `go test ./...` builds the next package.
 const idleLimit = time.Minute
 
 func init() {
-	dir := os.Getenv(keeperEnv)
+	dir := os.Getenv(serverEnv)
 	if dir == "" {
 		return
 	}
@@ -159,7 +159,7 @@ func (m meeting) startServerProcess(ctx context.Context) (string, error) {
 	}
 	cmd := exec.Command(binary)
 	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), keeperEnv+"="+string(m))
+	cmd.Env = append(os.Environ(), serverEnv+"="+string(m))
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

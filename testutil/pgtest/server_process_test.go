@@ -79,10 +79,10 @@ func TestAKilledKeeperTakesItsServerAlongAndTheNextStartIsClean(t *testing.T) {
 // killServerProcess is kill -9 of the process that owns the server.
 func killServerProcess(t *testing.T, m meeting) {
 	t.Helper()
-	keeper := pidIn(t, m.file("server/lock"))
-	require.NotEqual(t, os.Getpid(), keeper)
-	_ = syscall.Kill(keeper, syscall.SIGKILL)
-	require.Eventually(t, func() bool { return gone(keeper) }, 10*time.Second, 10*time.Millisecond)
+	pid := pidIn(t, m.file("server/lock"))
+	require.NotEqual(t, os.Getpid(), pid)
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	require.Eventually(t, func() bool { return gone(pid) }, 10*time.Second, 10*time.Millisecond)
 }
 
 func pidIn(t *testing.T, path string) int {

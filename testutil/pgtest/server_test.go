@@ -12,9 +12,9 @@ import (
 // process is another test process on the shared server, as far as the server can tell.
 func process(t *testing.T) *server {
 	t.Helper()
-	mine, err := shared()
+	srv, err := shared()
 	require.NoError(t, err)
-	s, err := openServer(t.Context(), mine.url)
+	s, err := openServer(t.Context(), srv.url)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_ = s.session.Close(context.Background())

@@ -113,8 +113,8 @@ func TestRequestsReferToEarlierAnswers(t *testing.T) {
 	for n, a := range recorded {
 		known.collect(n, a, false)
 	}
-	asked := request{Path: "/x/" + was, Body: `{"password":"Zx-_9","other":"` + is + `"}`}
-	refers := known.referAll(asked)
+	req := request{Path: "/x/" + was, Body: `{"password":"Zx-_9","other":"` + is + `"}`}
+	refers := known.referAll(req)
 	require.Equal(t, "/x/⟦1 b/docs/0/a~2b 0⟧", refers.Path)
 	require.Equal(t, `{"password":"⟦0 b/users/password⟧","other":"`+is+`"}`, refers.Body)
 	replayed := []response{

@@ -118,8 +118,8 @@ func (p *player) exchange(ctx context.Context, r request) (*http.Response, []byt
 		return nil, nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	answered, err := io.ReadAll(res.Body)
-	return res, answered, err
+	raw, err := io.ReadAll(res.Body)
+	return res, raw, err
 }
 
 func (p *player) sign(ctx context.Context, s signature, body []byte) (string, error) {

@@ -26,9 +26,9 @@ func recordStory(ctx context.Context, o options) error {
 		return err
 	}
 	defer m.stop()
-	rec := &recorder{ctx: ctx, player: newPlayer(m), asked: map[string]int{}}
+	rec := &recorder{ctx: ctx, player: newPlayer(m), requested: map[string]int{}}
 	s := &story{recorder: rec}
-	if err := s.tell(); err != nil {
+	if err := s.play(); err != nil {
 		return fmt.Errorf("%w (what the binary logged: %s/log)", err, m.dir)
 	}
 	if s.err != nil {
@@ -54,15 +54,15 @@ func recordStory(ctx context.Context, o options) error {
 
 // recorder asks one machine as somebody, and remembers what was answered. What is asked is the story's.
 type recorder struct {
-	ctx     context.Context
-	player  *player
-	pairs   []pair
-	places  places
-	chapter string
-	quiet   bool           // nothing follows from what is asked: no need to wait for it
-	asked   map[string]int // method and path, by how often
-	mails   []any          // those of the last look
-	err     error
+	ctx       context.Context
+	player    *player
+	pairs     []pair
+	places    places
+	chapter   string
+	quiet     bool           // nothing follows from what is asked: no need to wait for it
+	requested map[string]int // method and path, by how often
+	mails     []any          // those of the last look
+	err       error
 }
 
 // person is who asks; nil: nobody.
@@ -136,7 +136,7 @@ func (rec *recorder) do(who *person, method, path string, body any, more ...func
 	for _, change := range more {
 		change(&r)
 	}
-	rec.asked[method+" "+strings.SplitN(r.Path, "?", 2)[0]]++
+	rec.requested[method+" "+strings.SplitN(r.Path, "?", 2)[0]]++
 	a := rec.step(r)
 	if method != "GET" && method != "HEAD" && a.Status < 300 && !rec.quiet {
 		rec.settle()
@@ -311,11 +311,11 @@ func (rec *recorder) everyRoute() error {
 	routes, _ := rec.routes()
 	for _, r := range routes {
 		pattern := regexp.MustCompile("^" + r.method + " " + pathPart.ReplaceAllString(r.path, `[^/]+`) + "$")
-		asked := false
-		for path := range rec.asked {
-			asked = asked || pattern.MatchString(path)
+		called := false
+		for path := range rec.requested {
+			called = called || pattern.MatchString(path)
 		}
-		if !asked {
+		if !called {
 			missing = append(missing, r.method+" "+r.path)
 		}
 	}

@@ -35,34 +35,34 @@ func replay(ctx context.Context, o options) error {
 		there: map[string]string{}, back: map[string]string{}, recorded: h.Recorded, replayed: since,
 		exceptions: exceptions,
 	}
-	answers := make([]response, 0, len(pairs))
-	asks := resolver{
+	responses := make([]response, 0, len(pairs))
+	requests := resolver{
 		recorded: func(n int) response { return pairs[n].Answer },
-		replayed: func(n int) response { return answers[n] },
+		replayed: func(n int) response { return responses[n] },
 		mails:    func(n int) bool { return pairs[n].Request.To == "mailbox" },
 		twin:     func(was string) (string, bool) { is, known := c.there[was]; return is, known },
 	}
-	asked, equal, shown, chapter := 0, 0, 0, ""
+	sent, equal, printed, chapter := 0, 0, 0, ""
 	for _, recorded := range pairs {
 		if recorded.Chapter != "" {
 			chapter = recorded.Chapter
 		}
-		a, err := p.play(ctx, asks.request(recorded.Request))
+		a, err := p.play(ctx, requests.request(recorded.Request))
 		if err != nil {
 			return fmt.Errorf("pair %d, %s: %w (what the binary logged: %s)", recorded.N, chapter, err,
 				filepath.Join(m.dir, "log"))
 		}
-		answers = append(answers, a)
+		responses = append(responses, a)
 		found := c.responses(recorded.Request, recorded.Answer, a)
 		if counted(recorded.Request) {
-			asked++
+			sent++
 			if len(found) == 0 {
 				equal++
 			}
 		}
 		if len(found) > 0 {
-			if shown++; shown <= o.show {
-				fmt.Println(tell(recorded, chapter, found))
+			if printed++; printed <= o.show {
+				fmt.Println(render(recorded, chapter, found))
 			}
 		}
 	}
@@ -72,9 +72,9 @@ func replay(ctx context.Context, o options) error {
 		}
 	}
 	fmt.Printf("%d pairs, %d equal, %d different (of %d steps, with mails, calls at the gateways and moves of the clock, %d differ), in %s\n",
-		asked, equal, asked-equal, len(pairs), shown, time.Since(since).Round(time.Second))
-	if shown > 0 {
-		if shown > o.show {
+		sent, equal, sent-equal, len(pairs), printed, time.Since(since).Round(time.Second))
+	if printed > 0 {
+		if printed > o.show {
 			fmt.Printf("%d are shown; -show shows more\n", o.show)
 		}
 		fmt.Printf("what the binary logged: %s\n", filepath.Join(m.dir, "log"))
@@ -86,7 +86,7 @@ func replay(ctx context.Context, o options) error {
 // counted are requests to the product itself.
 func counted(r request) bool { return r.To == "api" }
 
-func tell(p pair, chapter string, found []difference) string {
+func render(p pair, chapter string, found []difference) string {
 	const most = 8
 	var out strings.Builder
 	fmt.Fprintf(&out, "--- pair %d, %s: %s\n", p.N, chapter, p.Request)

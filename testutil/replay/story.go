@@ -7,8 +7,8 @@ type story struct {
 	root, admin, clerk *person // clerk: an admin without rights
 }
 
-// tell plays the whole story, chapter by chapter.
-func (s *story) tell() error {
+// play plays the whole story, chapter by chapter.
+func (s *story) play() error {
 	s.begin("the start")
 	s.step(request{To: "ready"})
 	ready := func(path string) string { return at(s.pairs[0].Answer, "b/"+path) }

@@ -150,8 +150,8 @@ func (s *story) figures() {
 		"2031-04-30")
 	s.settle()
 	id := firstOf(a, "_id", "info/_id", "export_id", "id", "docs/0/_id")
-	shown := s.get(s.admin, "/admin/exports/"+id)
-	if link := firstOf(shown, "download_url", "url", "file_url", "link"); link != "missing" {
+	export := s.get(s.admin, "/admin/exports/"+id)
+	if link := firstOf(export, "download_url", "url", "file_url", "link"); link != "missing" {
 		s.link(link)
 	}
 	s.get(s.admin, "/admin/exports/"+id+"/file")
@@ -179,6 +179,6 @@ func (s *story) link(address string) {
 	if len(address) > len(base) && address[:len(base)] == base {
 		address = address[len(base):]
 	}
-	s.asked["GET "+address]++
+	s.requested["GET "+address]++
 	s.step(request{To: "api", Method: "GET", Path: address})
 }

@@ -41,16 +41,16 @@ func Observe(t testing.TB, next http.Handler) http.Handler {
 			secrets.addField("token", strings.TrimPrefix(r.Header.Get(name), "Bearer "))
 		}
 		secrets.addForm(r.URL.Query())
-		var sent, answered bounded
+		var sent, received bounded
 		if r.Body != nil {
 			r = r.WithContext(r.Context()) // a copy: the server looks at its own request's body to end the connection
 			r.Body = tee{Reader: io.TeeReader(r.Body, &sent), Closer: r.Body}
 		}
 		out := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		out.Tee(&answered)
+		out.Tee(&received)
 		next.ServeHTTP(out, r)
 		secrets.addContent(r.Header.Get("Content-Type"), sent.Bytes())
-		secrets.addContent(out.Header().Get("Content-Type"), answered.Bytes())
+		secrets.addContent(out.Header().Get("Content-Type"), received.Bytes())
 	})
 }
 

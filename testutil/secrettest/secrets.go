@@ -94,19 +94,19 @@ func alone(text string, from, to int) bool {
 }
 
 var (
-	noted   = map[string]*Secrets{} // by the name of the test at the root
-	notedMu sync.Mutex
+	known   = map[string]*Secrets{} // by the name of the test at the root
+	knownMu sync.Mutex
 )
 
 // Of returns the secrets of the test that t is, or is a part of.
 func Of(t testing.TB) *Secrets {
 	root, _, _ := strings.Cut(t.Name(), "/")
-	notedMu.Lock()
-	defer notedMu.Unlock()
-	if noted[root] == nil {
-		noted[root] = &Secrets{}
+	knownMu.Lock()
+	defer knownMu.Unlock()
+	if known[root] == nil {
+		known[root] = &Secrets{}
 	}
-	return noted[root]
+	return known[root]
 }
 
 // Text fails t for each secret of its test in the text.

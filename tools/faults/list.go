@@ -219,7 +219,7 @@ var faults = []fault{
 	},
 	{
 		name: "route-permission", breaks: "Every admin may delete requisitions.", where: "board.Service.Routes",
-		old:   `s.crud.Delete(s.cards), append(s.cards.DeleteDoc(), own)...)`,
+		old:   `s.crud.Delete(s.cards), append(s.cards.DeleteDoc(), permitted)...)`,
 		new:   `s.crud.Delete(s.cards), s.cards.DeleteDoc()...)`,
 		below: "modules/board", tests: []string{"TestPermissions", "TestEveryHandlerOfTheTableGuardsItsRoute"},
 	},

@@ -41,13 +41,13 @@ type Config struct {
 
 type server struct {
 	Config
-	pool  *pgxpool.Pool
-	kid   string
-	key   []byte
-	seen  sync.Map      // verified tokens: text to claims
-	pages sync.Map      // address to page
-	kept  atomic.Int64  // pages
-	slots chan struct{} // of password hashes
+	pool   *pgxpool.Pool
+	kid    string
+	key    []byte
+	seen   sync.Map      // verified tokens: text to claims
+	pages  sync.Map      // address to page
+	stored atomic.Int64  // pages
+	slots  chan struct{} // of password hashes
 }
 
 // Serve answers until ctx ends.
@@ -89,10 +89,10 @@ func (s status) Error() string { return http.StatusText(int(s)) }
 func respond(handle func(*http.Request) ([]byte, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := handle(r)
-		var told status
+		var code status
 		switch {
-		case errors.As(err, &told):
-			w.WriteHeader(int(told))
+		case errors.As(err, &code):
+			w.WriteHeader(int(code))
 		case err != nil:
 			log.Println(r.Method, r.URL.Path, err)
 			w.WriteHeader(http.StatusInternalServerError)

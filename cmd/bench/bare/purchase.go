@@ -68,19 +68,19 @@ func (s *server) purchase(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var wish struct {
+	var body struct {
 		EventID  string `json:"event_id"`
 		Quantity int    `json:"quantity"`
 	}
-	if json.NewDecoder(r.Body).Decode(&wish) != nil || wish.Quantity < 1 {
+	if json.NewDecoder(r.Body).Decode(&body) != nil || body.Quantity < 1 {
 		return nil, status(http.StatusUnprocessableEntity)
 	}
 	at := now()
 	o := order{
-		ID: newID(at), CustomerID: c.UserID, EventID: wish.EventID, Quantity: wish.Quantity,
+		ID: newID(at), CustomerID: c.UserID, EventID: body.EventID, Quantity: body.Quantity,
 		PaymentStatus: "CONFIRMED", Status: "pending", CreatedAt: formatTime(at), UpdatedAt: formatTime(at),
 	}
-	err = s.pool.QueryRow(r.Context(), sell, c.UserID, c.issuedAt(), c.ID, wish.EventID, wish.Quantity, o.ID, at).
+	err = s.pool.QueryRow(r.Context(), sell, c.UserID, c.issuedAt(), c.ID, body.EventID, body.Quantity, o.ID, at).
 		Scan(&o.TicketIDs)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, status(http.StatusConflict)

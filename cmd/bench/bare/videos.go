@@ -68,7 +68,7 @@ func (s *server) videos(r *http.Request) ([]byte, error) {
 	}
 	p, err := s.fill(r, q)
 	if err == nil {
-		if s.kept.Add(1)%mostPages == 0 {
+		if s.stored.Add(1)%mostPages == 0 {
 			s.pages.Clear()
 		}
 		s.pages.Store(r.URL.RawQuery, p)
@@ -161,14 +161,14 @@ func (s *server) link(buf []byte, rel string, u *url.URL) []byte {
 
 // at is the address of another page of the same list.
 func at(u *url.URL, n int) *url.URL {
-	var kept []string
+	var pairs []string
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
 		if pair != "" && !strings.HasPrefix(pair, "current_page=") {
-			kept = append(kept, pair)
+			pairs = append(pairs, pair)
 		}
 	}
 	to := *u
-	to.RawQuery = strings.Join(append(kept, "current_page="+strconv.Itoa(n)), "&")
+	to.RawQuery = strings.Join(append(pairs, "current_page="+strconv.Itoa(n)), "&")
 	return &to
 }
 

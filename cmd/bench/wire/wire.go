@@ -70,18 +70,18 @@ func (p *Proxy) pass(program net.Conn) {
 		return
 	}
 	defer postgres.Close()
-	var answered atomic.Bool
-	answered.Store(true)
+	var responded atomic.Bool
+	responded.Store(true)
 	go func() {
 		_, _ = io.Copy(writer(func(b []byte) (int, error) {
-			answered.Store(true)
+			responded.Store(true)
 			return program.Write(b)
 		}), postgres)
 		_ = program.Close()
 	}()
 	var said messages
 	_, _ = io.Copy(writer(func(b []byte) (int, error) {
-		if answered.Swap(false) {
+		if responded.Swap(false) {
 			p.trips.Add(1)
 		}
 		p.statements.Add(said.read(b))
@@ -95,8 +95,8 @@ func (w writer) Write(b []byte) (int, error) { return w(b) }
 
 // Requests that come before the first message, and are answered by one byte.
 const (
-	askForTLS    = 80877103
-	askForGSSAPI = 80877104
+	requestTLS    = 80877103
+	requestGSSAPI = 80877104
 )
 
 // messages reads what a program sends: the start, without a type, then messages of a type and
@@ -129,7 +129,7 @@ func (m *messages) read(b []byte) (statements int64) {
 			m.skip = int(binary.BigEndian.Uint32(m.head[1:])) - 4
 		} else {
 			version := binary.BigEndian.Uint32(m.head[4:])
-			m.started = version != askForTLS && version != askForGSSAPI
+			m.started = version != requestTLS && version != requestGSSAPI
 			m.skip = int(binary.BigEndian.Uint32(m.head)) - 8
 		}
 		m.head = m.head[:0]

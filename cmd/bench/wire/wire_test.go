@@ -22,7 +22,7 @@ func TestStatementsAreCountedHoweverTheyArrive(t *testing.T) {
 	t.Parallel()
 	var said []byte
 	for _, m := range [][]byte{
-		start(askForTLS, ""), start(196608, "user\x00E\x00"), message('p', "EQEQ"), message('Q', "begin"),
+		start(requestTLS, ""), start(196608, "user\x00E\x00"), message('p', "EQEQ"), message('Q', "begin"),
 		message('P', "EEEE"), message('B', "QQ"), message('E', ""), message('S', ""), message('E', "x"),
 		message('Q', "commit"), message('X', ""),
 	} {

@@ -24,7 +24,7 @@ type obj = map[string]any
 
 // made is what one example call did.
 type made struct {
-	answer   *apitest.Response
+	response *apitest.Response
 	resource string
 	record   string // "" where the resource has but one
 }

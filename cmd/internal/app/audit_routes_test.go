@@ -370,14 +370,14 @@ func TestEveryWriteOfAnAdminLeavesOneEntry(t *testing.T) {
 		called[r.Name] = true
 		before := len(o.entries(r.Name))
 		done := example(o)
-		require.Less(t, done.answer.Status, 300, "%s: %s", r.Name, done.answer.Body)
+		require.Less(t, done.response.Status, 300, "%s: %s", r.Name, done.response.Body)
 		all := o.entries(r.Name)
-		mine := 0
+		rows := 0
 		for _, e := range all[before:] {
-			if e.requestID != done.answer.Header.Get("X-Request-Id") {
+			if e.requestID != done.response.Header.Get("X-Request-Id") {
 				continue // of a call that prepared this one
 			}
-			mine++
+			rows++
 			require.Equal(t, done.resource, e.resource, r.Name)
 			require.Equal(t, done.record, e.recordID, r.Name)
 			require.Regexp(t, "^"+placeholder.ReplaceAllString(r.Path, `[0-9a-z-]+`)+"$", e.path, r.Name)
@@ -386,7 +386,7 @@ func TestEveryWriteOfAnAdminLeavesOneEntry(t *testing.T) {
 				require.False(t, e.before == nil && e.after == nil, "%s tells nothing", r.Name)
 			}
 		}
-		require.Equal(t, 1, mine, "%s leaves %d entries", r.Name, mine)
+		require.Equal(t, 1, rows, "%s leaves %d entries", r.Name, rows)
 	}
 	for name := range trailed {
 		require.True(t, called[name], "%s is no route by which an admin writes", name)

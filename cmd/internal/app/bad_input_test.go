@@ -142,7 +142,7 @@ func TestBadInput(t *testing.T) {
 	t.Parallel()
 	a := platformtest.New(t)
 	nobody, root := a.Guest, a.Root()
-	own, admin := a.NewAdmin(platformtest.Named("admin"))
+	adminID, admin := a.NewAdmin(platformtest.Named("admin"))
 	b := newVictim(t, a)
 	callers := map[httpapi.Auth]*apitest.Client{
 		httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client, httpapi.Admin: admin,
@@ -155,21 +155,21 @@ func TestBadInput(t *testing.T) {
 			caller = root
 		}
 		send := func(what, path, contentType, body string) *apitest.Response {
-			answer := caller.Send(r.Method, path, contentType, []byte(body))
-			requireContract(t, r.Method+" "+r.Path+" with "+what, answer)
-			if answer.Status >= 400 {
+			res := caller.Send(r.Method, path, contentType, []byte(body))
+			requireContract(t, r.Method+" "+r.Path+" with "+what, res)
+			if res.Status >= 400 {
 				refused++
 			}
-			return answer
+			return res
 		}
-		for what, path := range badPaths(a, r, target(r, b, own.ID, customer)) {
+		for what, path := range badPaths(a, r, target(r, b, adminID.ID, customer)) {
 			send(what, path, "", "")
 		}
 		schema := jsonBody(a, r)
 		if schema == nil || r.Method == http.MethodGet {
 			continue
 		}
-		path := placeholder.ReplaceAllString(r.Path, target(r, b, own.ID, customer))
+		path := placeholder.ReplaceAllString(r.Path, target(r, b, adminID.ID, customer))
 		for what, body := range bodies {
 			if body == "" && !operation(a, r).RequestBody.Required {
 				continue
@@ -177,7 +177,7 @@ func TestBadInput(t *testing.T) {
 			require.GreaterOrEqual(t, send(what, path, "application/json", body).Status, 400, "%s %s with %s", r.Method,
 				r.Path, what)
 		}
-		body := sampleBody(a, r, target(r, b, own.ID, customer))
+		body := sampleBody(a, r, target(r, b, adminID.ID, customer))
 		for what, raw := range badBodies(t, body) {
 			send(what, path, "application/json", raw)
 		}
@@ -189,19 +189,19 @@ func TestBadInput(t *testing.T) {
 			send("too much", path, "application/json", `{"name":"`+strings.Repeat("x", 2<<20)+`"}`).Status, r.Path)
 		for field, raws := range unreadable(t, body) {
 			for _, raw := range raws {
-				answer := send(raw, path, "application/json", raw)
-				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s %s with %q: %s", r.Method, r.Path,
-					raw, answer.Body)
-				require.Regexp(t, "^"+regexp.QuoteMeta(field)+`(\[\d\](\.within)?)?$`, answer.Field(),
-					"%s %s with %q: %s", r.Method, r.Path, raw, answer.Body)
+				res := send(raw, path, "application/json", raw)
+				require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s %s with %q: %s", r.Method, r.Path,
+					raw, res.Body)
+				require.Regexp(t, "^"+regexp.QuoteMeta(field)+`(\[\d\](\.within)?)?$`, res.Field(),
+					"%s %s with %q: %s", r.Method, r.Path, raw, res.Body)
 			}
 		}
 		for field, bodies := range spellings(t, body) {
 			for _, raw := range bodies {
-				answer := send(raw, path, "application/json", raw)
-				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s %s with %s: %s", r.Method, r.Path,
-					raw, answer.Body)
-				require.Regexp(t, "(?i)"+regexp.QuoteMeta(field), string(answer.Body), "%s %s with %s", r.Method,
+				res := send(raw, path, "application/json", raw)
+				require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s %s with %s: %s", r.Method, r.Path,
+					raw, res.Body)
+				require.Regexp(t, "(?i)"+regexp.QuoteMeta(field), string(res.Body), "%s %s with %s", r.Method,
 					r.Path, raw)
 			}
 		}

@@ -56,21 +56,21 @@ func ReadEnvironment(environ []string) Environment {
 	trimLists(&e.Config)
 	wrong := e.Config.problems()
 	for _, v := range variables(&e.Config) {
-		shown := Variable{Key: v.key, Source: source(v, given), Default: v.def, Value: v.redact()}
+		printed := Variable{Key: v.key, Source: source(v, given), Default: v.def, Value: v.redact()}
 		for _, p := range found {
 			if p.Key == v.key {
-				shown.Problems, shown.unreadable = append(shown.Problems, p.Sentence), true
+				printed.Problems, printed.unreadable = append(printed.Problems, p.Sentence), true
 			}
 		}
 		for _, p := range wrong {
-			if p.Key == v.key && !shown.unreadable {
-				shown.Problems = append(shown.Problems, p.Sentence)
+			if p.Key == v.key && !printed.unreadable {
+				printed.Problems = append(printed.Problems, p.Sentence)
 			}
 		}
-		if shown.unreadable {
-			shown.Value = ""
+		if printed.unreadable {
+			printed.Value = ""
 		}
-		e.Variables = append(e.Variables, shown)
+		e.Variables = append(e.Variables, printed)
 	}
 	return e
 }

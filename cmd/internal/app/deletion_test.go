@@ -82,7 +82,7 @@ func (o *office) patron() patron {
 	require.NotEmpty(t, idIn(code))
 	p.client.Put("/me/watch-history", obj{"video_id": o.video(), "timeline": 12.5}).Expect(http.StatusOK)
 	o.root.Post("/subscriptions/"+p.subscription+"/refund", obj{"reason": "as agreed"}).Expect(http.StatusOK)
-	o.put("/customers", "", c.ID.String(), "full_name", "Zacharias B. Quilombo").answer.Expect(http.StatusOK)
+	o.put("/customers", "", c.ID.String(), "full_name", "Zacharias B. Quilombo").response.Expect(http.StatusOK)
 	p.client.Post("/customers/me/change-email", obj{"new_email": "zacharias2@example.com"}).Expect(http.StatusOK)
 	o.Settle()
 	return p
@@ -199,7 +199,7 @@ func TestADeletedAdminLeavesNothingBehind(t *testing.T) {
 	o.root = client
 	avatar := o.send("/me/avatar").Map()["avatar_id"].(string)
 	o.root = root
-	o.remove("/users", "", u.ID.String()).answer.Expect(http.StatusOK)
+	o.remove("/users", "", u.ID.String()).response.Expect(http.StatusOK)
 	require.Zero(t, o.Count(`SELECT count(*) FROM catalog.watch_history WHERE user_id = $1`, u.ID))
 	require.Zero(t, o.Count(`SELECT count(*) FROM files.files WHERE owner_id = $1`, u.ID))
 	o.Guest.Get("/avatars/" + avatar).Expect(http.StatusNotFound)

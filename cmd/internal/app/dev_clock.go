@@ -59,14 +59,14 @@ func newMovedClock(dir string) (*clock.Moved, string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, file, nil
 	}
-	var kept savedClock
+	var saved savedClock
 	if err == nil {
-		err = json.Unmarshal(raw, &kept)
+		err = json.Unmarshal(raw, &saved)
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w (delete it for the machine's time)", file, err)
 	}
-	c.Move(kept.Ahead)
+	c.Move(saved.Ahead)
 	return c, file, nil
 }
 
@@ -166,15 +166,15 @@ func (d *devClock) allows(target time.Time, both bool) error {
 }
 
 func (d *devClock) respond(w http.ResponseWriter, reached *bool) {
-	shown := map[string]any{
+	status := map[string]any{
 		"now": d.clock.Now(), "ahead": d.clock.Ahead().String(),
 		"gwa": d.gateways.GWA.Stage().Clock.Now().Truncate(time.Millisecond),
 		"gwb": d.gateways.GWB.Stage().Clock.Now().Truncate(time.Millisecond),
 	}
 	if reached != nil {
-		shown["reached"] = *reached // false: the time for an answer was over; ask again
+		status["reached"] = *reached // false: the time for an answer was over; ask again
 	}
-	d.write(w, http.StatusOK, shown)
+	d.write(w, http.StatusOK, status)
 }
 
 func (d *devClock) refuse(w http.ResponseWriter, status int, err error) {

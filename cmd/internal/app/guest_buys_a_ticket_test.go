@@ -31,22 +31,22 @@ func TestAGuestsWayToTheDoor(t *testing.T) {
 		"ticket_value": 60, "is_sale_box_office": true, "location": "Cine Ipiranga",
 	})["_id"].(string)
 	setImage(w, event)
-	shown := w.Guest.Get("/store/events/" + event).Expect(200).Map()
-	image := w.Guest.Get(strings.TrimPrefix(shown["image_url"].(string), "https://api.example.com")).Expect(200)
+	page := w.Guest.Get("/store/events/" + event).Expect(200).Map()
+	image := w.Guest.Get(strings.TrimPrefix(page["image_url"].(string), "https://api.example.com")).Expect(200)
 	require.Contains(t, image.Header.Get("Content-Type"), "image/")
 
 	buyer := object{"full_name": "Cine Clube Ltda", "email": "clube@example.com", "tax_id": "12ABC34501DE35"}
 	body := object{"event_id": event, "quantity": 2, "payment_method_id": paymentstest.TokenApproved, "buyer": buyer}
 	bought := w.Guest.Post("/store/purchase/checkout/gwb/card", body).Expect(200).Map()
-	var answered []string
+	var statuses []string
 	for _, ticket := range bought["tickets"].([]any) {
-		answered = append(answered, decode(t, ticket.(object)["qr_data_uri"].(string)))
+		statuses = append(statuses, decode(t, ticket.(object)["qr_data_uri"].(string)))
 	}
-	require.Len(t, answered, 2)
+	require.Len(t, statuses, 2)
 	mailed := ticketCodes(w, "clube@example.com")
-	require.Equal(t, answered, mailed)
-	require.NotEqual(t, answered[0], answered[1])
-	for i, code := range []string{answered[0], mailed[1]} {
+	require.Equal(t, statuses, mailed)
+	require.NotEqual(t, statuses[0], statuses[1])
+	for i, code := range []string{statuses[0], mailed[1]} {
 		used := platformtest.FirstDoc(w.Admin().Post("/tickets/consume-qr",
 			object{"qr_payload": code, "event_id": event}).Expect(200))
 		require.Equal(t, bought["order"].(object)["ticket_ids"].([]any)[i], used["_id"])

@@ -32,9 +32,9 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 		head       *apitest.Response
 	}
 	var all []request
-	nothing := map[string]string{}
+	empty := map[string]string{}
 	for kind := range b.everyID() {
-		nothing[kind] = "66f0a1b2c3d4e5f607182a01"
+		empty[kind] = "66f0a1b2c3d4e5f607182a01"
 	}
 	before := written(t, a)
 	for _, r := range a.Routes() {
@@ -46,7 +46,7 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 		if item := a.API().OpenAPI().Paths[r.Path]; item != nil {
 			require.Nil(t, item.Head, r.Path)
 		}
-		paths := append(naming(a, r, b.everyID()), naming(a, r, nothing)...)
+		paths := append(naming(a, r, b.everyID()), naming(a, r, empty)...)
 		paths = append(paths, paths[0]+"?query=%7B&w=32&format=csv", paths[0]+"?format=json&async=1")
 		for _, path := range paths {
 			for _, caller := range []*apitest.Client{root, b.client, nobody} {

@@ -93,7 +93,7 @@ func TestMassAssignment(t *testing.T) {
 	t.Parallel()
 	a := platformtest.New(t)
 	nobody, root := a.Guest, a.Root()
-	own, admin := a.NewAdmin(platformtest.Named("admin"))
+	adminID, admin := a.NewAdmin(platformtest.Named("admin"))
 	other, _ := a.NewAdmin(platformtest.Named("other_admin"))
 	b := newVictim(t, a)
 	before := protectedColumns(t, a)
@@ -113,20 +113,20 @@ func TestMassAssignment(t *testing.T) {
 		if !known {
 			caller = b.client
 		}
-		path := placeholder.ReplaceAllString(r.Path, target(r, b, own.ID, other.ID))
+		path := placeholder.ReplaceAllString(r.Path, target(r, b, adminID.ID, other.ID))
 		for _, field := range slices.Sorted(maps.Keys(protected)) {
 			if slices.Contains(forAdmins[r.Name], field) {
 				continue
 			}
-			answer := caller.Do(r.Method, path,
-				withField(t, necessary(a, schema, sampleBody(a, r, target(r, b, own.ID, other.ID))), field))
-			require.NotEqual(t, http.StatusInternalServerError, answer.Status, "%s %s", r.Name, field)
+			res := caller.Do(r.Method, path,
+				withField(t, necessary(a, schema, sampleBody(a, r, target(r, b, adminID.ID, other.ID))), field))
+			require.NotEqual(t, http.StatusInternalServerError, res.Status, "%s %s", r.Name, field)
 			switch {
-			case refusedByName(answer, field):
+			case refusedByName(res, field):
 				refused++
 			case !declares(a, schema, field):
-				wrong = append(wrong, fmt.Sprintf("%s %s: %d %s", r.Name, field, answer.Status, answer.Body))
-			case answer.Status < 300:
+				wrong = append(wrong, fmt.Sprintf("%s %s: %d %s", r.Name, field, res.Status, res.Body))
+			case res.Status < 300:
 				accepted++
 				now := protectedColumns(t, a)
 				require.Empty(t, changed(before, now), "%s sets %s", r.Name, field)
@@ -144,16 +144,16 @@ func TestMassAssignment(t *testing.T) {
 }
 
 // refusedByName says whether the answer refuses the request because of the field.
-func refusedByName(answer *apitest.Response, field string) bool {
-	if answer.Status != http.StatusUnprocessableEntity && answer.Status != http.StatusBadRequest &&
-		answer.Status != http.StatusConflict {
+func refusedByName(res *apitest.Response, field string) bool {
+	if res.Status != http.StatusUnprocessableEntity && res.Status != http.StatusBadRequest &&
+		res.Status != http.StatusConflict {
 		return false
 	}
 	var body struct {
 		Detail json.RawMessage
 		Error  struct{ Field string }
 	}
-	if json.Unmarshal(answer.Body, &body) != nil {
+	if json.Unmarshal(res.Body, &body) != nil {
 		return false
 	}
 	var issues []struct{ Loc []any }
@@ -175,10 +175,10 @@ func declares(a *platformtest.Platform, s *huma.Schema, field string) bool {
 }
 
 // target is the record that a route of a collection is about.
-func target(r httpapi.RouteInfo, b victim, own, otherAdmin objectid.ID) string {
+func target(r httpapi.RouteInfo, b victim, adminID, otherAdmin objectid.ID) string {
 	switch {
 	case strings.HasPrefix(r.Name, "my_user"):
-		return own.String()
+		return adminID.String()
 	case strings.HasPrefix(r.Name, "user_"):
 		return otherAdmin.String()
 	}

@@ -89,12 +89,12 @@ func newModules(c core) (m modules, err error) {
 	if m.subscriptions, err = newSubscriptions(c, m); err != nil {
 		return m, err
 	}
-	shown := c.reads
+	reads := c.reads
 	if c.cfg.Database.ReplicaURL != "" {
-		shown = c.pool // it asks with the page who the caller is and whether they may watch, which may not lag
+		reads = c.pool // it asks with the page who the caller is and whether they may watch, which may not lag
 	}
 	m.catalog = catalog.New(catalog.Deps{
-		Pool: c.pool, Reads: shown, Clock: c.clock, Log: c.log,
+		Pool: c.pool, Reads: reads, Clock: c.clock, Log: c.log,
 		StreamURLKey: c.cfg.streamURLKey(), StreamURLTTL: c.cfg.Streams.TTL,
 	})
 	m.board = board.New(board.Deps{

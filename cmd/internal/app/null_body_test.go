@@ -48,10 +48,10 @@ func TestNullIsNoValue(t *testing.T) {
 			spoilt[name] = nil
 			raw, err := json.Marshal(wrap(spoilt))
 			require.NoError(t, err)
-			answer := root.Send(r.Method, placeholder.ReplaceAllString(r.Path, id), "application/json", raw)
-			require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s %s with %s: %s", r.Method, r.Path, raw,
-				answer.Body)
-			require.Contains(t, string(answer.Body), `"field":"`+name+`"`, "%s %s", r.Method, r.Path)
+			res := root.Send(r.Method, placeholder.ReplaceAllString(r.Path, id), "application/json", raw)
+			require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s %s with %s: %s", r.Method, r.Path, raw,
+				res.Body)
+			require.Contains(t, string(res.Body), `"field":"`+name+`"`, "%s %s", r.Method, r.Path)
 			sent[r.Name] = true
 		}
 	}

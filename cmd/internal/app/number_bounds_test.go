@@ -28,7 +28,7 @@ func TestNumbersAreBounded(t *testing.T) {
 	t.Parallel()
 	a := platformtest.New(t)
 	nobody, root := a.Guest, a.Root()
-	own, _ := a.NewAdmin(platformtest.Named("admin"))
+	adminID, _ := a.NewAdmin(platformtest.Named("admin"))
 	b := newVictim(t, a)
 	callers := map[httpapi.Auth]*apitest.Client{
 		httpapi.Public: nobody, httpapi.Customer: b.client, httpapi.SignedIn: b.client,
@@ -43,7 +43,7 @@ func TestNumbersAreBounded(t *testing.T) {
 		if !known {
 			caller = root
 		}
-		path := placeholder.ReplaceAllString(r.Path, target(r, b, own.ID, own.ID))
+		path := placeholder.ReplaceAllString(r.Path, target(r, b, adminID.ID, adminID.ID))
 		for _, n := range numbersIn(a.API().OpenAPI().Components.Schemas, schema, nil) {
 			what := fmt.Sprintf("%s %s: %s", r.Method, r.Path, strings.Join(n.path, "."))
 			name := n.path[len(n.path)-1]
@@ -63,16 +63,16 @@ func TestNumbersAreBounded(t *testing.T) {
 					"9223372036854775808", "1e300")
 			}
 			for _, beyond := range refused {
-				body := sampleBody(a, r, target(r, b, own.ID, own.ID))
+				body := sampleBody(a, r, target(r, b, adminID.ID, adminID.ID))
 				putInstants(body)
 				put(body, n.path, json.RawMessage(beyond))
 				raw, err := json.Marshal(body)
 				require.NoError(t, err)
-				answer := caller.Send(r.Method, path, "application/json", raw)
-				require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s of %s: %s", what, beyond,
-					answer.Body)
-				require.Contains(t, string(answer.Body), name, "%s of %s", what, beyond)
-				require.NotContains(t, string(answer.Body), "e+", "%s of %s: a number is written in digits", what,
+				res := caller.Send(r.Method, path, "application/json", raw)
+				require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s of %s: %s", what, beyond,
+					res.Body)
+				require.Contains(t, string(res.Body), name, "%s of %s", what, beyond)
+				require.NotContains(t, string(res.Body), "e+", "%s of %s: a number is written in digits", what,
 					beyond)
 			}
 			if isAmount {

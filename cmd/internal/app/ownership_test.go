@@ -19,7 +19,7 @@ import (
 // requests are all ways to name the ids in a call of the route: in each place of
 // the path, in each parameter that the document knows, and in those that others
 // might have left open. own is the caller's archive token.
-func requests(a *platformtest.Platform, r httpapi.RouteInfo, ids map[string]string, own string) []string {
+func requests(a *platformtest.Platform, r httpapi.RouteInfo, ids map[string]string, self string) []string {
 	paths := []string{r.Path}
 	for placeholder.MatchString(paths[0]) {
 		var next []string
@@ -30,7 +30,7 @@ func requests(a *platformtest.Platform, r httpapi.RouteInfo, ids map[string]stri
 			case "{collection_name}":
 				names = []string{"users", "customers", "tickets", "promo-codes", "requisitions"}
 			case "{archive_token}":
-				names = append(names, own)
+				names = append(names, self)
 			}
 			for _, name := range names {
 				next = append(next, strings.Replace(path, spot, name, 1))
@@ -41,7 +41,7 @@ func requests(a *platformtest.Platform, r httpapi.RouteInfo, ids map[string]stri
 	var all []string
 	for _, path := range paths {
 		all = append(all, path)
-		if !strings.Contains(path, own) && strings.Contains(r.Path, "{") &&
+		if !strings.Contains(path, self) && strings.Contains(r.Path, "{") &&
 			!strings.HasPrefix(r.Path, httpapi.Prefix+"/search/") {
 			continue // the path names the record
 		}
@@ -122,12 +122,12 @@ type attackers struct {
 func (x *attackers) call(r httpapi.RouteInfo, paths []string) map[int]int {
 	body, statuses := bodyNaming(x.a, r, x.body), map[int]int{}
 	for _, path := range paths {
-		answer := x.client.Do(r.Method, path, body)
-		statuses[answer.Status]++
-		require.NotEqual(x.t, http.StatusInternalServerError, answer.Status, "%s %s: %s", r.Method, path, answer.Body)
-		require.False(x.t, x.victim.reveals(answer, path+fmt.Sprint(body)), "%s %s: %d %s", r.Method, path,
-			answer.Status, answer.Body)
-		if answer.Status < 300 && r.Method == http.MethodDelete && x.gone() {
+		res := x.client.Do(r.Method, path, body)
+		statuses[res.Status]++
+		require.NotEqual(x.t, http.StatusInternalServerError, res.Status, "%s %s: %s", r.Method, path, res.Body)
+		require.False(x.t, x.victim.reveals(res, path+fmt.Sprint(body)), "%s %s: %d %s", r.Method, path,
+			res.Status, res.Body)
+		if res.Status < 300 && r.Method == http.MethodDelete && x.gone() {
 			x.next() // the client deleted itself
 		}
 	}
@@ -157,18 +157,18 @@ func TestOwnership(t *testing.T) {
 	x.next()
 	tried := 0
 	for _, r := range a.Routes() {
-		answers := x.call(r, naming(a, r, ids))
-		if (r.Auth == httpapi.Admin || r.Auth == httpapi.Root) && answers[http.StatusForbidden] == 2 {
+		responses := x.call(r, naming(a, r, ids))
+		if (r.Auth == httpapi.Admin || r.Auth == httpapi.Root) && responses[http.StatusForbidden] == 2 {
 			continue // closed to customers, whatever is named
 		}
 		tried++
 		for status, n := range x.call(r, requests(a, r, b.ids, x.archive)) {
-			answers[status] += n
+			responses[status] += n
 		}
 		if x.gone() {
 			x.next()
 		}
-		if r.Method != http.MethodGet && answers[http.StatusOK]+answers[http.StatusCreated] > 0 {
+		if r.Method != http.MethodGet && responses[http.StatusOK]+responses[http.StatusCreated] > 0 {
 			require.Empty(t, cmp.Diff(before, rowsNaming(t, a, b.ids)), "%s %s changed what is the victim's", r.Method,
 				r.Path)
 		}
@@ -187,9 +187,9 @@ func (v victim) onlyCommon(a *platformtest.Platform, r httpapi.RouteInfo) bool {
 	return true
 }
 
-// notShown are the GET routes that take an id and show nothing of the victim's to
+// hidden are the GET routes that take an id and show nothing of the victim's to
 // anybody.
-var notShown = map[string]string{
+var hidden = map[string]string{
 	"admin_gwa_subscription_list":     "the subscription is gateway B's",
 	"admin_gwa_subscription_payments": "the subscription is gateway B's",
 	"admin_gwa_subscription_refunds":  "the subscription is gateway B's",
@@ -214,7 +214,7 @@ func TestOwnershipIsSeen(t *testing.T) {
 	ids, seen, blind := b.everyID(), map[string]bool{}, []string(nil)
 	for _, r := range a.Routes() {
 		if r.Method != http.MethodGet || len(places(a, r)) == 0 && r.Auth != httpapi.Customer ||
-			notShown[r.Name] != "" {
+			hidden[r.Name] != "" {
 			continue
 		}
 		for _, path := range naming(a, r, ids)[1:] {
@@ -226,7 +226,7 @@ func TestOwnershipIsSeen(t *testing.T) {
 		}
 	}
 	require.Empty(t, blind,
-		"these show nothing of the victim's to anybody, though they take an id: say why in notShown, or give the victim what they show")
+		"these show nothing of the victim's to anybody, though they take an id: say why in hidden, or give the victim what they show")
 	for _, who := range []string{
 		"owner archive_record_get", "owner me_ticket_order_get", "owner me_ticket_list", "owner customer_me_get",
 		"owner customer_data_get", "owner watch_history_get", "admin archive_record_get", "admin customer_list",

@@ -126,16 +126,16 @@ func (p *mortalPostgres) kill() {
 
 // storm is both gateways sending events about renewals, each a payment of its own.
 type storm struct {
-	t        *testing.T
-	pool     *pgxpool.Pool
-	url      string
-	sampleA  []byte
-	sampleB  []byte
-	payers   []payer
-	sent     int
-	mu       sync.Mutex
-	answered map[string]bool // payment, and whether an event of it was answered 200
-	doubled  int
+	t            *testing.T
+	pool         *pgxpool.Pool
+	url          string
+	sampleA      []byte
+	sampleB      []byte
+	payers       []payer
+	sent         int
+	mu           sync.Mutex
+	acknowledged map[string]bool // payment, and whether an event of it was answered 200
+	doubled      int
 }
 
 type payer struct{ id, remote string }
@@ -144,7 +144,7 @@ func newStorm(t *testing.T, database string) *storm {
 	t.Helper()
 	p := platformtest.New(t, func(c *app.Config) { c.Database.URL = database })
 	p.Work()
-	s := &storm{t: t, pool: p.DB, url: p.Guest.URL(), answered: map[string]bool{}}
+	s := &storm{t: t, pool: p.DB, url: p.Guest.URL(), acknowledged: map[string]bool{}}
 	for name, into := range map[string]*[]byte{
 		"gwa.PAYMENT_CONFIRMED.card-subscription": &s.sampleA, "gwb.invoice.paid.renewal.dahlia": &s.sampleB,
 	} {
@@ -223,15 +223,15 @@ func (s *storm) send(resends bool, span time.Duration) (done <-chan struct{}) {
 // then at times once more.
 func (s *storm) deliver(e event, resends bool) {
 	s.mu.Lock()
-	s.answered[e.payment] = false
+	s.acknowledged[e.payment] = false
 	s.mu.Unlock()
 	limit := time.Now().Add(time.Minute)
 	for time.Now().Before(limit) {
 		ok := s.post(e)
 		if ok {
 			s.mu.Lock()
-			again := resends && s.answered[e.payment] == false && len(s.answered)%10 == 0
-			s.answered[e.payment] = true
+			again := resends && s.acknowledged[e.payment] == false && len(s.acknowledged)%10 == 0
+			s.acknowledged[e.payment] = true
 			if again {
 				s.doubled++
 			}
@@ -265,16 +265,16 @@ func (s *storm) post(e event) bool {
 		fmt.Fprintf(mac, "%d.%s", at, e.body)
 		r.Header.Set("Stripe-Signature", fmt.Sprintf("t=%d,v1=%s", at, hex.EncodeToString(mac.Sum(nil))))
 	}
-	answer, err := http.DefaultClient.Do(r)
+	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		s.t.Errorf("the platform itself has to answer: %v", err)
 		return false
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusServiceUnavailable {
-		s.t.Errorf("%s was answered %d", e.payment, answer.StatusCode)
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusServiceUnavailable {
+		s.t.Errorf("%s was answered %d", e.payment, res.StatusCode)
 	}
-	return answer.StatusCode == http.StatusOK
+	return res.StatusCode == http.StatusOK
 }
 
 // requireEffects compares what was answered with what is there.
@@ -287,7 +287,7 @@ func (s *storm) requireEffects(resends bool) {
 	ledger := s.counts(`SELECT gateway_payment_id, count(*) FROM payments.payments GROUP BY 1`)
 	logged := s.counts(`SELECT coalesce(payload->'payment'->>'id', payload->'data'->'object'->>'id'), count(*) FROM payments.webhook_logs WHERE processed GROUP BY 1`)
 	lost := 0
-	for payment, ok := range s.answered {
+	for payment, ok := range s.acknowledged {
 		if ok {
 			require.Equal(s.t, 1, ledger[payment], "payments of %s", payment)
 			require.Positive(s.t, logged[payment], "logs of %s", payment)

@@ -101,10 +101,10 @@ func TestJobsOfTheReleaseBeforeAreWorked(t *testing.T) {
 		require.NoError(t, err)
 		return found
 	}
-	waits := func(state string) bool { return state == "available" || state == "running" || state == "retryable" }
+	isOpen := func(state string) bool { return state == "available" || state == "running" || state == "retryable" }
 	require.Eventually(t, func() bool {
 		for kind, state := range states() {
-			if queuedJobs[kind] != "" && waits(state) {
+			if queuedJobs[kind] != "" && isOpen(state) {
 				return false
 			}
 		}

@@ -35,9 +35,9 @@ import (
 // How long a soak attacks, how long each of its platforms lives, and how long one set of
 // callers does: an attack that succeeds may end an account.
 const (
-	attackedFor   = 60 * time.Minute
-	platformLives = 30 * time.Second
-	callersLive   = 3 * time.Second
+	attackedFor  = 60 * time.Minute
+	platformTime = 30 * time.Second
+	callersLive  = 3 * time.Second
 )
 
 // TestRoutesUnderAttackSoak calls every route, for an hour in a soak, with requests made
@@ -54,7 +54,7 @@ func TestRoutesUnderAttackSoak(t *testing.T) {
 		left := total - time.Since(began)
 		t.Run(strconv.Itoa(round), func(t *testing.T) {
 			f := newRouteFuzz(t, sum, seed+uint64(round)<<8)
-			for end := time.Now().Add(min(left, platformLives)); time.Now().Before(end); {
+			for end := time.Now().Add(min(left, platformTime)); time.Now().Before(end); {
 				f.play(min(time.Until(end), callersLive))
 			}
 			f.requireNoError()

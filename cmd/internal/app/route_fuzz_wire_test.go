@@ -73,10 +73,10 @@ func (q *attackRequest) send(address string) (*attackResponse, error) {
 		<-written
 		return nil, io.EOF
 	}
-	answers := bufio.NewReader(conn)
-	res, err := http.ReadResponse(answers, &http.Request{Method: q.method})
+	reader := bufio.NewReader(conn)
+	res, err := http.ReadResponse(reader, &http.Request{Method: q.method})
 	if err == nil && res.StatusCode == http.StatusContinue {
-		res, err = http.ReadResponse(answers, &http.Request{Method: q.method})
+		res, err = http.ReadResponse(reader, &http.Request{Method: q.method})
 	}
 	if err != nil {
 		return nil, err

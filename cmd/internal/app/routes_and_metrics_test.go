@@ -70,9 +70,9 @@ func TestNothingOfTheInsideIsPublic(t *testing.T) {
 	for _, path := range []string{
 		"/metrics", "/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile", "/debug/pprof/cmdline", "/debug/vars",
 	} {
-		answer := httptest.NewRecorder()
-		public.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
-		require.Equal(t, http.StatusNotFound, answer.Code, path)
+		res := httptest.NewRecorder()
+		public.ServeHTTP(res, httptest.NewRequest(http.MethodGet, path, nil))
+		require.Equal(t, http.StatusNotFound, res.Code, path)
 	}
 }
 

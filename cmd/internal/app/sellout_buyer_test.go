@@ -134,7 +134,7 @@ func (s *sellout) buyPix(kind string, c *apitest.Client, path string, body objec
 func (s *sellout) count(kind string, a *apitest.Response, statuses ...int) *apitest.Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.answers[fmt.Sprintf("%s %d", kind, a.Status)]++
+	s.outcomes[fmt.Sprintf("%s %d", kind, a.Status)]++
 	if !slices.Contains(statuses, a.Status) {
 		s.problems = append(s.problems, fmt.Sprintf("%s %d: %s", kind, a.Status, a.Body))
 	}

@@ -34,7 +34,7 @@ func TestSelloutSoak(t *testing.T) {
 		began := time.Now()
 		require.Empty(t, s.run(), "round %d", round)
 		t.Logf("round %d: %v, %d samples, answers %v, charges %v", round, time.Since(began).Round(time.Millisecond),
-			s.samples, s.answers, s.charges)
+			s.samples, s.outcomes, s.charges)
 	}
 	s.raceForTheLastSeat(soak.Rounds(6, 200))
 }
@@ -58,7 +58,7 @@ type sellout struct {
 	event            objectid.ID
 	promo            string
 	mu               sync.Mutex
-	answers          map[string]int // of the round, by kind and status
+	outcomes         map[string]int // of the round, by kind and status
 	charges          map[string]int // of the round at the gateways, by what became of them
 	unpaid           []func() error
 	problems         []string
@@ -99,7 +99,7 @@ func (s *sellout) open(seats int) {
 		object{"title": "Premiere", "code_type": "ticket", "event_id": s.event})
 	s.promo = code["code"].(string)
 	s.w.Exec("DELETE FROM tickets.declines") // or the bad cards are soon not even tried
-	s.answers, s.charges, s.problems, s.unpaid, s.samples, s.highest = map[string]int{}, map[string]int{}, nil, nil, 0,
+	s.outcomes, s.charges, s.problems, s.unpaid, s.samples, s.highest = map[string]int{}, map[string]int{}, nil, nil, 0,
 		0
 }
 

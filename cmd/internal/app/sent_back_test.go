@@ -46,9 +46,9 @@ func TestWhatIsReadMayBeSentBack(t *testing.T) {
 		docs, _ := listed.Map()["docs"].([]any)
 		for _, doc := range docs {
 			played++
-			answer := caller.Do(http.MethodPut, r.Path, []any{doc})
-			if answer.Status != http.StatusOK {
-				t.Errorf("%s: %d %s", r.Name, answer.Status, answer.Body)
+			res := caller.Do(http.MethodPut, r.Path, []any{doc})
+			if res.Status != http.StatusOK {
+				t.Errorf("%s: %d %s", r.Name, res.Status, res.Body)
 			}
 		}
 	}

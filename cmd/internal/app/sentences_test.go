@@ -17,7 +17,7 @@ func TestSentencesOfTheAPI(t *testing.T) {
 	t.Parallel()
 	a := platformtest.New(t)
 	nobody := a.Guest
-	own, root := a.NewAdmin(platformtest.Named("root"), func(n *accounts.NewUser) { n.Root = true })
+	rootID, root := a.NewAdmin(platformtest.Named("root"), func(n *accounts.NewUser) { n.Root = true })
 	c, customer := a.NewCustomer(platformtest.Named("ana"), func(n *accounts.NewUser) { n.FullName = "Ana Souza" })
 	root.Post("/tags", `[{"name":"War","slug":"war"}]`).Expect(http.StatusOK)
 	event := a.Insert(`INSERT INTO tickets.events (title, event_date, capacity, ticket_value_cents, is_sale_box_office) VALUES ('Premiere', now() + interval '30 days', 10, 5000, true)`).String()
@@ -108,7 +108,7 @@ func TestSentencesOfTheAPI(t *testing.T) {
 			status: 422, field: "reason", sentence: "reason has to be more than spaces",
 		},
 		{
-			by: root, method: "DELETE", path: "/users?_id=" + own.ID.String(), body: "", status: 409, field: "",
+			by: root, method: "DELETE", path: "/users?_id=" + rootID.ID.String(), body: "", status: 409, field: "",
 			sentence: "You cannot delete your own account.",
 		},
 		{
@@ -184,16 +184,16 @@ func TestSentencesOfTheAPI(t *testing.T) {
 			field: "at", sentence: "at has to be period_end",
 		},
 	} {
-		answer := x.by.Do(x.method, x.path, x.body)
+		res := x.by.Do(x.method, x.path, x.body)
 		if x.body == "" {
-			answer = x.by.Do(x.method, x.path, nil)
+			res = x.by.Do(x.method, x.path, nil)
 		}
 		what := x.method + " " + x.path + " " + x.body
-		require.Equal(t, x.status, answer.Status, "%s: %s", what, answer.Body)
-		told, _ := answer.Map()["error"].(map[string]any)
-		require.Equal(t, x.sentence, told["message"], what)
-		require.Equal(t, x.field, answer.Field(), what)
-		requireContract(t, what, answer)
+		require.Equal(t, x.status, res.Status, "%s: %s", what, res.Body)
+		problem, _ := res.Map()["error"].(map[string]any)
+		require.Equal(t, x.sentence, problem["message"], what)
+		require.Equal(t, x.field, res.Field(), what)
+		requireContract(t, what, res)
 	}
 
 	// An address is refused in one way, whatever route it comes by.
@@ -205,16 +205,16 @@ func TestSentencesOfTheAPI(t *testing.T) {
 		`{"street":"Rua A","number":"1","locality":"Centro","city":"Curitiba","region_code":"PR","country":"BRA","postal_code":"80010000","planet":1}`: {
 			"address.planet", "address.planet is not a known field"},
 	} {
-		for _, answer := range []*apitest.Response{
+		for _, res := range []*apitest.Response{
 			nobody.Post("/customers/signup",
 				`[{"username":"bia","email":"bia@example.com","password":"a long password","full_name":"Bia Lima","phone":"+5511987654321",
 				"tax_id":"52998224725","address":`+address+`}]`),
 			customer.Put("/customers/me", `[{"address":`+address+`}]`),
 			root.Put("/customers", `[{"_id":"`+c.ID.String()+`","address":`+address+`}]`),
 		} {
-			require.Equal(t, http.StatusUnprocessableEntity, answer.Status, "%s: %s", address, answer.Body)
-			told, _ := answer.Map()["error"].(map[string]any)
-			require.Equal(t, want, [2]string{answer.Field(), told["message"].(string)}, address)
+			require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s: %s", address, res.Body)
+			problem, _ := res.Map()["error"].(map[string]any)
+			require.Equal(t, want, [2]string{res.Field(), problem["message"].(string)}, address)
 		}
 	}
 }

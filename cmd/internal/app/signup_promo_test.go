@@ -187,8 +187,8 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 		require.Equal(t, 1,
 			w.Count("SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1 AND promo_code = 'FIRST9' AND first_amount_cents = 990", id), name)
 		w.Settle()
-		held := "SELECT count(*) FROM promos.redemptions WHERE customer_id = $1 AND code = 'FIRST9' AND (paid_at IS NOT NULL) = $2"
-		require.Equal(t, 1, w.Count(held, id, name == "gwacard" || name == "gwbcard"), name)
+		redemptions := "SELECT count(*) FROM promos.redemptions WHERE customer_id = $1 AND code = 'FIRST9' AND (paid_at IS NOT NULL) = $2"
+		require.Equal(t, 1, w.Count(redemptions, id, name == "gwacard" || name == "gwbcard"), name)
 		for _, c := range w.Gateways.Charges(t) {
 			if sub := w.Count("SELECT count(*) FROM subscriptions.subscriptions WHERE id = $1 AND customer_id = $2",
 				c.LocalID, id); sub == 1 && c.Succeeded {

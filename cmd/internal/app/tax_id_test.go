@@ -27,9 +27,9 @@ func TestACNPJWithLettersGoesEverywhere(t *testing.T) {
 	is(stored)
 	require.Equal(t, "tax_id", w.SignUp("other", object{"tax_id": stored}).Expect(409).Field(),
 		"one account's in either case")
-	for _, asked := range []string{written, stored} {
+	for _, taxID := range []string{written, stored} {
 		require.Equal(t, false,
-			w.Guest.Get("/customers/check-availability?tax_id=" + asked).Expect(200).Map()["tax_id_available"])
+			w.Guest.Get("/customers/check-availability?tax_id=" + taxID).Expect(200).Map()["tax_id_available"])
 	}
 	require.Equal(t, "tax_id", w.SignUp("other", object{"tax_id": "12ABC34501DEA5"}).Expect(422).Field(),
 		"the check digits are digits")

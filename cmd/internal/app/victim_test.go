@@ -159,10 +159,10 @@ func sendFile(t *testing.T, client *apitest.Client, path, name string, content [
 	_, err = part.Write(content)
 	require.NoError(t, err)
 	require.NoError(t, form.Close())
-	answer := client.Send(http.MethodPost, path, form.FormDataContentType(), body.Bytes())
-	require.Less(t, answer.Status, 300, "%s", answer.Body)
-	all := idOfFile.FindAllSubmatch(answer.Body, -1)
-	require.NotEmpty(t, all, "%s", answer.Body)
+	res := client.Send(http.MethodPost, path, form.FormDataContentType(), body.Bytes())
+	require.Less(t, res.Status, 300, "%s", res.Body)
+	all := idOfFile.FindAllSubmatch(res.Body, -1)
+	require.NotEmpty(t, all, "%s", res.Body)
 	return string(all[len(all)-1][1])
 }
 
@@ -175,8 +175,8 @@ func onePixel(t *testing.T) []byte {
 
 // reveals says whether the answer holds anything of the victim's, were it only
 // the id of a record. What the request itself named may be repeated.
-func (v victim) reveals(answer *apitest.Response, request string) bool {
-	text := string(answer.Body) + fmt.Sprint(answer.Header)
+func (v victim) reveals(res *apitest.Response, request string) bool {
+	text := string(res.Body) + fmt.Sprint(res.Header)
 	for _, mark := range append(sorted(v.ids), canary, victimPhone, victimTaxID, fmt.Sprint(victimTimeline)) {
 		if strings.Contains(text, mark) && !strings.Contains(request, mark) {
 			return true

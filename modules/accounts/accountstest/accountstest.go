@@ -147,14 +147,14 @@ func Token(t testing.TB, db *pgxpool.Pool, username string) string {
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, httpapi.Prefix+"/token",
 		strings.NewReader(form.Encode()))
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer := httptest.NewRecorder()
-	makerOf(t, db).login().ServeHTTP(answer, request)
+	res := httptest.NewRecorder()
+	makerOf(t, db).login().ServeHTTP(res, request)
 	var set struct {
 		AccessToken string      `json:"access_token"`
 		IDToken     objectid.ID `json:"id_token"`
 	}
-	if err := json.Unmarshal(answer.Body.Bytes(), &set); err != nil || answer.Code != http.StatusOK {
-		t.Fatalf("accountstest: login of %s: status %d, %v", username, answer.Code, err)
+	if err := json.Unmarshal(res.Body.Bytes(), &set); err != nil || res.Code != http.StatusOK {
+		t.Fatalf("accountstest: login of %s: status %d, %v", username, res.Code, err)
 	}
 	return set.AccessToken
 }

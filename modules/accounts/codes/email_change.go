@@ -23,11 +23,11 @@ import (
 // a link that undoes it.
 func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID objectid.ID, email string,
 	current *secret.Text) error {
-	asking, err := s.deps.Identity.CallerRow(ctx, customerID)
+	caller, err := s.deps.Identity.CallerRow(ctx, customerID)
 	if err != nil {
 		return err
 	}
-	if err := s.ProveForChange(ctx, asking, current); err != nil {
+	if err := s.ProveForChange(ctx, caller, current); err != nil {
 		return err
 	}
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {

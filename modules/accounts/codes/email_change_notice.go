@@ -72,7 +72,7 @@ func (s *EmailChanges) requestTx(ctx context.Context, tx pgx.Tx, u accountsdb.Us
 	if err != nil {
 		return err
 	}
-	return s.tellChangeTx(ctx, tx, SendEmailNoticeArgs{ChangeID: id})
+	return s.notifyChangeTx(ctx, tx, SendEmailNoticeArgs{ChangeID: id})
 }
 
 // MadeChangeTx notes that the address of u is changed, and has the old one told. u is
@@ -87,7 +87,7 @@ func (s *EmailChanges) MadeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb
 		accountsdb.EmailChangeMakeParams{ID: id, Now: &now, ExpiresAt: until}); err != nil {
 		return fmt.Errorf("note change of e-mail: %w", err)
 	}
-	return s.tellChangeTx(ctx, tx, SendEmailNoticeArgs{ChangeID: id, Changed: true, Username: username})
+	return s.notifyChangeTx(ctx, tx, SendEmailNoticeArgs{ChangeID: id, Changed: true, Username: username})
 }
 
 // openChangeTx notes a change, and until when it can be undone. An address that nobody has
@@ -146,7 +146,7 @@ func (s *EmailChanges) ForgetTx(ctx context.Context, tx pgx.Tx, userID objectid.
 	return nil
 }
 
-func (s *EmailChanges) tellChangeTx(ctx context.Context, tx pgx.Tx, notice SendEmailNoticeArgs) error {
+func (s *EmailChanges) notifyChangeTx(ctx context.Context, tx pgx.Tx, notice SendEmailNoticeArgs) error {
 	if _, err := s.deps.Jobs.InsertTx(ctx, tx, notice, nil); err != nil {
 		return fmt.Errorf("queue notice: %w", err)
 	}
@@ -260,13 +260,13 @@ func (s *EmailChanges) RecordsOf(ctx context.Context, db postgres.DB, id objecti
 	if err != nil {
 		return nil, err
 	}
-	held := make([]EmailChangeRecord, len(rows))
+	records := make([]EmailChangeRecord, len(rows))
 	for i, c := range rows {
-		held[i] = EmailChangeRecord{
+		records[i] = EmailChangeRecord{
 			OldEmail: c.OldEmail, NewEmail: c.NewEmail, RequestedAt: httpapi.Time(c.RequestedAt),
 			ChangedAt: httpapi.TimePtr(c.ChangedAt),
 			UndoneAt:  httpapi.TimePtr(c.UndoneAt), KeptUntil: httpapi.Time(c.ExpiresAt),
 		}
 	}
-	return held, nil
+	return records, nil
 }

@@ -213,16 +213,16 @@ func (h Handlers) UndoEmailChange(ctx context.Context, in *undoInput) (*httpapi.
 	if err != nil {
 		return nil, err
 	}
-	answer := undoResponse{Message: "Your e-mail is as it was, and all sessions are ended. ", Disabled: done.disabled}
+	res := undoResponse{Message: "Your e-mail is as it was, and all sessions are ended. ", Disabled: done.disabled}
 	switch {
 	case done.passwordSet:
-		answer.Message += "Your new password is set."
+		res.Message += "Your new password is set."
 	case done.disabled:
-		answer.Message += "The account is disabled, so no code was sent: write to us to have it enabled, then ask for a code at /auth/forgot-password."
+		res.Message += "The account is disabled, so no code was sent: write to us to have it enabled, then ask for a code at /auth/forgot-password."
 	default:
-		answer.Message += "A code to set a new password is on its way to it. Until it is set, this link sends another one, or sets it itself."
+		res.Message += "A code to set a new password is on its way to it. Until it is set, this link sends another one, or sets it itself."
 	}
-	return httpapi.OK(answer)
+	return httpapi.OK(res)
 }
 
 // UndoPage is what the mailed link opens: a page with one button, since programs that

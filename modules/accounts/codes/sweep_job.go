@@ -15,7 +15,7 @@ type SweepCodesArgs struct{}
 // Kind names the job.
 func (SweepCodesArgs) Kind() string { return "accounts_sweep_codes" }
 
-const codesKeptFor = 24 * time.Hour
+const codeRetention = 24 * time.Hour
 
 type sweepWorker struct {
 	river.WorkerDefaults[SweepCodesArgs]
@@ -28,10 +28,10 @@ func NewSweepWorker(s *Codes) river.Worker[SweepCodesArgs] { return &sweepWorker
 // Work removes what is over of all kinds.
 func (w *sweepWorker) Work(ctx context.Context, _ *river.Job[SweepCodesArgs]) error {
 	now := w.s.deps.Clock.Now()
-	if _, err := w.s.db.CodeDeleteExpired(ctx, w.s.deps.Pool, now.Add(-codesKeptFor)); err != nil {
+	if _, err := w.s.db.CodeDeleteExpired(ctx, w.s.deps.Pool, now.Add(-codeRetention)); err != nil {
 		return err
 	}
-	since := now.Add(-codesKeptFor - w.s.deps.Config.Cooldown)
+	since := now.Add(-codeRetention - w.s.deps.Config.Cooldown)
 	if _, err := w.s.db.CodeRequestDeleteOld(ctx, w.s.deps.Pool, since); err != nil {
 		return err
 	}

@@ -80,14 +80,14 @@ func (s *Customers) fileRecords(ctx context.Context, db postgres.DB, id objectid
 	if err != nil {
 		return nil, err
 	}
-	held := make([]fileRecord, len(all))
+	records := make([]fileRecord, len(all))
 	for i, f := range all {
-		held[i] = fileRecord{
+		records[i] = fileRecord{
 			FileID: f.ID, Purpose: string(f.Purpose), Filename: f.Filename, ContentType: f.ContentType, Size: f.Size,
 			CreatedAt: httpapi.Time(f.CreatedAt),
 		}
 	}
-	return held, nil
+	return records, nil
 }
 
 type dataOutput struct {

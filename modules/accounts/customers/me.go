@@ -79,11 +79,11 @@ func (s *Customers) editCaller(ctx context.Context, id objectid.ID, edit meEdit)
 				return err
 			}
 		}
-		own, err := s.deps.Identity.MayUsePictureTx(ctx, tx, before, nullable.Value(u.AvatarID))
+		permitted, err := s.deps.Identity.MayUsePictureTx(ctx, tx, before, nullable.Value(u.AvatarID))
 		if err != nil {
 			return err
 		}
-		if !own {
+		if !permitted {
 			return fault.InvalidAt(identity.NotOwnPicture, "body", 0, "avatar_id")
 		}
 		after, err = s.db.UserUpdateCaller(ctx, tx, accountsdb.UserUpdateCallerParams{
@@ -199,8 +199,8 @@ func (e meEdit) checkRepeated(u *accountsdb.User) error {
 	if err != nil {
 		return err
 	}
-	var shown map[string]json.RawMessage
-	if err := json.Unmarshal(text, &shown); err != nil {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
 		return err
 	}
 	for _, f := range []struct {
@@ -212,7 +212,7 @@ func (e meEdit) checkRepeated(u *accountsdb.User) error {
 		{"current_subscription_id", e.CurrentSubscriptionID}, {"password_reset_required", e.PasswordResetRequired},
 		{"promo_code_used", e.PromoCodeUsed}, {"promo_code_id", e.PromoCodeID}, {"gwb_customer_id", e.GWBCustomerID},
 	} {
-		if f.sent != nil && !resource.SameJSON(f.sent, shown[f.name]) {
+		if f.sent != nil && !resource.SameJSON(f.sent, fields[f.name]) {
 			return fault.InvalidAt("may not be set", "body", 0, f.name)
 		}
 	}

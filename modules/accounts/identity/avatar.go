@@ -110,11 +110,11 @@ func (s *Store) ReplaceAvatarsTx(ctx context.Context, tx pgx.Tx, records []*reso
 			continue
 		}
 		id, _ := v.(string)
-		own, err := s.MayUsePictureTx(ctx, tx, users[rec.ID], objectid.ID(id))
+		permitted, err := s.MayUsePictureTx(ctx, tx, users[rec.ID], objectid.ID(id))
 		if err != nil {
 			return err
 		}
-		if !own {
+		if !permitted {
 			return rec.Invalid("avatar_id", NotOwnPicture)
 		}
 		if err := s.DropOtherAvatarsTx(ctx, tx, rec.ID, objectid.ID(id)); err != nil {

@@ -72,7 +72,7 @@ func (s *Store) ReserveAppearancesTx(ctx context.Context, tx pgx.Tx, userType st
 			continue
 		}
 		if err := s.ReserveAppearanceTx(ctx, tx, userType, username, rec.ID); fault.Is(err, fault.KindConflict) {
-			return rec.Conflict("username", looksTaken)
+			return rec.Conflict("username", usernameTaken)
 		} else if err != nil {
 			return err
 		}

@@ -28,8 +28,8 @@ const (
 	MaxEmailLength    = 254
 )
 
-// uniqueLook is the constraint that keeps usernames apart for the eye.
-const uniqueLook = "username_skeletons_of_one_user"
+// uniqueSkeleton is the constraint that keeps usernames apart for the eye.
+const uniqueSkeleton = "username_skeletons_of_one_user"
 
 // reservedUsernames are refused to customers, with all that reads like them.
 var reservedUsernames = []string{"root", "admin", "support", "suporte"}
@@ -148,10 +148,10 @@ func isReserved(username string) bool {
 		func(k string) bool { return slices.Contains(reservedSkeletons, k) })
 }
 
-const looksTaken = "is taken, or reads like one that is"
+const usernameTaken = "is taken, or reads like one that is"
 
 func errAppearanceTaken() error {
-	return fault.Conflict("This username %s.", looksTaken).WithField("username")
+	return fault.Conflict("This username %s.", usernameTaken).WithField("username")
 }
 
 // ReserveAppearanceTx is called before or after a new username is written: nobody else's may
@@ -159,21 +159,21 @@ func errAppearanceTaken() error {
 // at the same instant the later is refused.
 func (s *Store) ReserveAppearanceTx(ctx context.Context, tx pgx.Tx, userType, username string,
 	userID objectid.ID) error {
-	look := skeletons(username)
-	if len(look) == 0 {
+	readings := skeletons(username)
+	if len(readings) == 0 {
 		return nil
 	}
 	if userType == httpapi.TypeCustomer && isReserved(username) {
 		return errAppearanceTaken()
 	}
-	taken, err := s.db.SkeletonTaken(ctx, tx, accountsdb.SkeletonTakenParams{Skeletons: look, UserID: userID})
+	taken, err := s.db.SkeletonTaken(ctx, tx, accountsdb.SkeletonTakenParams{Skeletons: readings, UserID: userID})
 	if err == nil && !taken {
 		err = s.db.SkeletonTake(ctx, tx, accountsdb.SkeletonTakeParams{
-			UserID: userID, Username: username, Skeletons: look,
+			UserID: userID, Username: username, Skeletons: readings,
 		})
 	}
 	switch {
-	case taken, postgres.Constraint(err) == uniqueLook:
+	case taken, postgres.Constraint(err) == uniqueSkeleton:
 		return errAppearanceTaken()
 	case err != nil:
 		return fmt.Errorf("compare usernames: %w", err)

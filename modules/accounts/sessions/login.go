@@ -39,13 +39,13 @@ func (s *Sessions) ProvePassword(ctx context.Context, u accountsdb.User, login s
 		}
 		return s.Forgive(ctx, s.deps.Pool, counted)
 	})
-	s.tellProof(ctx, u, ok, err)
+	s.recordProof(ctx, u, ok, err)
 	return ok, stale, err
 }
 
-// tellProof logs whose password was tried, from where, and what came of it; the user
+// recordProof logs whose password was tried, from where, and what came of it; the user
 // is empty where nobody has the login, which itself may be somebody's password.
-func (s *Sessions) tellProof(ctx context.Context, u accountsdb.User, ok bool, err error) {
+func (s *Sessions) recordProof(ctx context.Context, u accountsdb.User, ok bool, err error) {
 	result := "wrong"
 	switch {
 	case err != nil:

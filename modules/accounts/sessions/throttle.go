@@ -55,7 +55,7 @@ const (
 // than a day.
 const (
 	failuresForgottenAfter = 24 * time.Hour
-	quotasKeptFor          = 48 * time.Hour
+	quotaRetention         = 48 * time.Hour
 )
 
 // Throttle is who is counted in one scope.
@@ -199,7 +199,7 @@ func (s *Sessions) ForgetOld(ctx context.Context) error {
 	if _, err := s.db.ThrottleDeleteOld(ctx, s.deps.Pool, now.Add(-failuresForgottenAfter)); err != nil {
 		return fmt.Errorf("forget failures: %w", err)
 	}
-	if _, err := s.db.QuotaDeleteOld(ctx, s.deps.Pool, now.Add(-quotasKeptFor)); err != nil {
+	if _, err := s.db.QuotaDeleteOld(ctx, s.deps.Pool, now.Add(-quotaRetention)); err != nil {
 		return fmt.Errorf("forget quotas: %w", err)
 	}
 	return nil

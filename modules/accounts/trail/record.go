@@ -35,8 +35,8 @@ func (s *Trail) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change
 	now, actor, name, action := s.deps.Clock.Now(), httpapi.CallerOf(ctx).ID, httpapi.CallerOf(ctx).Username,
 		httpapi.HandlerName(ctx)
 	path := httpapi.RequestURL(ctx).Path
-	if deed := audit.PlatformAction(ctx); deed != "" {
-		actor, name, action, path = "", auditPlatform, deed, ""
+	if platform := audit.PlatformAction(ctx); platform != "" {
+		actor, name, action, path = "", auditPlatform, platform, ""
 	}
 	rows := make([]accountsdb.AuditInsertParams, len(changes))
 	for i, c := range changes {

@@ -24,7 +24,7 @@ func (s *Users) newMyUser() *resource.Resource {
 		more.Name, more.Kind, more.Write = name, kind, resource.Privileged
 		return more
 	}
-	shownWhenSet := resource.Field{WhenSet: true}
+	whenSet := resource.Field{WhenSet: true}
 	return resource.New(resource.Definition{
 		Name: "my-user", Singular: "User", AuditedAs: identity.UsersName, Table: "accounts.users",
 		Base:          "t.user_type = 'admin' AND t.deleted_at IS NULL",
@@ -34,9 +34,9 @@ func (s *Users) newMyUser() *resource.Resource {
 			{Name: "username", Kind: query.String, Rule: identity.UsernameRule},
 			{Name: "email", Kind: query.String, Rule: identity.EmailRule},
 			{Name: "name", Kind: query.String, WhenSet: true, Rule: identity.NameRule, Doc: "Display name"},
-			privileged("full_name", query.String, shownWhenSet),
-			privileged("tax_id", query.String, shownWhenSet),
-			privileged("phone", query.String, shownWhenSet),
+			privileged("full_name", query.String, whenSet),
+			privileged("tax_id", query.String, whenSet),
+			privileged("phone", query.String, whenSet),
 			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
 			privileged("type_user", query.OID, resource.Field{Array: true}),
 			privileged("enable", query.Bool, resource.Field{}),
@@ -101,7 +101,7 @@ func ProvingFields() map[string]*huma.Schema {
 // callerObject fills the caller's id into an array of one object, and takes the current
 // password out of it, which is no field of the record. What is no such array goes on as
 // it is, to be refused by the collection.
-func callerObject(ctx context.Context, body resource.RawJSON) (own resource.RawJSON, current *secret.Text, err error) {
+func callerObject(ctx context.Context, body resource.RawJSON) (object resource.RawJSON, current *secret.Text, err error) {
 	var objects []map[string]json.RawMessage
 	if json.Unmarshal(body, &objects) != nil || len(objects) == 0 || objects[0] == nil {
 		return body, current, nil //nolint:nilerr // the collection says what is wrong
@@ -126,6 +126,6 @@ func callerObject(ctx context.Context, body resource.RawJSON) (own resource.RawJ
 		}
 	}
 	objects[0]["_id"] = json.RawMessage(`"` + id + `"`)
-	own, err = json.Marshal(objects[0:1])
-	return own, current, err
+	object, err = json.Marshal(objects[0:1])
+	return object, current, err
 }

@@ -43,12 +43,12 @@ func (s *Users) newProfiles() *resource.Resource {
 // checkHandlersTx refuses handler names that no route has or asks for: 422. What profiles
 // hold already stays known, so that a profile can be sent back when a route was renamed.
 func (s *Users) checkHandlersTx(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
-	held, err := s.db.ProfileListHandlers(ctx, tx)
+	handlers, err := s.db.ProfileListHandlers(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("read handlers of profiles: %w", err)
 	}
 	known := map[string]bool{}
-	for _, name := range held {
+	for _, name := range handlers {
 		known[name] = true
 	}
 	for _, route := range s.routes() {

@@ -72,12 +72,12 @@ func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*resour
 
 // personalTextsOf are what a user is known by once the record is written.
 func personalTextsOf(rec *resource.Record, u accountsdb.User) []string {
-	own := sessions.PersonalTexts(u)
+	personal := sessions.PersonalTexts(u)
 	for _, field := range []string{"email", "username", "full_name", "name"} {
 		text, _ := identity.SentText(rec, field)
-		own = append(own, text)
+		personal = append(personal, text)
 	}
-	return own
+	return personal
 }
 
 // beforeAdminUpdate checks changes of admins. What leads into an account or

@@ -257,9 +257,9 @@ func (r request) parameters() (json.RawMessage, error) {
 // auditDoc is the request as the audit trail shows it: a filter may name people, who
 // may be deleted one day, so that it is told is all that is kept.
 func (r request) auditDoc() map[string]string {
-	told := map[string]string{"kind": r.Kind, "format": string(r.Format), "filename": r.filename}
+	details := map[string]string{"kind": r.Kind, "format": string(r.Format), "filename": r.filename}
 	if r.Kind == customersExport {
-		told["filtered"] = strconv.FormatBool(r.Query != "")
+		details["filtered"] = strconv.FormatBool(r.Query != "")
 	}
-	return told
+	return details
 }

@@ -188,10 +188,10 @@ func (s *Exports) giveUp(ctx context.Context, e financedb.Export, cause error) e
 // queued again, and then runs, or failed. again is true when it is queued.
 func (s *Exports) takeBack(ctx context.Context, e financedb.Export, cause error,
 	then func(pgx.Tx) error) (again bool, err error) {
-	var told *fault.Error
-	sentence, final := "The export could not be written.", errors.As(cause, &told)
+	var known *fault.Error
+	sentence, final := "The export could not be written.", errors.As(cause, &known)
 	if final {
-		sentence = told.Message
+		sentence = known.Message
 	}
 	again = !final && e.Attempt < MaxAttempts
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {

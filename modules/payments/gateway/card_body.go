@@ -86,7 +86,7 @@ func (t texts) unknown(at *huma.PathBuffer, parts []part) []error {
 	for _, name := range slices.Sorted(slices.Values(t.names)) {
 		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
 			found = append(found, &huma.ErrorDetail{
-				Location: at.With(strings.ToValidUTF8(name[:min(len(name), maxNameShown)], "")),
+				Location: at.With(strings.ToValidUTF8(name[:min(len(name), maxNameLength)], "")),
 				Message:  "unexpected property",
 			})
 		}
@@ -94,8 +94,8 @@ func (t texts) unknown(at *huma.PathBuffer, parts []part) []error {
 	return found
 }
 
-// maxNameShown bounds what an error repeats of a member's name, in bytes.
-const maxNameShown = 64
+// maxNameLength bounds what an error repeats of a member's name, in bytes.
+const maxNameLength = 64
 
 // Given reports whether the request holds the object at all, well formed or not.
 func (t texts) Given() bool { return t.given }

@@ -144,12 +144,12 @@ func TestInvariantsNameReasons(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(repository, "sql/*/invariants/*.sql"))
 	require.NoError(t, err)
-	asks := regexp.MustCompile(`->> 'reason'(?:, '')?\)? (?:=|LIKE|NOT LIKE) '([^']*)'`)
+	condition := regexp.MustCompile(`->> 'reason'(?:, '')?\)? (?:=|LIKE|NOT LIKE) '([^']*)'`)
 	named := 0
 	for _, path := range files {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		for _, m := range asks.FindAllStringSubmatch(string(text), -1) {
+		for _, m := range condition.FindAllStringSubmatch(string(text), -1) {
 			begin, _ := strings.CutSuffix(m[1], "%")
 			known := false
 			for _, r := range gateway.Reasons {

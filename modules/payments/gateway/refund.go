@@ -35,12 +35,12 @@ type PaymentRef struct {
 
 // RefundTerms is a refund to be made.
 type RefundTerms struct {
-	RefundID objectid.ID // our row, committed before
-	Payment  PaymentRef
-	Amount   money.Cents // above 0
-	Reason   string      // free text for people
-	Admin    string      // who asked, "" for the platform itself
-	AskedAt  time.Time   // when our row was made
+	RefundID    objectid.ID // our row, committed before
+	Payment     PaymentRef
+	Amount      money.Cents // above 0
+	Reason      string      // free text for people
+	Admin       string      // who asked, "" for the platform itself
+	RequestedAt time.Time   // when our row was made
 }
 
 // RefundStatus is a refund's state in neutral words.

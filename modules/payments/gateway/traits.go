@@ -33,9 +33,9 @@ type Traits struct {
 	// period, and takes that back. Without, a recurrence is deleted at once and for good,
 	// and it is our row that ends with the period.
 	EndsWithPeriod bool
-	// StatusTellsPayment: a subscription that is active there is paid. Without, it only has
+	// StatusImpliesPayment: a subscription that is active there is paid. Without, it only has
 	// a recurrence, and its charges tell the rest.
-	StatusTellsPayment bool
+	StatusImpliesPayment bool
 	// PayerConfirms: a card subscription may wait, unpaid, for the payer to authenticate.
 	PayerConfirms bool
 	// ChargesByDay: a recurrence makes one charge a due date, and tells days; without, it
@@ -87,7 +87,7 @@ var traits = map[Name]Traits{
 	},
 	GWB: {
 		SignsEvents: true, Invoices: true,
-		EndsWithPeriod: true, StatusTellsPayment: true, PayerConfirms: true, MostFreeYears: 2, Prices: true,
+		EndsWithPeriod: true, StatusImpliesPayment: true, PayerConfirms: true, MostFreeYears: 2, Prices: true,
 		TakesTokens: true, CardField: "payment_method_id", LeastCharge: 50,
 		Words: PaymentWords{
 			Awaited: "requires_action", AwaitedCard: "processing", Lost: "canceled", Settled: "succeeded",

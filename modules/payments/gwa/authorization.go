@@ -100,7 +100,7 @@ func (g *authorizations) AuthorizePix(ctx context.Context,
 			Code: "invalid_frequency", Message: "no frequency of " + strconv.Itoa(t.PeriodMonths) + " months",
 		}
 	}
-	answered, err := post(ctx, g.client,
+	created, err := post(ctx, g.client,
 		request{path: authorizationsPath, timeout: g.cfg.Timeout, body: authorizationBody{
 			CustomerID: t.Payer.GatewayID, ContractID: t.SubscriptionID.String(), Frequency: frequency,
 			StartDate: g.dueDay(t.FirstDebit),
@@ -114,7 +114,7 @@ func (g *authorizations) AuthorizePix(ctx context.Context,
 		return gateway.PixAuthorization{}, err
 	}
 	ref := gateway.AuthorizationRef{
-		ID: answered.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID,
+		ID: created.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID,
 	}
 	a, err := reply.Made(func() (*authorization, error) { return g.authorization(ctx, ref) })
 	if err != nil {
@@ -263,7 +263,7 @@ var authorizationEvents = meanings{
 		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_REFUSED":   readAuthorization(gateway.AuthorizationStatusRefused),
 		"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_EXPIRED":   readAuthorization(gateway.AuthorizationStatusExpired),
 	},
-	look: map[gateway.EventKind]confirmation{gateway.AuthorizationActivated: (*events).confirmActivated},
+	confirmations: map[gateway.EventKind]confirmation{gateway.AuthorizationActivated: (*events).confirmActivated},
 }
 
 // readAuthorization reads the object under either key, or its bare id.
@@ -291,8 +291,8 @@ func readAuthorization(status gateway.AuthorizationStatus) reader {
 }
 
 func (g *events) confirmActivated(ctx context.Context, e gateway.Event) (gateway.Event, error) {
-	told, _ := e.Payload.(gateway.AuthorizationChange)
-	a, err := g.authorization(ctx, gateway.AuthorizationRef{ID: told.Authorization.ID})
+	reported, _ := e.Payload.(gateway.AuthorizationChange)
+	a, err := g.authorization(ctx, gateway.AuthorizationRef{ID: reported.Authorization.ID})
 	if err != nil {
 		return e, err
 	}

@@ -34,11 +34,11 @@ func (r *request) binds() bool {
 	return r.method != http.MethodGet && (r.method != http.MethodPost || r.path != "/customers")
 }
 
-// problem is an answer other than 2xx. Own tells that it has the gateway's own
+// problem is an answer other than 2xx. Native tells that it has the gateway's own
 // form of an error: without it, it may be a proxy's.
 type problem struct {
 	status int
-	own    bool
+	native bool
 	code   string
 	text   string
 }
@@ -88,7 +88,7 @@ func (g *client) call(ctx context.Context, r request) error {
 	defer res.Body.Close()
 	g.quota.record(res.Header, g.cfg.Clock.Now())
 	if g.limits.observe(endpoint, res.StatusCode, res.Header, g.cfg.Clock.Now()) {
-		g.health.Tell(ctx, false)
+		g.health.Report(ctx, false)
 	}
 	raw, err := reply.Body(res.Body)
 	if err != nil {
@@ -96,15 +96,15 @@ func (g *client) call(ctx context.Context, r request) error {
 	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		p := problemOf(res.StatusCode, raw)
-		if p.own && res.StatusCode < http.StatusInternalServerError && !wouldNotListen[res.StatusCode] {
-			g.health.Tell(ctx, true)
+		if p.native && res.StatusCode < http.StatusInternalServerError && !wouldNotListen[res.StatusCode] {
+			g.health.Report(ctx, true)
 		}
 		return p
 	}
 	if err := r.take(raw); err != nil {
 		return err
 	}
-	g.health.Tell(ctx, true)
+	g.health.Report(ctx, true)
 	return nil
 }
 
@@ -166,7 +166,7 @@ func problemOf(status int, raw []byte) *problem {
 	}
 	p := &problem{status: status}
 	if json.Unmarshal(raw, &body) == nil && len(body.Errors) > 0 {
-		p.own = body.Errors[0].Code != "" || body.Errors[0].Description != ""
+		p.native = body.Errors[0].Code != "" || body.Errors[0].Description != ""
 		p.code, p.text = masked(body.Errors[0].Code), masked(body.Errors[0].Description)
 	}
 	return p
@@ -196,9 +196,9 @@ func translated(err error, acts bool) error {
 		return fmt.Errorf("%w: %w", reply.Failure(acts), err)
 	case p.status == http.StatusNotFound:
 		return fmt.Errorf("%w: %w: %w", reply.Failure(acts), errNotThere, p)
-	case p.status == http.StatusBadRequest && p.own:
+	case p.status == http.StatusBadRequest && p.native:
 		return &gateway.Rejected{Code: p.code, Message: p.text}
-	case p.own && wouldNotListen[p.status]:
+	case p.native && wouldNotListen[p.status]:
 		return fmt.Errorf("%w: %w", gateway.ErrUnavailable, p)
 	}
 	return fmt.Errorf("%w: %w", reply.Failure(acts), p)

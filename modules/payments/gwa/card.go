@@ -36,7 +36,7 @@ func (c *cardReply) onFile() gateway.CardOnFile {
 // ChargeCard takes one payment; the gateway decides within the call, unless it
 // analyses the risk (docs/gateway-facts.md, A5).
 func (g *payments) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway.CardCharge, error) {
-	answered, err := post(ctx, g.client, request{path: "/payments", timeout: g.cfg.CardTimeout, body: cardPaymentBody{
+	created, err := post(ctx, g.client, request{path: "/payments", timeout: g.cfg.CardTimeout, body: cardPaymentBody{
 		paymentBody: paymentBody{
 			Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(),
 			DueDate:     day(g.cfg.Clock.Now(), g.cfg.Zone),
@@ -47,14 +47,14 @@ func (g *payments) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway
 	if err != nil {
 		return gateway.CardCharge{}, refused(err)
 	}
-	p, err := reply.Made(func() (*payment, error) { return g.payment(ctx, answered.ID, t.Reference) })
+	p, err := reply.Made(func() (*payment, error) { return g.payment(ctx, created.ID, t.Reference) })
 	if err != nil {
 		return gateway.CardCharge{}, err
 	}
 	if p.Value.Cents() != t.Amount {
 		return gateway.CardCharge{}, g.undo(ctx, "payment", p.ID, t.Reference, g.undoCharge)
 	}
-	return answered.charge(g.asOfNow(p)), nil
+	return created.charge(g.asOfNow(p)), nil
 }
 
 func (p *chargedPayment) charge(n gateway.Payment) gateway.CardCharge {

@@ -60,8 +60,8 @@ type (
 // meanings are what the events about one kind of object say. They stand beside the object,
 // with their readers and looks.
 type meanings struct {
-	read map[string]reader                  // by the event's type; the others are without consequence
-	look map[gateway.EventKind]confirmation // what the gateway shows of it; the others are taken as they are told
+	read          map[string]reader                  // by the event's type; the others are without consequence
+	confirmations map[gateway.EventKind]confirmation // what the gateway shows of it; the others are taken as they are told
 }
 
 var allMeanings = []meanings{
@@ -94,11 +94,11 @@ func (g *events) ReadEvent(body []byte) (gateway.Event, error) {
 // their body.
 func (g *events) Confirm(ctx context.Context, e gateway.Event) (gateway.Event, error) {
 	for _, m := range allMeanings {
-		look := m.look[e.Kind()]
-		if look == nil {
+		confirm := m.confirmations[e.Kind()]
+		if confirm == nil {
 			continue
 		}
-		live, err := look(g, ctx, e)
+		live, err := confirm(g, ctx, e)
 		if errors.Is(err, errNotThere) {
 			err = fmt.Errorf("%w: %w", gateway.ErrMissing, err)
 		}
@@ -123,7 +123,7 @@ var paymentEvents = meanings{
 		"PAYMENT_REPROVED_BY_RISK_ANALYSIS":   ofPayment((*events).readFailed),
 		"PAYMENT_DELETED":                     ofPayment((*events).readDeleted),
 	},
-	look: map[gateway.EventKind]confirmation{
+	confirmations: map[gateway.EventKind]confirmation{
 		gateway.PaymentSettled: (*events).confirmSettled,
 		gateway.PaymentFailed:  (*events).confirmFailed,
 	},
@@ -156,10 +156,10 @@ func (*client) about(p *payment, env *envelope, e gateway.Event) gateway.Event {
 // live is the event about the payment as it was read. The payment need not name its
 // authorization.
 func (g *events) live(p *payment, e gateway.Event) gateway.Event {
-	told := e.AuthorizationID
+	authorizationID := e.AuthorizationID
 	e = g.about(p, &envelope{}, e)
 	if e.AuthorizationID == "" {
-		e.AuthorizationID = told
+		e.AuthorizationID = authorizationID
 	}
 	return e
 }
@@ -198,8 +198,8 @@ func (g *events) readFailed(p *payment, e *gateway.Event) {
 // confirmFailed: a charge of a card failed that is overdue, or was refused on the day that
 // it was due.
 func (g *events) confirmFailed(ctx context.Context, e gateway.Event) (gateway.Event, error) {
-	told, _ := e.Payload.(gateway.FailedPayment)
-	p, err := g.payment(ctx, told.Payment.ID, "")
+	reported, _ := e.Payload.(gateway.FailedPayment)
+	p, err := g.payment(ctx, reported.Payment.ID, "")
 	if err != nil {
 		return e, err
 	}
@@ -213,8 +213,8 @@ func (g *events) confirmFailed(ctx context.Context, e gateway.Event) (gateway.Ev
 	if n.Method == gateway.MethodCard {
 		n.Status = gateway.PaymentStatusFailed
 	}
-	told.Payment = n
-	e.Payload = told
+	reported.Payment = n
+	e.Payload = reported
 	return e, nil
 }
 

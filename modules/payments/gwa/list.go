@@ -30,11 +30,11 @@ func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]g
 	if q.SubscriptionID != "" {
 		query := named(q.SubscriptionID)
 		query.Set("limit", "100")
-		own, err := get(ctx, g.client, "/payments", query, (*list[payment]).check)
+		page, err := get(ctx, g.client, "/payments", query, (*list[payment]).check)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range own.Data {
+		for _, p := range page.Data {
 			if !slices.ContainsFunc(all, func(known payment) bool { return known.ID == p.ID }) {
 				all = append(all, p)
 			}
@@ -56,11 +56,11 @@ func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]g
 	slices.SortStableFunc(all, func(a, b payment) int {
 		return g.createdAt(&b).Compare(g.createdAt(&a))
 	})
-	shown := []gateway.RemotePayment{}
+	listing := []gateway.RemotePayment{}
 	for i := range all[:min(len(all), 100)] {
-		shown = append(shown, g.listed(&all[i]))
+		listing = append(listing, g.listed(&all[i]))
 	}
-	return shown, nil
+	return listing, nil
 }
 
 func (g *lister) createdAt(p *payment) time.Time {

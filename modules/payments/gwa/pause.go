@@ -92,11 +92,11 @@ func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection,
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}
-	told := s.neutral(g.cfg.Zone)
-	if told.NextBilling == nil || day(*told.NextBilling, g.cfg.Zone) < due {
-		return told, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown, reply.Odd("it does not tell the day that was set"))
+	remote := s.neutral(g.cfg.Zone)
+	if remote.NextBilling == nil || day(*remote.NextBilling, g.cfg.Zone) < due {
+		return remote, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown, reply.Odd("it does not tell the day that was set"))
 	}
-	return told, nil
+	return remote, nil
 }
 
 func (g *recurrences) putStatus(ctx context.Context, c gateway.Collection, body statusBody) (*subscription, error) {

@@ -179,11 +179,11 @@ func (g *payments) CreatePix(ctx context.Context, t gateway.PixTerms) (gateway.P
 
 // makePayment makes a payment and reads it by the id that the answer tells.
 func (g *client) makePayment(ctx context.Context, r request, local objectid.ID) (*payment, error) {
-	answered, err := post(ctx, g, r, func(p *payment) error { return p.check("", local) })
+	created, err := post(ctx, g, r, func(p *payment) error { return p.check("", local) })
 	if err != nil {
 		return nil, err
 	}
-	return reply.Made(func() (*payment, error) { return g.payment(ctx, answered.ID, local) })
+	return reply.Made(func() (*payment, error) { return g.payment(ctx, created.ID, local) })
 }
 
 // firstCode reads the code of a new payment, which the gateway may refuse for a
@@ -316,7 +316,7 @@ func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string,
 		_, err = g.customer(ctx, found.ID, p.CustomerID)
 		return found.ID, err
 	}
-	answered, err := post(ctx, g.client, request{path: "/customers", timeout: g.cfg.Timeout, body: customerBody{
+	created, err := post(ctx, g.client, request{path: "/customers", timeout: g.cfg.Timeout, body: customerBody{
 		Name: p.Name, TaxID: p.TaxID, Email: p.Email, MobilePhone: p.Phone,
 		ExternalReference: p.CustomerID.String(), NotificationDisabled: true,
 	}}, func(c *customer) error { return c.check("", p.CustomerID) })
@@ -324,12 +324,12 @@ func (g *payments) EnsureCustomer(ctx context.Context, p gateway.Payer) (string,
 		return "", err
 	}
 	if _, err := reply.Made(func() (*customer, error) {
-		return g.customer(ctx, answered.ID,
+		return g.customer(ctx, created.ID,
 			p.CustomerID)
 	}); err != nil {
 		return "", err
 	}
-	return answered.ID, nil
+	return created.ID, nil
 }
 
 func (g *payments) customer(ctx context.Context, id string, local objectid.ID) (*customer, error) {

@@ -15,9 +15,9 @@ import (
 const (
 	// refundable is how far back payments may be given back or disputed.
 	refundable = 90 * 24 * time.Hour
-	// quotaKept of the account's 25,000 calls in 12 hours is left for customers: a
+	// quotaReserve of the account's 25,000 calls in 12 hours is left for customers: a
 	// reconciliation stops when fewer are left.
-	quotaKept = 5000
+	quotaReserve = 5000
 )
 
 // lists are the steps of a reconciliation. The gateway tells no list of what
@@ -59,7 +59,7 @@ func (g *lister) dayBefore(t time.Time) string {
 // since finds it. The error is ErrUnavailable when so little of the quota is left
 // that customers need it.
 func (g *lister) CreatedSince(ctx context.Context, since time.Time, page string) ([]gateway.Event, string, error) {
-	if left, known := g.quota.left(g.cfg.Clock.Now()); known && left < quotaKept {
+	if left, known := g.quota.left(g.cfg.Clock.Now()); known && left < quotaReserve {
 		return nil, "", fmt.Errorf("%w: %d calls are left of the quota, which are kept for customers",
 			gateway.ErrUnavailable, left)
 	}

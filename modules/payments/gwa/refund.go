@@ -161,8 +161,8 @@ func (g *refunds) refundIn(p *payment, t gateway.RefundTerms) *gateway.RemoteRef
 	for i := range p.Refunds {
 		r := &p.Refunds[i]
 		created := r.DateCreated.in(g.cfg.Zone)
-		since := t.AskedAt.Truncate(time.Second)
-		if r.Description == "" && r.Value.Cents() == t.Amount && created != nil && !t.AskedAt.IsZero() &&
+		since := t.RequestedAt.Truncate(time.Second)
+		if r.Description == "" && r.Value.Cents() == t.Amount && created != nil && !t.RequestedAt.IsZero() &&
 			!created.Before(since) {
 			return new(g.remoteRefund(p, i, t.RefundID))
 		}
@@ -254,7 +254,7 @@ var refundEvents = meanings{
 		"PAYMENT_REFUND_IN_PROGRESS": ofPayment(refundsOf(gateway.RefundStatusPending)),
 		"PAYMENT_REFUND_DENIED":      ofPayment(refundsOf(gateway.RefundStatusFailed)),
 	},
-	look: map[gateway.EventKind]confirmation{
+	confirmations: map[gateway.EventKind]confirmation{
 		gateway.PaymentRefunded: (*events).confirmRefund,
 		gateway.RefundPending:   (*events).confirmRefund,
 		gateway.RefundFailed:    (*events).confirmRefund,
@@ -283,8 +283,8 @@ func (g *events) refunds(p *payment, e *gateway.Event, status gateway.RefundStat
 
 // confirmRefund reads the payment with its refunds, which may turn out to be a chargeback.
 func (g *events) confirmRefund(ctx context.Context, e gateway.Event) (gateway.Event, error) {
-	told, _ := e.Payload.(gateway.RefundChange)
-	p, err := g.withRefunds(ctx, told.Payment.ID)
+	reported, _ := e.Payload.(gateway.RefundChange)
+	p, err := g.withRefunds(ctx, reported.Payment.ID)
 	if err != nil {
 		return e, err
 	}
@@ -295,10 +295,10 @@ func (g *events) confirmRefund(ctx context.Context, e gateway.Event) (gateway.Ev
 	}
 	report := p.report(g.cfg.Zone, e.CreatedAt)
 	if len(report.Singles) == 0 && report.Total == 0 ||
-		told.Status == gateway.RefundStatusDone && report.Total < told.Report.Total {
+		reported.Status == gateway.RefundStatusDone && report.Total < reported.Report.Total {
 		return e, unconfirmed(p.Status)
 	}
-	g.refunds(p, &live, told.Status)
+	g.refunds(p, &live, reported.Status)
 	return live, nil
 }
 
@@ -308,7 +308,7 @@ var disputeEvents = meanings{
 		"PAYMENT_CHARGEBACK_DISPUTE":           ofPayment(disputeIs(gateway.DisputeOpen)),
 		"PAYMENT_AWAITING_CHARGEBACK_REVERSAL": ofPayment(disputeIs(gateway.DisputeWon)),
 	},
-	look: map[gateway.EventKind]confirmation{
+	confirmations: map[gateway.EventKind]confirmation{
 		gateway.DisputeOpened: (*events).confirmDispute,
 		gateway.DisputeClosed: (*events).confirmDispute,
 	},
@@ -334,8 +334,8 @@ func (g *events) disputed(p *payment, e *gateway.Event, state gateway.DisputeSta
 // confirmDispute reads the payment with its chargeback. A dispute that was told open may
 // have been closed since; one that was told closed is not open.
 func (g *events) confirmDispute(ctx context.Context, e gateway.Event) (gateway.Event, error) {
-	told, _ := e.Payload.(gateway.DisputeChange)
-	p, err := g.withRefunds(ctx, told.Payment.ID)
+	reported, _ := e.Payload.(gateway.DisputeChange)
+	p, err := g.withRefunds(ctx, reported.Payment.ID)
 	if err != nil {
 		return e, err
 	}
@@ -351,7 +351,7 @@ func (g *events) confirmDispute(ctx context.Context, e gateway.Event) (gateway.E
 			state = d.State
 		}
 	}
-	if told.Report.State.Closed() && !state.Closed() {
+	if reported.Report.State.Closed() && !state.Closed() {
 		return e, unconfirmed(p.Status)
 	}
 	live := g.live(p, e)

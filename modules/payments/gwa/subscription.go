@@ -134,7 +134,7 @@ func cardOf(i gateway.Instrument) cardBody {
 // FirstDue; the gateway checks the card at once and charges it on that day
 // (docs/gateway-facts.md, A4). The outcome of the charge comes by webhook.
 func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms) (gateway.RemoteSubscription, error) {
-	answered, err := post(ctx, g.client,
+	created, err := post(ctx, g.client,
 		request{path: "/subscriptions", timeout: g.cfg.CardTimeout, body: subscriptionBody{
 			Customer: t.Payer.GatewayID, BillingType: "CREDIT_CARD", Value: t.Amount.Reais(), Cycle: "MONTHLY",
 			NextDueDate: g.dueDay(t.FirstDue), Description: t.PlanName, ExternalReference: t.SubscriptionID.String(),
@@ -143,7 +143,7 @@ func (g *recurrences) Subscribe(ctx context.Context, t gateway.SubscriptionTerms
 	if err != nil {
 		return gateway.RemoteSubscription{}, refused(err)
 	}
-	sub, err := reply.Made(func() (*subscription, error) { return g.subscription(ctx, answered.ID, t.SubscriptionID) })
+	sub, err := reply.Made(func() (*subscription, error) { return g.subscription(ctx, created.ID, t.SubscriptionID) })
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}

@@ -55,7 +55,7 @@ func (j judge) RoundTrip(r *http.Request) (*http.Response, error) {
 	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden,
 		res.StatusCode == http.StatusTooManyRequests:
 	case res.StatusCode < http.StatusInternalServerError:
-		j.health.Tell(r.Context(), true)
+		j.health.Report(r.Context(), true)
 	}
 	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
 	return res, nil

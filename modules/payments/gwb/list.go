@@ -30,14 +30,14 @@ func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]g
 	if err != nil {
 		return nil, err
 	}
-	own, others := []gateway.RemotePayment{}, []gateway.RemotePayment{}
+	ours, others := []gateway.RemotePayment{}, []gateway.RemotePayment{}
 	for _, c := range charges {
 		intent := intentIDOf(c)
 		invoice, billed := invoices[intent]
 		purpose, local := metadata(c.Metadata).purpose()
 		switch {
 		case billed || purpose == gateway.ForSubscription && local == q.SubscriptionID:
-			own = append(own, listed(c, invoice))
+			ours = append(ours, listed(c, invoice))
 			delete(invoices, intent)
 		case purpose == "":
 			others = append(others, listed(c, ""))
@@ -49,14 +49,14 @@ func (g *lister) ListPayments(ctx context.Context, q gateway.PaymentsQuery) ([]g
 			return nil, err
 		}
 		for _, c := range found {
-			own = append(own, listed(c, invoice))
+			ours = append(ours, listed(c, invoice))
 		}
 	}
-	if len(own) == 0 && len(invoices) == 0 && q.SubscriptionGatewayID != "" {
-		own = others
+	if len(ours) == 0 && len(invoices) == 0 && q.SubscriptionGatewayID != "" {
+		ours = others
 	}
-	slices.SortStableFunc(own, func(a, b gateway.RemotePayment) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	return own[:min(len(own), pageSize)], nil
+	slices.SortStableFunc(ours, func(a, b gateway.RemotePayment) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return ours[:min(len(ours), pageSize)], nil
 }
 
 // invoicesByIntent maps the payment intents of a subscription's invoices to them.

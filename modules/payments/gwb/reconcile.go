@@ -182,11 +182,11 @@ func listedSince(
 }
 
 // rows are the objects of a list as the gateway sent them.
-func rows(answer *stripe.APIResponse) ([]json.RawMessage, error) {
+func rows(response *stripe.APIResponse) ([]json.RawMessage, error) {
 	var list struct {
 		Data []json.RawMessage `json:"data"`
 	}
-	err := json.Unmarshal(answer.RawJSON, &list)
+	err := json.Unmarshal(response.RawJSON, &list)
 	return list.Data, err
 }
 

@@ -88,8 +88,8 @@ func TestSignatureForms(t *testing.T) {
 			signature, proof := g.Authenticate(h, []byte(body), signedAt)
 			require.Equal(t, c.ok, proof == gateway.Genuine, "%s in %s", name, header)
 			require.Equal(t, c.value, signature)
-			_, admitted := g.Authenticates(h, signedAt)
-			require.True(t, admitted || proof == gateway.Forged, "%s: what is genuine is read", name)
+			_, accepted := g.Authenticates(h, signedAt)
+			require.True(t, accepted || proof == gateway.Forged, "%s: what is genuine is read", name)
 			_, proof = g.Authenticate(h, []byte(body+" "), signedAt)
 			require.Equal(t, gateway.Forged, proof, "%s: the body was changed", name)
 		}
@@ -128,67 +128,67 @@ func TestWhatIsReadAtAll(t *testing.T) {
 	g := New(Config{WebhookSecrets: []string{newSecret}})
 	for name, c := range map[string]struct {
 		values   []string
-		admitted bool
+		accepted bool
 		proof    gateway.Proof
 	}{
 		"6 minutes old": {
-			values: []string{timed(newSecret, signedAt.Add(-6*time.Minute), body)}, admitted: true,
+			values: []string{timed(newSecret, signedAt.Add(-6*time.Minute), body)}, accepted: true,
 			proof: gateway.Skewed,
 		},
 		"6 minutes ahead": {
-			values: []string{timed(newSecret, signedAt.Add(6*time.Minute), body)}, admitted: true,
+			values: []string{timed(newSecret, signedAt.Add(6*time.Minute), body)}, accepted: true,
 			proof: gateway.Skewed,
 		},
 		"24 hours old": {
-			values: []string{timed(newSecret, signedAt.Add(-24*time.Hour), body)}, admitted: true,
+			values: []string{timed(newSecret, signedAt.Add(-24*time.Hour), body)}, accepted: true,
 			proof: gateway.Skewed,
 		},
 		"24 hours ahead": {
-			values: []string{timed(newSecret, signedAt.Add(24*time.Hour), body)}, admitted: true, proof: gateway.Skewed,
+			values: []string{timed(newSecret, signedAt.Add(24*time.Hour), body)}, accepted: true, proof: gateway.Skewed,
 		},
 		"6 minutes old, of another": {
-			values: []string{timed("whsec_x", signedAt.Add(-6*time.Minute), body)}, admitted: true,
+			values: []string{timed("whsec_x", signedAt.Add(-6*time.Minute), body)}, accepted: true,
 			proof: gateway.Forged,
 		},
 		"now, of another": {
-			values: []string{timed("whsec_x", signedAt, body)}, admitted: true, proof: gateway.Forged,
+			values: []string{timed("whsec_x", signedAt, body)}, accepted: true, proof: gateway.Forged,
 		},
-		"bare, of another": {values: []string{v1("whsec_x", body)}, admitted: true, proof: gateway.Forged},
+		"bare, of another": {values: []string{v1("whsec_x", body)}, accepted: true, proof: gateway.Forged},
 		"a day and a second old": {
-			values: []string{timed(newSecret, signedAt.Add(-24*time.Hour-time.Second), body)}, admitted: false,
+			values: []string{timed(newSecret, signedAt.Add(-24*time.Hour-time.Second), body)}, accepted: false,
 			proof: gateway.Forged,
 		},
 		"a day and a second ahead": {
-			values: []string{timed(newSecret, signedAt.Add(24*time.Hour+time.Second), body)}, admitted: false,
+			values: []string{timed(newSecret, signedAt.Add(24*time.Hour+time.Second), body)}, accepted: false,
 			proof: gateway.Forged,
 		},
-		"none":     {values: nil, admitted: false, proof: gateway.Forged},
-		"nonsense": {values: []string{"hello"}, admitted: false, proof: gateway.Forged},
+		"none":     {values: nil, accepted: false, proof: gateway.Forged},
+		"nonsense": {values: []string{"hello"}, accepted: false, proof: gateway.Forged},
 		"half a digest": {
-			values: []string{v1(newSecret, body)[:32]}, admitted: false, proof: gateway.Forged,
+			values: []string{v1(newSecret, body)[:32]}, accepted: false, proof: gateway.Forged,
 		},
 		"without time": {
-			values: []string{"t=,v1=" + v1(newSecret, body)}, admitted: false, proof: gateway.Forged,
+			values: []string{"t=,v1=" + v1(newSecret, body)}, accepted: false, proof: gateway.Forged,
 		},
 		"without digest": {
-			values: []string{fmt.Sprintf("t=%d", signedAt.Unix())}, admitted: false, proof: gateway.Forged,
+			values: []string{fmt.Sprintf("t=%d", signedAt.Unix())}, accepted: false, proof: gateway.Forged,
 		},
 		"a skewed one before one of now": {
 			values:   []string{timed(newSecret, signedAt.Add(-time.Hour), body), timed(newSecret, signedAt, body)},
-			admitted: true, proof: gateway.Genuine,
+			accepted: true, proof: gateway.Genuine,
 		},
 		"a skewed one before nonsense": {
-			values: []string{timed(newSecret, signedAt.Add(-time.Hour), body), "hello"}, admitted: true,
+			values: []string{timed(newSecret, signedAt.Add(-time.Hour), body), "hello"}, accepted: true,
 			proof: gateway.Skewed,
 		},
 		"the beginning of time, as of then": {
 			values:   []string{"t=-9223372036854775808,v1=" + v1(newSecret, "-9223372036854775808."+body)},
-			admitted: false, proof: gateway.Forged,
+			accepted: false, proof: gateway.Forged,
 		},
 	} {
 		h := http.Header{"Stripe-Signature": c.values}
-		_, admitted := g.Authenticates(h, signedAt)
-		require.Equal(t, c.admitted, admitted, name)
+		_, accepted := g.Authenticates(h, signedAt)
+		require.Equal(t, c.accepted, accepted, name)
 		_, proof := g.Authenticate(h, []byte(body), signedAt)
 		require.Equal(t, c.proof, proof, name)
 	}

@@ -53,7 +53,7 @@ func (h *Health) suspectTx(ctx context.Context, tx pgx.Tx, state paymentsdb.Paym
 	h.deps.Log.ErrorContext(ctx, "gateway is suspect: too much is missing there, and nothing is ended by it",
 		slog.String("gateway", string(state.Gateway)),
 		slog.Int("looked", int(state.Looked)), slog.Int("missing", int(state.Missed)))
-	return h.deps.Operators.TellTx(ctx, tx, "Gateway "+string(state.Gateway)+" is suspect", fmt.Sprintf(
+	return h.deps.Operators.NotifyTx(ctx, tx, "Gateway "+string(state.Gateway)+" is suspect", fmt.Sprintf(
 		"%d of %d subscriptions that were looked at within an hour are missing at gateway %s. Most likely its address or key is wrong.\n\n"+
 			"No subscription ends by this until the mark is lifted. See docs/operations.md, \"A suspect gateway\".\n",
 		state.Missed, state.Looked, state.Gateway))

@@ -23,8 +23,8 @@ const (
 	probeEvery = 30 * time.Second
 	// forwardEvery bounds how often looks are brought forward.
 	forwardEvery = time.Minute
-	// noteTime bounds the note of an answer, probeTime a probe.
-	noteTime, probeTime = 5 * time.Second, 30 * time.Second
+	// recordTime bounds the note of an answer, probeTime a probe.
+	recordTime, probeTime = 5 * time.Second, 30 * time.Second
 )
 
 // Deps is what New needs.
@@ -38,8 +38,8 @@ type Deps struct {
 	Quotas map[gateway.Name]Quota
 	// Probe asks a gateway something that costs nothing.
 	Probe func(ctx context.Context, gateway gateway.Name) error
-	// AnswersAgainTx brings forward the looks at a gateway that has failed.
-	AnswersAgainTx func(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error
+	// ForwardTx brings forward the looks at a gateway that has failed.
+	ForwardTx func(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error
 	// TrustedTx lets what is missing at a gateway that was suspect be looked for
 	// again.
 	TrustedTx func(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error
@@ -82,13 +82,13 @@ func (h *Health) Heard(ctx context.Context, gateway gateway.Name, right bool) {
 	if right && h.isWell(gateway) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
-	note := h.Recovered
+	record := h.Recovered
 	if !right {
-		note = h.Fails
+		record = h.Fails
 	}
-	if err := note(ctx, gateway); err != nil {
+	if err := record(ctx, gateway); err != nil {
 		h.deps.Log.WarnContext(ctx, "what an answer says of the gateway was not noted",
 			slog.String("gateway", string(gateway)), slog.Any("error", err))
 	}
@@ -130,7 +130,7 @@ func (h *Health) Recovered(ctx context.Context, gateway gateway.Name) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		return h.deps.AnswersAgainTx(ctx, tx, gateway)
+		return h.deps.ForwardTx(ctx, tx, gateway)
 	})
 	if err == nil && n > 0 {
 		h.deps.Log.InfoContext(ctx, "the gateway answers again", slog.String("gateway", string(gateway)),

@@ -11,16 +11,16 @@ import (
 	"marquee/platform/fault"
 )
 
-// toldLines is how many orders a mail lists one by one.
-const toldLines = 20
+// listedLines is how many orders a mail lists one by one.
+const listedLines = 20
 
-// TellNotKnownTx writes to the operators what orders have been not known for a day, a line each.
-func (h *Health) TellNotKnownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, orders []string) error {
+// NotifyNotKnownTx writes to the operators what orders have been not known for a day, a line each.
+func (h *Health) NotifyNotKnownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, orders []string) error {
 	if len(orders) == 0 {
 		return nil
 	}
-	listed := strings.Join(orders[:min(toldLines, len(orders))], "\n")
-	return h.deps.Operators.TellTx(ctx, tx,
+	listed := strings.Join(orders[:min(listedLines, len(orders))], "\n")
+	return h.deps.Operators.NotifyTx(ctx, tx,
 		fmt.Sprintf("Gateway %s: %s not known for a day", gateway, fault.Count(len(orders), "order")), fmt.Sprintf(
 			"Gateway %s has given no usable answer about %s for a day. It is asked about each of them every hour, after a week every day.\n\n%s\n\n"+
 				"See docs/operations.md, \"Orders whose outcome is not known\".\n", gateway,

@@ -63,11 +63,11 @@ func (h *Health) Collect(to chan<- prometheus.Metric) {
 	for _, state := range states {
 		failing, unasked, suspect := 0.0, 0.0, 0.0
 		if state.FailingSince != nil {
-			asked := *state.FailingSince
+			since := *state.FailingSince
 			if state.FailedAt != nil {
-				asked = *state.FailedAt
+				since = *state.FailedAt
 			}
-			failing, unasked = now.Sub(*state.FailingSince).Seconds(), now.Sub(asked).Seconds()
+			failing, unasked = now.Sub(*state.FailingSince).Seconds(), now.Sub(since).Seconds()
 		}
 		if state.SuspectSince != nil {
 			suspect = 1

@@ -27,7 +27,7 @@ type Quota struct {
 // Share is what looks at a gateway may still cost. Its row is locked.
 type Share struct {
 	Gateway gateway.Name
-	Looks   int32
+	Checks  int32
 	Probe   bool // the gateway fails, and is to be asked whether it answers again
 	state   paymentsdb.PaymentsGatewayState
 }
@@ -51,13 +51,13 @@ func (h *Health) ShareTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) (
 	if state.FailingSince != nil {
 		h.set(gateway, false)
 	}
-	return Share{Gateway: gateway, Looks: state.LooksLeft, Probe: probeDue(state, now), state: state}, nil
+	return Share{Gateway: gateway, Checks: state.LooksLeft, Probe: probeDue(state, now), state: state}, nil
 }
 
 // SpendTx takes looks off the share; probed: one of them asks whether the gateway
 // answers again.
-func (h *Health) SpendTx(ctx context.Context, tx pgx.Tx, s Share, looks int, probed bool) error {
-	if looks == 0 {
+func (h *Health) SpendTx(ctx context.Context, tx pgx.Tx, s Share, checks int, probed bool) error {
+	if checks == 0 {
 		return nil
 	}
 	if probed {
@@ -65,6 +65,6 @@ func (h *Health) SpendTx(ctx context.Context, tx pgx.Tx, s Share, looks int, pro
 		s.state.FailedAt = &now
 	}
 	return h.db.GatewayStateSpend(ctx, tx, paymentsdb.GatewayStateSpendParams{
-		LooksLeft: s.Looks - int32(looks), WindowEnds: s.state.WindowEnds, FailedAt: s.state.FailedAt, Gateway: s.state.Gateway, //nolint:gosec // at most 8
+		LooksLeft: s.Checks - int32(checks), WindowEnds: s.state.WindowEnds, FailedAt: s.state.FailedAt, Gateway: s.state.Gateway, //nolint:gosec // at most 8
 	})
 }

@@ -17,7 +17,7 @@ func TestWhatWasFoundOnceNeedsTwoMissesAnHourApart(t *testing.T) {
 	b := setup(t)
 	gone, back := b.missing("gwa", "nothing"), b.missing("gwa", "made")
 	b.turn("gwa", time.Hour-time.Millisecond)
-	require.Empty(t, b.looks)
+	require.Empty(t, b.checked)
 	b.turn("gwa", time.Millisecond)
 	require.Equal(t, "gone", b.state(gone))
 	require.Empty(t, b.state(back))
@@ -61,7 +61,7 @@ func TestTheBrake(t *testing.T) {
 		b.turn("gwb", 2*time.Hour)
 	}
 	require.Zero(t, b.count("SELECT count(*) FROM public.toys"), "nothing ends")
-	require.NotEmpty(t, b.looks)
+	require.NotEmpty(t, b.checked)
 
 	b.has(ids[0], "made") // the key is right again
 	b.turn("gwb", time.Hour)

@@ -20,7 +20,7 @@ import (
 
 // User is who looks for what a kind's calls have made: User of its Operation or Repeated.
 type User struct {
-	look     looker
+	check    looker
 	wasFound bool // as Operation.WasFound
 }
 
@@ -56,8 +56,8 @@ type statusCheck struct {
 func (l *statusCheck) refusalCounts() bool { return l.row.Calls <= 1 }
 
 const (
-	lookTime  = 90 * time.Second // of one look, with a call made again
-	lookLease = lookTime + 15*time.Second
+	checkTime  = 90 * time.Second // of one look, with a call made again
+	checkLease = checkTime + 15*time.Second
 )
 
 // callAgain counts a call that the look is about to make, and keeps other looks away
@@ -115,11 +115,11 @@ func (s *Service) checkOne(ctx context.Context, r paymentsdb.PaymentsIntent, sus
 	counts := !now.Before(s.policy.CountsFrom(misses))
 	l := &statusCheck{Ref: refOf(r), service: s, row: r}
 	l.proved = counts && misses.Prove() && !(suspect && user.wasFound)
-	limited, cancel := context.WithTimeout(ctx, lookTime)
+	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	var found outcome
 	cause := s.caught(limited, "look", func() (err error) {
-		found, err = user.look(limited, l)
+		found, err = user.check(limited, l)
 		return err
 	})
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
@@ -127,7 +127,7 @@ func (s *Service) checkOne(ctx context.Context, r paymentsdb.PaymentsIntent, sus
 		s.deps.Log.WarnContext(ctx, "a look ended not known", slog.String("kind", string(r.Kind)), slog.String("subject_id", r.SubjectID.String()),
 			slog.String("gateway", string(r.Gateway)), slog.Any("error", cause))
 		l.row.Failures++
-		return s.deps.Refused(cause), s.recordNotKnown(ctx, l.row, ByLook, cause)
+		return s.deps.Refused(cause), s.recordNotKnown(ctx, l.row, ByCheck, cause)
 	}
 	switch found {
 	case settled:
@@ -136,7 +136,7 @@ func (s *Service) checkOne(ctx context.Context, r paymentsdb.PaymentsIntent, sus
 		return true, errors.Join(s.endCheck(ctx, r, Void[any]{}), s.health.Trust(ctx, r.Gateway, "a look has found again what was missing"))
 	case waiting:
 		l.row.Failures, l.row.Misses, l.row.MissedAt = 0, 0, nil
-		return true, s.recordPending(ctx, s.deps.Pool, l.row, ByLook, s.policy.Waiting(now.Sub(r.CreatedAt)))
+		return true, s.recordPending(ctx, s.deps.Pool, l.row, ByCheck, s.policy.Waiting(now.Sub(r.CreatedAt)))
 	default:
 		return true, s.recordMiss(ctx, l.row, counts, now)
 	}
@@ -181,7 +181,7 @@ func (s *Service) recordMiss(ctx context.Context, r paymentsdb.PaymentsIntent, c
 	} else if due := s.policy.CountsFrom(s.misses(r)); due.Before(next) {
 		next = backoff.Later(now, due)
 	}
-	return s.record(ctx, s.deps.Pool, r, ByLook, outcome, next)
+	return s.record(ctx, s.deps.Pool, r, ByCheck, outcome, next)
 }
 
 // record writes what became of a call or look, by the lease under which it was made.
@@ -201,11 +201,11 @@ func (s *Service) record(ctx context.Context, db postgres.DB, r paymentsdb.Payme
 
 // endCheck ends what the looker's own transaction has not ended.
 func (s *Service) endCheck(ctx context.Context, r paymentsdb.PaymentsIntent, how Outcome[any]) error {
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.EndTx(ctx, tx, refOf(r), how, ByLook) })
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.EndTx(ctx, tx, refOf(r), how, ByCheck) })
 }
 
 // User is what the schedule of looks has to know of the operation.
-func (o *Operation[R, A]) User() User { return User{look: o.resume, wasFound: o.WasFound} }
+func (o *Operation[R, A]) User() User { return User{check: o.resume, wasFound: o.WasFound} }
 
 // resume goes through the steps again: the first whose call has not succeeded is where the order stands.
 func (o *Operation[R, A]) resume(ctx context.Context, l *statusCheck) (outcome, error) {
@@ -223,14 +223,14 @@ func (o *Operation[R, A]) resume(ctx context.Context, l *statusCheck) (outcome, 
 			return notThere, nil
 		}
 		if outcome == nil { // what the steps before it have made counts all the same
-			_, err = o.settle(ctx, row, Pending[A]{Answer: made}, ByLook)
+			_, err = o.settle(ctx, row, Pending[A]{Result: made}, ByCheck)
 			return notThere, err
 		}
 		success, ok := outcome.(Succeeded[A])
 		if !ok {
 			break
 		}
-		made = success.Answer
+		made = success.Result
 	}
 	if unknown, ok := outcome.(NotKnown[A]); ok {
 		return 0, unknown.Cause
@@ -238,7 +238,7 @@ func (o *Operation[R, A]) resume(ctx context.Context, l *statusCheck) (outcome, 
 	if _, ok := outcome.(Succeeded[A]); ok && o.WasFound {
 		return foundAgain, nil
 	}
-	row, err = o.settle(ctx, row, outcome, ByLook)
+	row, err = o.settle(ctx, row, outcome, ByCheck)
 	switch {
 	case err != nil:
 		return 0, err

@@ -4,7 +4,7 @@
 // settles; the phases, their order, and when to look again are the package's:
 //
 //	Begin    one transaction: the user's row, its intent with one call counted   ← Committed
-//	Run      the steps, one call after the other, each within its time and deaf  ← Answered
+//	Run      the steps, one call after the other, each within its time and deaf  ← FaultPoint
 //	         to a client that goes away
 //	         one transaction: what the outcome means for the row, the intent's   ← Settling
 //	         end (or that it waits)
@@ -31,7 +31,7 @@
 //
 // To add a user: a Kind here and in the table's CHECK; a function that returns its Operation
 // (Opening, Row, Steps, SettleTx), in its module, with the kind in the module's
-// payments.Hooks.Looks; Begin and Run where it is asked for. What events tell settles in
+// payments.Hooks.Intents; Begin and Run where it is asked for. What events tell settles in
 // their transaction, which ends the intent by EndTx. Lock order: the user's rows, then the
 // intent; nothing here holds a lock across a call, and it knows no user.
 package intent

@@ -16,7 +16,7 @@ const (
 	FoundAgain = foundAgain
 )
 
-func NewUser(l Looker, wasFound bool) User { return User{look: l, wasFound: wasFound} }
+func NewUser(l Looker, wasFound bool) User { return User{check: l, wasFound: wasFound} }
 
 func (l *Check) Proved() bool                        { return l.proved }
 func (l *Check) CallAgain(ctx context.Context) error { return l.callAgain(ctx) }

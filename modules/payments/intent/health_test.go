@@ -22,16 +22,16 @@ func (b *toy) failing(gateway string) bool {
 }
 
 // probes has questions without an intent answered, or not, and counts them.
-func (b *toy) probes() (count *int, answers *bool) {
-	count, answers = new(int), new(bool)
+func (b *toy) probes() (count *int, healthy *bool) {
+	count, healthy = new(int), new(bool)
 	b.gateways[gateway.GWA] = probed{probe: func() error {
 		*count++
-		if *answers {
+		if *healthy {
 			return nil
 		}
 		return errors.New("status 500")
 	}}
-	return count, answers
+	return count, healthy
 }
 
 // probed is a gateway that is asked nothing else.
@@ -63,7 +63,7 @@ func TestAnyRightAnswerEndsTheMark(t *testing.T) {
 		require.False(t, b.failing("gwa"))
 		i, open := b.open(id)
 		require.True(t, open)
-		require.Equal(t, b.clock.Now(), i.NextLook)
+		require.Equal(t, b.clock.Now(), i.NextCheck)
 		b.clock.Advance(time.Minute)
 		svc.Health().Heard(t.Context(), "gwa", false) // the account is closed
 		require.True(t, b.failing("gwa"))
@@ -78,25 +78,25 @@ func TestAnyRightAnswerEndsTheMark(t *testing.T) {
 func TestAFailingGatewayIsProbedWithNothingOpen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	asked, answers := b.probes()
+	probes, healthy := b.probes()
 	b.turn("gwa", time.Minute)
-	require.Zero(t, *asked, "it does not fail")
+	require.Zero(t, *probes, "it does not fail")
 	b.svc.Health().Heard(t.Context(), "gwa", false)
 	for range 24 {
 		b.turn("gwa", 5*time.Second)
 	}
-	require.Equal(t, 4, *asked, "each half minute")
+	require.Equal(t, 4, *probes, "each half minute")
 	require.True(t, b.failing("gwa"))
 	b.clock.Advance(30 * time.Hour)
 	for range 24 {
 		b.turn("gwa", 5*time.Second)
 	}
-	require.Equal(t, 4+4, *asked, "however long it fails")
-	*answers = true
+	require.Equal(t, 4+4, *probes, "however long it fails")
+	*healthy = true
 	b.turn("gwa", 30*time.Second)
 	require.False(t, b.failing("gwa"))
 	b.turn("gwa", time.Hour)
-	require.Equal(t, 9, *asked)
+	require.Equal(t, 9, *probes)
 
 	b.svc.Health().Heard(t.Context(), "gwa", false)
 	b.clock.Advance(-24 * time.Hour)
@@ -110,14 +110,14 @@ func TestAFailingGatewayIsProbedWithNothingOpen(t *testing.T) {
 func TestWhatIsOddByItselfDoesNotStandForTheGateway(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	asked, answers := b.probes()
+	probes, healthy := b.probes()
 	odd := b.lost("gwa", "failing")
 	for range 60 {
 		b.turn("gwa", 30*time.Second)
 	}
 	require.Equal(t, 40, b.seen(odd))
-	require.Equal(t, 20, *asked)
-	*answers = true
+	require.Equal(t, 20, *probes)
+	*healthy = true
 	b.turn("gwa", 30*time.Second) // it is brought forward, and fails again
 	before := b.seen(odd)
 	for range 12 * 60 {

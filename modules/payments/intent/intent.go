@@ -51,7 +51,7 @@ type Intent struct {
 	Gateway       gateway.Name
 	Reference     string // what the gateway was told as our id
 	NotKnownSince *time.Time
-	NextLook      time.Time
+	NextCheck     time.Time
 	Cause         string // why it is not known, for operators
 	CreatedAt     time.Time
 }
@@ -125,7 +125,7 @@ func New(d Deps) *Service {
 	s := &Service{deps: d, db: paymentsdb.New(), hooks: Hooks{Users: map[Kind]User{}}, policy: backoff.Policy{RecoveryDelay: d.RecoveryDelay}}
 	s.health = health.New(health.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, Quotas: d.Quotas,
-		Probe: d.Gateways.Probe, AnswersAgainTx: s.forwardTx, TrustedTx: s.resetMissesTx,
+		Probe: d.Gateways.Probe, ForwardTx: s.forwardTx, TrustedTx: s.resetMissesTx,
 	})
 	return s
 }
@@ -189,7 +189,7 @@ func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, erro
 func intentOf(r paymentsdb.PaymentsIntent) Intent {
 	return Intent{
 		Ref: refOf(r), Customer: *cmp.Or(r.CustomerID, new(objectid.ID)), Gateway: r.Gateway, Reference: r.Reference, NotKnownSince: r.NotKnownSince,
-		NextLook: *cmp.Or(r.NextLookAt, &time.Time{}), Cause: nullable.Value(r.Cause), CreatedAt: r.CreatedAt,
+		NextCheck: *cmp.Or(r.NextLookAt, &time.Time{}), Cause: nullable.Value(r.Cause), CreatedAt: r.CreatedAt,
 	}
 }
 
@@ -205,7 +205,7 @@ func (s *Service) notKnown(ctx context.Context, r Ref, cause error) error {
 	if err != nil || !ok || row.LeasedUntil == nil || row.CallEndsAt == nil || !row.LeasedUntil.Equal(*row.CallEndsAt) {
 		return err // ended by an event, or a look has it
 	}
-	return s.recordNotKnown(ctx, row, ByAnswer, cause)
+	return s.recordNotKnown(ctx, row, ByResponse, cause)
 }
 
 // waitTx notes, in the transaction that settles an answer, that the gateway decides
@@ -215,5 +215,5 @@ func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
 	if err != nil || !ok {
 		return err
 	}
-	return s.recordPending(ctx, tx, row, ByAnswer, s.deps.RecoveryDelay)
+	return s.recordPending(ctx, tx, row, ByResponse, s.deps.RecoveryDelay)
 }

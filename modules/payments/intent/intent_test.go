@@ -21,7 +21,7 @@ func TestALostAnswerIsFoundByTheFirstLook(t *testing.T) {
 	id := b.lost("gwb", "made")
 	i, ok := b.open(id)
 	require.True(t, ok)
-	require.Equal(t, b.clock.Now().Add(5*time.Second), i.NextLook)
+	require.Equal(t, b.clock.Now().Add(5*time.Second), i.NextCheck)
 	require.Equal(t, b.clock.Now(), i.Since())
 	b.turn("gwb", 4*time.Second)
 	require.Equal(t, "open", b.state(id))
@@ -51,16 +51,16 @@ func TestWhoDiesIsLookedFor(t *testing.T) {
 		b.turn("gwb", time.Minute)
 		require.Equal(t, has, b.state(committed))
 
-		looked := b.lost("gwb", has) // died in a look: its lease runs out
+		leased := b.lost("gwb", has) // died in a look: its lease runs out
 		b.clock.Advance(5 * time.Second)
 		_, err := b.db.Exec(t.Context(), "UPDATE payments.intents SET leased_until = $1 WHERE subject_id = $2",
-			b.clock.Now().Add(105*time.Second), looked)
+			b.clock.Now().Add(105*time.Second), leased)
 		require.NoError(t, err)
 		b.turn("gwb", 104*time.Second)
-		require.Equal(t, 0, b.seen(looked), "another process may be looking")
+		require.Equal(t, 0, b.seen(leased), "another process may be looking")
 		b.turn("gwb", time.Second)
 		b.turn("gwb", time.Minute)
-		require.Equal(t, has, b.state(looked))
+		require.Equal(t, has, b.state(leased))
 	}
 }
 
@@ -160,7 +160,7 @@ func TestTwoProcessesLookOnce(t *testing.T) {
 	}
 	all.Wait()
 	require.Zero(t, b.count("SELECT count(*) FROM public.toys WHERE state = 'open'"))
-	require.Len(t, b.looks, 40)
+	require.Len(t, b.checked, 40)
 }
 
 // TestALookThatLostItsLeaseChangesNothing: a webhook was faster, or another look has

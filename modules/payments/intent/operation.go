@@ -24,9 +24,9 @@ type By = state.IntentBy
 
 // The answer of the call itself, a look, an event.
 const (
-	ByAnswer  By = "answer"
-	ByLook    By = "look"
-	ByWebhook By = "webhook"
+	ByResponse By = "answer"
+	ByCheck    By = "look"
+	ByWebhook  By = "webhook"
 )
 
 // Operation is one kind of order to a gateway. R is what a call is made from: the user's
@@ -62,8 +62,8 @@ type Operation[R, A any] struct {
 
 // Step is one call. What the steps before it have made is handed on.
 type Step[R, A any] struct {
-	Answered string // the place at which the crash tests kill after the call
-	Call     func(ctx context.Context, gw gateway.Gateway, row R, made A) (A, error)
+	FaultPoint string // the place at which the crash tests kill after the call
+	Call       func(ctx context.Context, gw gateway.Gateway, row R, made A) (A, error)
 	// Find looks for what Call has made. Nil: Call may be repeated as it is.
 	Find func(ctx context.Context, gw gateway.Gateway, row R, made A) (a A, found bool, err error)
 	// Judge says what a well-formed answer means. Nil: Succeeded.
@@ -86,14 +86,14 @@ type Outcome[A any] interface {
 
 // Succeeded says that what the call was for is there. Whether its money counts, or its payer has
 // still to pay or to authenticate, is the answer's to say.
-type Succeeded[A any] struct{ Answer A }
+type Succeeded[A any] struct{ Result A }
 
 // Pending says that it is there, and the gateway decides later.
-type Pending[A any] struct{ Answer A }
+type Pending[A any] struct{ Result A }
 
 // Declined by the payer's bank or the gateway: no money moves.
 type Declined[A any] struct {
-	Answer A // what was made all the same, where anything was
+	Result A // what was made all the same, where anything was
 	Cause  error
 }
 
@@ -104,11 +104,11 @@ type Refused[A any] struct{ Cause error }
 type Missing[A any] struct{}
 
 // Void says that nothing is left to be asked, or to be paid.
-type Void[A any] struct{ Answer A }
+type Void[A any] struct{ Result A }
 
 // NotKnown is everything else. It changes no row: the looks find out.
 type NotKnown[A any] struct {
-	Answer A // what the steps before have made
+	Result A // what the steps before have made
 	Cause  error
 }
 
@@ -161,9 +161,9 @@ func (o *Operation[R, A]) Run(ctx context.Context, row R) (R, Outcome[A], error)
 		if !ok {
 			break
 		}
-		made = success.Answer
+		made = success.Result
 	}
-	row, err := o.settle(ctx, row, outcome, ByAnswer)
+	row, err := o.settle(ctx, row, outcome, ByResponse)
 	return row, outcome, err
 }
 
@@ -175,7 +175,7 @@ func (o *Operation[R, A]) steps(row R) []Step[R, A] {
 }
 
 // call makes a step's call, within its time, and reads its answer.
-func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made A, counts, waits bool) (outcome Outcome[A]) {
+func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made A, counts, waited bool) (outcome Outcome[A]) {
 	ctx, cancel := context.WithTimeout(ctx, o.Intents.CallTime())
 	defer cancel()
 	err := o.Intents.caught(ctx, "call", func() error {
@@ -184,7 +184,7 @@ func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made
 			return err
 		}
 		a, err := step.Call(ctx, gw, row, made)
-		faultpoint.Hit(step.Answered)
+		faultpoint.Hit(step.FaultPoint)
 		if err == nil {
 			outcome = step.judge(row, a)
 		}
@@ -194,9 +194,9 @@ func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made
 	case err == nil:
 		return outcome
 	case step.Behind:
-		return NotKnown[A]{Answer: made, Cause: err}
+		return NotKnown[A]{Result: made, Cause: err}
 	}
-	return outcomeOf(err, made, counts, waits)
+	return outcomeOf(err, made, counts, waited)
 }
 
 // caught keeps a panic within a call or look: what it did is not known.
@@ -217,7 +217,7 @@ func (o *Operation[R, A]) gateway(row R) (gateway.Gateway, error) {
 
 func (s Step[R, A]) judge(row R, a A) Outcome[A] {
 	if s.Judge == nil {
-		return Succeeded[A]{Answer: a}
+		return Succeeded[A]{Result: a}
 	}
 	return s.Judge(row, a)
 }
@@ -240,7 +240,7 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 		switch {
 		case err == nil && outcome.step().Ends():
 			err = s.EndTx(ctx, tx, ref, outcome, by)
-		case err == nil && by == ByAnswer:
+		case err == nil && by == ByResponse:
 			err = s.waitTx(ctx, tx, ref)
 		}
 		if err == nil {
@@ -254,17 +254,17 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 // outcomeOf reads the error of a call, for all users in one place. What nobody foresaw is not known. A refusal counts
 // where it is of the only call that may have made something; that the gateway was not reached, or lacks what the call
 // stands on, where somebody waits for the answer: else the looks ask again.
-func outcomeOf[A any](err error, made A, counts, waits bool) Outcome[A] {
+func outcomeOf[A any](err error, made A, counts, waited bool) Outcome[A] {
 	var declined *gateway.Declined
 	var rejected *gateway.Rejected
 	switch {
 	case errors.Is(err, gateway.ErrOutcomeUnknown):
 	case errors.As(err, &declined):
 		return Declined[A]{Cause: err}
-	case counts && gateway.Certain(err) && (waits || errors.As(err, &rejected)):
+	case counts && gateway.Certain(err) && (waited || errors.As(err, &rejected)):
 		return Refused[A]{Cause: err}
 	}
-	return NotKnown[A]{Answer: made, Cause: err}
+	return NotKnown[A]{Result: made, Cause: err}
 }
 
 // OpenTx opens intents in the transaction that commits their users' rows, in one statement. *ErrOpen when one of them
@@ -277,7 +277,7 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 	now := s.deps.Clock.Now()
 	p := paymentsdb.IntentInsertParams{Now: now}
 	for _, o := range openings {
-		if s.hooks.Users[o.Kind].look == nil {
+		if s.hooks.Users[o.Kind].check == nil {
 			return fmt.Errorf("open intent: nobody looks for intents of kind %q", o.Kind)
 		}
 		callEnds, next, calls, misses := now, now, int32(0), int32(0)

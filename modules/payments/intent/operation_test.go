@@ -38,9 +38,9 @@ func buy(t *testing.T, change ...func(*intent.Deps)) (*buying, *intent.Operation
 			},
 			Judge: func(_ objectid.ID, a string) intent.Outcome[string] {
 				if a == "waiting" {
-					return intent.Pending[string]{Answer: a}
+					return intent.Pending[string]{Result: a}
 				}
-				return intent.Succeeded[string]{Answer: a}
+				return intent.Succeeded[string]{Result: a}
 			},
 		}
 	}
@@ -63,7 +63,7 @@ func buy(t *testing.T, change ...func(*intent.Deps)) (*buying, *intent.Operation
 			state := "nothing"
 			switch outcome := outcome.(type) {
 			case intent.Succeeded[string]:
-				state = outcome.Answer
+				state = outcome.Result
 			case intent.Pending[string]:
 				state = "half"
 			case intent.Declined[string]:
@@ -146,7 +146,7 @@ func TestAFailureBehindWhatCountsIsNotKnown(t *testing.T) {
 			op.Steps[1].Behind = true
 			b.calls["second"], b.found["first"] = func() (string, error) { return "", cause }, "first"
 			id, outcome := b.bought(op)
-			require.Equal(t, intent.NotKnown[string]{Answer: "first", Cause: cause}, outcome)
+			require.Equal(t, intent.NotKnown[string]{Result: "first", Cause: cause}, outcome)
 			for range 30 {
 				b.turn("gwa", time.Minute)
 			}

@@ -33,7 +33,7 @@ func TestPausesOfASilentGateway(t *testing.T) {
 			gaps, last = append(gaps, b.clock.Now().Sub(last)), b.clock.Now()
 			if n > 3 {
 				i, _ := b.open(bad)
-				b.clock.Advance(i.NextLook.Sub(b.clock.Now()) - time.Second)
+				b.clock.Advance(i.NextCheck.Sub(b.clock.Now()) - time.Second)
 			}
 		}
 	}
@@ -43,7 +43,7 @@ func TestPausesOfASilentGateway(t *testing.T) {
 	}, gaps)
 	b.turn("gwb", 7*24*time.Hour)
 	i, _ := b.open(bad)
-	require.Equal(t, b.clock.Now().Add(24*time.Hour), i.NextLook)
+	require.Equal(t, b.clock.Now().Add(24*time.Hour), i.NextCheck)
 	b.has(bad, "panic")
 	b.turn("gwb", 24*time.Hour)
 	require.Equal(t, "open", b.state(bad), "a panic is not known")
@@ -87,7 +87,7 @@ func TestRecoveryEndsSoonAfterTheGateways(t *testing.T) {
 		total += len(ids)
 		require.Zero(t, b.count("SELECT count(*) FROM public.toys WHERE state = 'open'"))
 		b.mu.Lock()
-		b.answers = map[objectid.ID]string{}
+		b.remote = map[objectid.ID]string{}
 		b.mu.Unlock()
 	}
 	require.LessOrEqual(t, late*100, total*5)
@@ -95,7 +95,7 @@ func TestRecoveryEndsSoonAfterTheGateways(t *testing.T) {
 
 // outage has the gateway fail for a while. The calls are made in its first part, half
 // of them were not carried out.
-func (b *toy) outage(at gateway.Name, calls int, first, whole time.Duration) (made, nothing []objectid.ID) {
+func (b *toy) outage(at gateway.Name, calls int, first, whole time.Duration) (made, missing []objectid.ID) {
 	b.t.Helper()
 	end := b.clock.Now().Add(whole)
 	for n := range calls {
@@ -103,7 +103,7 @@ func (b *toy) outage(at gateway.Name, calls int, first, whole time.Duration) (ma
 		if n%2 == 0 {
 			made = append(made, id)
 		} else {
-			nothing = append(nothing, id)
+			missing = append(missing, id)
 		}
 		b.turn(at, first/time.Duration(calls))
 	}
@@ -113,10 +113,10 @@ func (b *toy) outage(at gateway.Name, calls int, first, whole time.Duration) (ma
 	for _, id := range made {
 		b.has(id, "made")
 	}
-	for _, id := range nothing {
+	for _, id := range missing {
 		b.has(id, "nothing")
 	}
-	return made, nothing
+	return made, missing
 }
 
 // settled counts those of the rows that are.
@@ -151,10 +151,10 @@ func TestAMinuteAfterAnOutage(t *testing.T) {
 		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			made, nothing := b.outage(at, 100, 5*time.Minute, 15*time.Minute)
+			made, missing := b.outage(at, 100, 5*time.Minute, 15*time.Minute)
 			b.aMinuteOfReplies(at)
-			require.GreaterOrEqual(t, b.settled(made, nothing), 95)
-			require.LessOrEqual(t, len(b.looks), 25_000/5/2, "two calls each")
+			require.GreaterOrEqual(t, b.settled(made, missing), 95)
+			require.LessOrEqual(t, len(b.checked), 25_000/5/2, "two calls each")
 		})
 	}
 }
@@ -165,13 +165,13 @@ func TestAMinuteAfterAnOutage(t *testing.T) {
 func TestWhatWasCalledLateInAnOutage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	made, nothing := b.outage("gwa", 100, 15*time.Minute, 15*time.Minute)
+	made, missing := b.outage("gwa", 100, 15*time.Minute, 15*time.Minute)
 	b.aMinuteOfReplies("gwa")
 	require.Equal(t, len(made), b.settled(made))
 	for range 9 * 6 {
 		b.turn("gwa", 10*time.Second)
 	}
-	require.Equal(t, len(nothing), b.settled(nothing))
+	require.Equal(t, len(missing), b.settled(missing))
 	require.Equal(t, 0,
 		b.count(`SELECT count(*) FROM payments.intents WHERE state = 'missing' AND ended_at < call_ends_at + interval '7 minutes'`))
 	require.Equal(t, 0,
@@ -233,35 +233,35 @@ func TestLooksShareAFifthOfTheQuotaOldestFirst(t *testing.T) {
 	}
 	other := b.lost("gwb", "made")
 	b.turn("gwa", time.Minute)
-	require.Len(t, b.looks, 10, "a fifth of 100 calls, two a look")
-	require.ElementsMatch(t, ids[:8], b.looks[:8], "the oldest first")
-	require.ElementsMatch(t, ids[8:10], b.looks[8:])
+	require.Len(t, b.checked, 10, "a fifth of 100 calls, two a look")
+	require.ElementsMatch(t, ids[:8], b.checked[:8], "the oldest first")
+	require.ElementsMatch(t, ids[8:10], b.checked[8:])
 	b.turn("gwa", time.Hour)
 	require.NoError(t, b.svc.CheckNow(t.Context(), ids[14]))
-	require.Len(t, b.looks, 10)
+	require.Len(t, b.checked, 10)
 	b.turn("gwb", 0)
 	require.Equal(t, "made", b.state(other), "gateway B's looks are its own")
 	b.turn("gwa", 11*time.Hour)
-	require.Len(t, b.looks, 21, "the next window")
+	require.Len(t, b.checked, 21, "the next window")
 }
 
 func TestAfterADayPeopleHearOfIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	var told []objectid.ID
+	var reported []objectid.ID
 	b.svc.Connect(intent.Hooks{
 		Unknown: func(_ context.Context, _ pgx.Tx, i intent.Intent) error {
-			told = append(told,
+			reported = append(reported,
 				i.Subject)
 			return nil
 		},
 	})
 	first, second := b.lost("gwb", "failing"), b.lost("gwb", "failing")
 	b.turn("gwb", 24*time.Hour-time.Second)
-	require.Empty(t, told)
+	require.Empty(t, reported)
 	b.turn("gwb", time.Second)
 	b.turn("gwb", time.Hour)
-	require.ElementsMatch(t, []objectid.ID{first, second}, told)
+	require.ElementsMatch(t, []objectid.ID{first, second}, reported)
 	var raw []byte
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT args FROM jobs.river_job WHERE kind = 'operators_mail'").
 		Scan(&raw), "one mail")
@@ -270,5 +270,5 @@ func TestAfterADayPeopleHearOfIt(t *testing.T) {
 	require.Contains(t, mail.Subject, "2 orders")
 	require.True(t, strings.Contains(mail.Text, first.String()) && strings.Contains(mail.Text, "HTML"))
 	b.turn("gwb", 48*time.Hour)
-	require.Len(t, told, 2)
+	require.Len(t, reported, 2)
 }

@@ -50,9 +50,9 @@ func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
 	o.Kind, o.CallTime = r.Kind, s.CallTime()
 	s.deps.Log.WarnContext(ctx, "not carried out at the gateway yet", slog.String("kind", string(o.Kind)), slog.String("subject_id", o.Subject.String()),
 		slog.String("gateway", string(o.Gateway)), slog.Any("error", cause))
-	waits := errors.Is(cause, ErrUnderWay)
+	underWay := errors.Is(cause, ErrUnderWay)
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if err := s.OpenTx(ctx, tx, o); err != nil || !waits {
+		if err := s.OpenTx(ctx, tx, o); err != nil || !underWay {
 			return err
 		}
 		return s.waitTx(ctx, tx, o.Ref)
@@ -61,7 +61,7 @@ func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
 	switch {
 	case errors.As(err, &open):
 		return nil // another try has failed meanwhile
-	case err != nil || waits:
+	case err != nil || underWay:
 		return err
 	}
 	return s.notKnown(ctx, o.Ref, cause)
@@ -82,7 +82,7 @@ func (r *Repeated) Sweep(ctx context.Context, ref Ref, do, later func() error) e
 
 // User is what the schedule of looks has to know of the kind.
 func (r *Repeated) User() User {
-	return User{look: func(ctx context.Context, l *statusCheck) (outcome, error) {
+	return User{check: func(ctx context.Context, l *statusCheck) (outcome, error) {
 		err := r.Do(gateway.Background(ctx), l.Ref)
 		if errors.Is(err, ErrUnderWay) {
 			return waiting, nil

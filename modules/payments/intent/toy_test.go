@@ -39,8 +39,8 @@ type toy struct {
 	gateways gateway.Set
 
 	mu      sync.Mutex
-	answers map[objectid.ID]string // what the gateway has of a row: made, waiting, nothing, failing, panic
-	looks   []objectid.ID          // in the order in which they were made
+	remote  map[objectid.ID]string // what the gateway has of a row: made, waiting, nothing, failing, panic
+	checked []objectid.ID          // in the order in which they were made
 	again   bool                   // what is proved to be missing is ordered again
 	calls   int
 }
@@ -48,7 +48,7 @@ type toy struct {
 func setup(t *testing.T, change ...func(*intent.Deps)) *toy {
 	t.Helper()
 	b := &toy{
-		t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), answers: map[objectid.ID]string{}, gateways: fakes(),
+		t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), remote: map[objectid.ID]string{}, gateways: fakes(),
 	}
 	log := secrettest.Logger(t)
 	client, err := jobs.New(b.db, jobs.Options{Log: log})
@@ -99,22 +99,22 @@ func (b *toy) lost(at gateway.Name, has string) objectid.ID {
 func (b *toy) has(id objectid.ID, what string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.answers[id] = what
+	b.remote[id] = what
 }
 
 func (b *toy) all(what string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for id := range b.answers {
-		b.answers[id] = what
+	for id := range b.remote {
+		b.remote[id] = what
 	}
 }
 
 func (b *toy) request(id objectid.ID) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.looks = append(b.looks, id)
-	return b.answers[id]
+	b.checked = append(b.checked, id)
+	return b.remote[id]
 }
 
 func (b *toy) settle(ctx context.Context, id objectid.ID, state string, how intent.Outcome[any]) error {
@@ -203,7 +203,7 @@ func (b *toy) open(id objectid.ID) (intent.Intent, bool) {
 func (b *toy) seen(id objectid.ID) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, other := range b.looks {
+	for _, other := range b.checked {
 		if other == id {
 			n++
 		}

@@ -26,20 +26,20 @@ const (
 	turnTime, mostBatches = 10 * time.Minute, 100
 	// atOnce is how many looks are made at a time.
 	atOnce = 8
-	// justLooked is how soon after a look another one is worth a call.
-	justLooked = 5 * time.Second
+	// justChecked is how soon after a look another one is worth a call.
+	justChecked = 5 * time.Second
 	// probeFailures is how often an intent may fail and still stand for the gateway:
 	// what fails longer may be odd by itself.
 	probeFailures = 40
-	// toldAfter is how long something may be not known before people hear of it.
-	toldAfter = 24 * time.Hour
+	// mailAfter is how long something may be not known before people hear of it.
+	mailAfter = 24 * time.Hour
 )
 
 // CheckDue is one turn of looks at a gateway: what is due, oldest first, until nothing is, the share of the quota is
 // used up, or the gateway does not answer. It also tells the operators what has been not known for a day. A gateway's
 // error is none of the turn's: it is noted at the intent, which is looked at again.
 func (s *Service) CheckDue(ctx context.Context, gateway gateway.Name) error {
-	failed := s.tell(ctx, gateway)
+	failed := s.notify(ctx, gateway)
 	for range mostBatches {
 		found, probe, err := s.claim(ctx, gateway, s.dueTx)
 		if err != nil || len(found) == 0 && !probe {
@@ -64,17 +64,17 @@ func (s *Service) CheckDue(ctx context.Context, gateway gateway.Name) error {
 func (s *Service) claim(ctx context.Context, gateway gateway.Name, lease func(context.Context, pgx.Tx, health.Share) (rows, bool, error)) (found rows, probe bool, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		left, err := s.health.ShareTx(ctx, tx, gateway)
-		if err != nil || left.Looks <= 0 {
+		if err != nil || left.Checks <= 0 {
 			return err
 		}
 		if found, probe, err = lease(ctx, tx, left); err != nil {
 			return fmt.Errorf("claim intents: %w", err)
 		}
-		looks := len(found)
+		checks := len(found)
 		if probe {
-			looks = 1
+			checks = 1
 		}
-		return s.health.SpendTx(ctx, tx, left, looks, probe)
+		return s.health.SpendTx(ctx, tx, left, checks, probe)
 	})
 	return found, probe, err
 }
@@ -84,12 +84,12 @@ func (s *Service) claim(ctx context.Context, gateway gateway.Name, lease func(co
 func (s *Service) dueTx(ctx context.Context, tx pgx.Tx, left health.Share) (found rows, probe bool, err error) {
 	now := s.deps.Clock.Now()
 	found, err = s.db.IntentClaim(ctx, tx, paymentsdb.IntentClaimParams{
-		Until: now.Add(lookLease), Now: now, Gateway: left.Gateway, Before: now, Most: min(atOnce, left.Looks),
+		Until: now.Add(checkLease), Now: now, Gateway: left.Gateway, Before: now, Most: min(atOnce, left.Checks),
 	})
 	if err != nil || len(found) > 0 || !left.Probe {
 		return found, false, err
 	}
-	found, err = s.db.IntentProbe(ctx, tx, paymentsdb.IntentProbeParams{Until: now.Add(lookLease), Now: now, Gateway: left.Gateway, MostFailures: probeFailures})
+	found, err = s.db.IntentProbe(ctx, tx, paymentsdb.IntentProbeParams{Until: now.Add(checkLease), Now: now, Gateway: left.Gateway, MostFailures: probeFailures})
 	return found, true, err
 }
 
@@ -97,7 +97,7 @@ func (s *Service) dueTx(ctx context.Context, tx pgx.Tx, left health.Share) (foun
 // that another process looks at, or has just looked at, and all when the share of the quota is used up. What the
 // gateway answers is no error: the row says what came of it.
 func (s *Service) CheckNow(ctx context.Context, subject objectid.ID) error {
-	return s.checkOf(ctx, subject, "", s.deps.Clock.Now().Add(-justLooked))
+	return s.checkOf(ctx, subject, "", s.deps.Clock.Now().Add(-justChecked))
 }
 
 // CheckOne is CheckNow for one kind, also right after another look: for jobs that carry a row's id.
@@ -113,7 +113,7 @@ func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, sinc
 	}
 	found, _, err := s.claim(ctx, open.Gateway, func(ctx context.Context, tx pgx.Tx, _ health.Share) (rows, bool, error) {
 		now := s.deps.Clock.Now()
-		p := paymentsdb.IntentClaimOfParams{Until: now.Add(lookLease), Now: now, SubjectID: subject, Kind: k, Since: since}
+		p := paymentsdb.IntentClaimOfParams{Until: now.Add(checkLease), Now: now, SubjectID: subject, Kind: k, Since: since}
 		found, err := s.db.IntentClaimOf(ctx, tx, p)
 		return found, false, err
 	})
@@ -123,12 +123,12 @@ func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, sinc
 	return err
 }
 
-// tell writes to the operators, once an intent, what has been not known for a day, and
+// notify writes to the operators, once an intent, what has been not known for a day, and
 // has it put on the list of money to be looked at.
-func (s *Service) tell(ctx context.Context, gateway gateway.Name) error {
+func (s *Service) notify(ctx context.Context, gateway gateway.Name) error {
 	now := s.deps.Clock.Now()
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		found, err := s.db.IntentTell(ctx, tx, paymentsdb.IntentTellParams{Now: now, Gateway: gateway, Since: now.Add(-toldAfter)})
+		found, err := s.db.IntentTell(ctx, tx, paymentsdb.IntentTellParams{Now: now, Gateway: gateway, Since: now.Add(-mailAfter)})
 		if err != nil {
 			return fmt.Errorf("find what is not known: %w", err)
 		}
@@ -144,7 +144,7 @@ func (s *Service) tell(ctx context.Context, gateway gateway.Name) error {
 			}
 			orders = append(orders, fmt.Sprintf("%s %s, since %s: %s", r.Kind, i.Subject, i.Since().Format(time.RFC3339), i.Cause))
 		}
-		return s.health.TellNotKnownTx(ctx, tx, gateway, orders)
+		return s.health.NotifyNotKnownTx(ctx, tx, gateway, orders)
 	})
 }
 

@@ -180,12 +180,12 @@ func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway g
 // IsUnused reports whether a payment, by any of its ids, gave nobody anything: it is, or
 // was, on the list, and has extended nothing. What happens to it changes no subscription.
 func (s *Reader) IsUnused(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	nothing, err := s.db.UnappliedIsUnused(ctx, db,
+	unused, err := s.db.UnappliedIsUnused(ctx, db,
 		paymentsdb.UnappliedIsUnusedParams{Gateway: string(gateway), PaymentRef: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read what payment %s bought: %w", paymentID, err)
 	}
-	return nothing, nil
+	return unused, nil
 }
 
 // UnappliedPayments is the collection of money that gave nobody anything

@@ -58,11 +58,11 @@ func (s *Cases) MoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnap
 
 // ByPlatformTx makes a change of a case that nobody but the platform decides, and tells
 // the audit trail, which has nobody else to name. Its errors are change's.
-func (s *Cases) ByPlatformTx(ctx context.Context, tx pgx.Tx, id objectid.ID, deed string, change func() error) error {
+func (s *Cases) ByPlatformTx(ctx context.Context, tx pgx.Tx, id objectid.ID, action string, change func() error) error {
 	if s.deps.Accounts == nil {
 		return change()
 	}
-	return UnappliedPayments.AuditTx(audit.ByPlatform(ctx, s.deps.Accounts, deed), tx, []objectid.ID{id}, change)
+	return UnappliedPayments.AuditTx(audit.ByPlatform(ctx, s.deps.Accounts, action), tx, []objectid.ID{id}, change)
 }
 
 // writeMoveTx writes the state and the row of its history, and has the payer written to when their money
@@ -134,9 +134,9 @@ func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 	refunds []paymentsdb.PaymentsRefund) (c Move, changes bool, err error) {
 	done := slices.ContainsFunc(refunds,
 		func(r paymentsdb.PaymentsRefund) bool { return r.Status == gateway.RefundStatusDone })
-	waits := slices.ContainsFunc(refunds,
+	open := slices.ContainsFunc(refunds,
 		func(r paymentsdb.PaymentsRefund) bool { return r.Status != gateway.RefundStatusDone })
-	if u.State != state.UnappliedRefunding || !done || waits {
+	if u.State != state.UnappliedRefunding || !done || open {
 		return c, false, nil
 	}
 	last, err := s.db.UnappliedLastDecision(ctx, tx, u.ID)

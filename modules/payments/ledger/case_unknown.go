@@ -66,16 +66,16 @@ func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, s
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
-	told, err := s.db.IntentMailedOf(ctx, tx, paymentsdb.IntentMailedOfParams{SubjectID: subject, Gateway: gw})
+	mailed, err := s.db.IntentMailedOf(ctx, tx, paymentsdb.IntentMailedOfParams{SubjectID: subject, Gateway: gw})
 	if err != nil {
 		return fmt.Errorf("read intents: %w", err)
 	}
-	if u.State != state.UnappliedOpen || len(told) == 0 || told[0].State == state.IntentOpen {
+	if u.State != state.UnappliedOpen || len(mailed) == 0 || mailed[0].State == state.IntentOpen {
 		return nil
 	}
-	note := outcomeText(told[0])
+	note := outcomeText(mailed[0])
 	c := Move{To: state.UnappliedKept, Source: state.ByPlatform, Reason: note, Note: note, ForPeople: true}
-	if told[0].Kind == intent.End {
+	if mailed[0].Kind == intent.End {
 		c.SubscriptionID = subject // earlier releases did not tell it
 	}
 	_, err = s.MoveTx(ctx, tx, u, c)

@@ -33,7 +33,7 @@ func (*Reader) PersonalDataName() string { return "payments" }
 // PersonalData returns the customer's settled payments, refunds and disputes. Of
 // orders, which may be a guest's, nothing unless their address is verified.
 func (*Reader) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
-	held := map[string][]json.RawMessage{}
+	data := map[string][]json.RawMessage{}
 	for name, sql := range map[string]string{
 		"settled": paymentsOfCustomerSQL, "refunds": refundsOfCustomerSQL, "disputes": disputesOfCustomerSQL,
 	} {
@@ -41,9 +41,9 @@ func (*Reader) PersonalData(ctx context.Context, db postgres.DB, customerID obje
 		if err != nil {
 			return nil, fmt.Errorf("list %s: %w", name, err)
 		}
-		if held[name], err = pgx.CollectRows(rows, pgx.RowTo[json.RawMessage]); err != nil {
+		if data[name], err = pgx.CollectRows(rows, pgx.RowTo[json.RawMessage]); err != nil {
 			return nil, fmt.Errorf("list %s: %w", name, err)
 		}
 	}
-	return held, nil
+	return data, nil
 }

@@ -36,8 +36,8 @@ type DisputeChange struct {
 	// decided since this report. Both are false of a repetition or an older report,
 	// and true where the first report is that it was lost.
 	Opened, Closed bool
-	// OfNothing: the money that it is about gave nobody anything.
-	OfNothing bool
+	// Unused: the money that it is about gave nobody anything.
+	Unused bool
 }
 
 // Dispute is a row of the ledger of disputes.
@@ -57,7 +57,7 @@ type Dispute struct {
 	EventID          string
 	OpenedAt         time.Time
 	ClosedAt         *time.Time
-	OfNothing        bool // as DisputeChange.OfNothing
+	Unused           bool // as DisputeChange.Unused
 }
 
 // ReportedByAdmin is the native status of a dispute that an admin entered by hand.
@@ -81,7 +81,7 @@ func (s *Ledger) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord
 		return DisputeChange{}, err
 	}
 	change.At = r.Report.At
-	if change.OfNothing, err = s.reader.IsUnused(ctx, tx, r.Gateway, r.Report.PaymentID); err != nil {
+	if change.Unused, err = s.reader.IsUnused(ctx, tx, r.Gateway, r.Report.PaymentID); err != nil {
 		return DisputeChange{}, err
 	}
 	switch {
@@ -97,8 +97,8 @@ func (s *Ledger) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord
 // the report is older than what is known, says it again, or the table holds against it.
 func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	d, now := r.Report, s.deps.Clock.Now()
-	told := d.State == gateway.DisputeOpen || d.State == gateway.DisputeWon || d.State == gateway.DisputeLost
-	if told && d.PaymentID != "" && d.NativeStatus != ReportedByAdmin { // without a payment it could be anybody's
+	reported := d.State == gateway.DisputeOpen || d.State == gateway.DisputeWon || d.State == gateway.DisputeLost
+	if reported && d.PaymentID != "" && d.NativeStatus != ReportedByAdmin { // without a payment it could be anybody's
 		err := s.db.DisputeAdopt(ctx, tx, paymentsdb.DisputeAdoptParams{
 			Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID,
 			Kind:         cmp.Or(d.Kind, gateway.Chargeback),
@@ -234,7 +234,7 @@ func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway
 			Amount: money.Cents(row.AmountCents),
 			Reason: nullable.Value(row.Reason), Kind: row.Kind, State: row.State, NativeStatus: row.NativeStatus,
 			EventID:  nullable.Value(row.EventID),
-			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt, OfNothing: found.OfNothing,
+			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt, Unused: found.OfNothing,
 		}
 	}
 	return all, nil

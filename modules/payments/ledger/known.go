@@ -23,45 +23,45 @@ func (s *Reader) Knows(ctx context.Context, db postgres.DB, e gateway.Event) (bo
 	case gateway.RefundChange:
 		return s.knowsRefunds(ctx, db, e.Gateway, p.Report)
 	}
-	told, ok := e.Payment()
+	paid, ok := e.Payment()
 	if !ok {
 		return true, nil
 	}
-	p, err := s.FindPayment(ctx, db, e.Gateway, told.ID)
+	p, err := s.FindPayment(ctx, db, e.Gateway, paid.ID)
 	return p != nil, err
 }
 
 func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Name,
-	told gateway.RefundReport) (bool, error) {
-	if told.HasTotal {
+	report gateway.RefundReport) (bool, error) {
+	if report.HasTotal {
 		total, err := s.db.RefundTotalOfPayment(ctx, db,
-			paymentsdb.RefundTotalOfPaymentParams{Gateway: gw, PaymentRef: told.PaymentID})
-		if err != nil || money.Cents(total) >= told.Total {
-			return money.Cents(total) == told.Total, err
+			paymentsdb.RefundTotalOfPaymentParams{Gateway: gw, PaymentRef: report.PaymentID})
+		if err != nil || money.Cents(total) >= report.Total {
+			return money.Cents(total) == report.Total, err
 		}
-		return s.tookByRefund(ctx, db, gw, told)
+		return s.tookByRefund(ctx, db, gw, report)
 	}
-	known, err := s.refundsInLedger(ctx, db, gw, told)
-	if err != nil || known || hasFailed(told.Singles) {
+	known, err := s.refundsInLedger(ctx, db, gw, report)
+	if err != nil || known || hasFailed(report.Singles) {
 		return known, err
 	}
-	return s.tookByRefund(ctx, db, gw, told)
+	return s.tookByRefund(ctx, db, gw, report)
 }
 
 // tookByRefund reports whether what no row of the refunds tells stands among the
 // disputes that were lost (disputeByRefundTx).
 func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, gw gateway.Name,
-	told gateway.RefundReport) (bool, error) {
+	report gateway.RefundReport) (bool, error) {
 	return s.db.DisputeTookPayment(ctx, db, paymentsdb.DisputeTookPaymentParams{
-		Gateway: gw, PaymentRef: told.PaymentID,
+		Gateway: gw, PaymentRef: report.PaymentID,
 	})
 }
 
 // refundsInLedger compares refunds that are told one by one. One that is under way
 // there and not here is no difference yet, and neither is one that came to nothing.
 func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway.Name,
-	told gateway.RefundReport) (bool, error) {
-	for _, single := range told.Singles {
+	report gateway.RefundReport) (bool, error) {
+	for _, single := range report.Singles {
 		status, err := s.db.RefundStatusOf(ctx, db,
 			paymentsdb.RefundStatusOfParams{Gateway: gw, GatewayRefundID: &single.ID})
 		if err := orNone(err); err != nil {
@@ -72,7 +72,7 @@ func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway
 		}
 		if status == "" && single.Status == gateway.RefundStatusFailed {
 			lost, err := s.db.DisputeLostByRefund(ctx, db, paymentsdb.DisputeLostByRefundParams{
-				Gateway: gw, PaymentRef: told.PaymentID, GatewayDisputeID: TakenBackID(told.PaymentID),
+				Gateway: gw, PaymentRef: report.PaymentID, GatewayDisputeID: TakenBackID(report.PaymentID),
 				RefundID: single.ID,
 			})
 			if err != nil || lost {

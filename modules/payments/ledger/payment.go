@@ -25,7 +25,7 @@ type Record struct {
 	LocalID    objectid.ID // the subscription, order or customer
 	CustomerID objectid.ID
 	Payment    gateway.Payment // settled; without SettledAt the present instant counts
-	Shown      bool            // the gateway was asked for it and shows it: no event alone tells it
+	Confirmed  bool            // the gateway was asked for it and shows it: no event alone tells it
 }
 
 // RecordPaymentTx writes a settled payment into the ledger. First reports that
@@ -44,9 +44,9 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 	if p.SettledAt != nil {
 		settledAt = *p.SettledAt
 	}
-	var shownAt *time.Time
-	if r.Shown {
-		shownAt = &now
+	var confirmedAt *time.Time
+	if r.Confirmed {
+		confirmedAt = &now
 	}
 	ids := r.eventSubjects()
 	row, err := s.db.PaymentInsert(ctx, tx, paymentsdb.PaymentInsertParams{
@@ -54,7 +54,7 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 		InvoiceID: nullable.Ptr(p.InvoiceID), PaymentIntentID: nullable.Ptr(p.PaymentIntentID),
 		Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID,
 		AmountCents: int64(p.Amount), Method: p.Method, NativeStatus: p.NativeStatus,
-		SettledAt: settledAt, DueAt: p.MadeFor, ShownAt: shownAt, At: now, Subjects: ids,
+		SettledAt: settledAt, DueAt: p.MadeFor, ShownAt: confirmedAt, At: now, Subjects: ids,
 	})
 	if err != nil {
 		return false, err
@@ -63,7 +63,7 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 		err := s.db.PaymentRepeat(ctx, tx, paymentsdb.PaymentRepeatParams{
 			Gateway: r.Gateway, GatewayPaymentID: p.ID, NativeStatus: p.NativeStatus,
 			InvoiceID: nullable.Ptr(p.InvoiceID), PaymentIntentID: nullable.Ptr(p.PaymentIntentID), DueAt: p.MadeFor,
-			ShownAt: shownAt, At: now,
+			ShownAt: confirmedAt, At: now,
 		})
 		if err != nil {
 			return false, err
@@ -257,7 +257,7 @@ func (s *Reader) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gat
 // PaidFor is a payment that paid for a day.
 type PaidFor struct {
 	PaymentID string
-	Shown     bool // the gateway showed it, once it was asked
+	Confirmed bool // the gateway showed it, once it was asked
 }
 
 // PaidFor lists the other payments of a subscription that count, that gateway A charged for
@@ -275,7 +275,7 @@ func (s *Reader) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Na
 	}
 	all := make([]PaidFor, len(rows))
 	for i, row := range rows {
-		all[i] = PaidFor{PaymentID: row.GatewayPaymentID, Shown: row.IsShown}
+		all[i] = PaidFor{PaymentID: row.GatewayPaymentID, Confirmed: row.IsShown}
 	}
 	return all, nil
 }

@@ -133,8 +133,8 @@ func (s *Ledger) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]
 func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, row *Refund) error {
 	now := s.deps.Clock.Now()
 	switch {
-	case row.held != nil:
-		return fmt.Errorf("settle refund %s: %w", row.ID, row.held)
+	case row.unlisted != nil:
+		return fmt.Errorf("settle refund %s: %w", row.ID, row.unlisted)
 	case row.isNew:
 		id, err := s.newRefundID(ctx, tx, row.ID)
 		if err != nil {

@@ -142,7 +142,7 @@ type Refund struct {
 	UpdatedAt   time.Time  // when the row was last changed, by ours
 
 	isNew, changed bool
-	held           error // a move that the table does not have
+	unlisted       error // a move that the table does not have
 }
 
 // settleRefunds brings the rows of one payment, oldest first, in line with a
@@ -365,7 +365,7 @@ func newRefund(r gateway.RefundReport, amount money.Cents, by state.RefundAction
 func (r *Refund) move(by state.RefundAction, at *time.Time) {
 	to, err := state.Refunds.Move(r.Status, by)
 	if err != nil {
-		r.held = err
+		r.unlisted = err
 	} else if to != r.Status {
 		r.Status, r.RefundedAt, r.Failure, r.changed = to, at, state.Refunds.ReasonOf(by), true
 	}

@@ -166,13 +166,13 @@ func TestARequestIsSettledByTheWebhookOfTheSameRefund(t *testing.T) {
 	})
 	require.Len(t, rows, 1, "no second row")
 	require.Equal(t, gateway.RefundStatusDone, request.Status)
-	answer := gateway.RefundReport{
+	report := gateway.RefundReport{
 		PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(2),
 		Singles: []gateway.SingleRefund{{
 			ID: "re_1", RefundID: request.ID, Amount: 1000, Status: gateway.RefundStatusDone, At: at(1),
 		}},
 	}
-	rows = settle(rows, &known, answer)
+	rows = settle(rows, &known, report)
 	require.Len(t, rows, 1)
 	require.Equal(t, "re_1", request.GatewayRefundID)
 	require.Equal(t, money.Cents(1000), DoneSum(rows))

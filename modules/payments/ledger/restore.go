@@ -35,11 +35,11 @@ func (s *Reader) MayLack(ctx context.Context, db postgres.DB, paidAt *time.Time)
 	if paidAt != nil {
 		paidAt = new(paidAt.Add(-restoreGrace))
 	}
-	noted, err := s.db.DatabaseMarkHoldsSince(ctx, db, paidAt)
+	holds, err := s.db.DatabaseMarkHoldsSince(ctx, db, paidAt)
 	if err != nil {
 		return true, fmt.Errorf("compare the database: %w", err)
 	}
-	return !noted, nil
+	return !holds, nil
 }
 
 // AcceptDatabase says that this database is complete again: what both gateways know

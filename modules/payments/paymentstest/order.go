@@ -99,8 +99,8 @@ func deliver(t testing.TB, to, header, proof string, body []byte) string {
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
+	raw, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, res.StatusCode, "%s", answer)
-	return string(answer)
+	require.Equal(t, http.StatusOK, res.StatusCode, "%s", raw)
+	return string(raw)
 }

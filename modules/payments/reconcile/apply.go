@@ -91,11 +91,11 @@ func (s *Reconciler) takeMissed(ctx context.Context, gw gateway.Adapter, m misse
 		}
 		result = applied
 	} else {
-		answer, err := s.webhooks.Receive(ctx, gw, m.body, "", s.deps.Clock.Now())
+		response, err := s.webhooks.Receive(ctx, gw, m.body, "", s.deps.Clock.Now())
 		if err != nil {
 			return f, fmt.Errorf("take event %s: %w", f.ID, err)
 		}
-		result = answer.Result
+		result = response.Result
 	}
 	f.Verdict = verdict(result, dryRun)
 	f.LocalID = localOf(result)
@@ -159,12 +159,12 @@ func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e 
 	if err != nil || known {
 		return f, false, err
 	}
-	if told, is := e.Payload.(gateway.NamelessPayment); is {
-		alone, err := standsAlone(ctx, gw, told.Payment)
+	if nameless, is := e.Payload.(gateway.NamelessPayment); is {
+		alone, err := standsAlone(ctx, gw, nameless.Payment)
 		if err != nil || !alone {
 			return f, false, err
 		}
-		e.Payload = gateway.SettledPayment(told)
+		e.Payload = gateway.SettledPayment(nameless)
 	}
 	link, err := s.webhooks.MissingLink(ctx, gw, e)
 	if err != nil {
@@ -225,8 +225,8 @@ const unknownAfter = time.Hour
 // ours, on the list of unapplied payments. All else that enters the account of gateway
 // A is somebody else's affair.
 func (s *Reconciler) listUnknown(ctx context.Context, e gateway.Event) error {
-	told, settled := e.Payload.(gateway.SettledPayment)
-	p := told.Payment
+	paid, settled := e.Payload.(gateway.SettledPayment)
+	p := paid.Payment
 	if !settled || p.Amount == 0 || p.SettledAt == nil || p.SettledAt.After(s.deps.Clock.Now().Add(-unknownAfter)) {
 		return nil
 	}
@@ -309,9 +309,9 @@ func (s *Reconciler) confirm(ctx context.Context, gw gateway.Adapter, e gateway.
 }
 
 // confirmSingles reads refunds that were told one by one.
-func confirmSingles(ctx context.Context, gw gateway.Adapter, told gateway.RefundReport) error {
-	all, err := gw.ListRefunds(ctx, refOf(told.PaymentID, told.ChargeID))
-	for _, single := range told.Singles {
+func confirmSingles(ctx context.Context, gw gateway.Adapter, report gateway.RefundReport) error {
+	all, err := gw.ListRefunds(ctx, refOf(report.PaymentID, report.ChargeID))
+	for _, single := range report.Singles {
 		known := slices.ContainsFunc(all, func(r gateway.RemoteRefund) bool { return r.ID == single.ID })
 		if err := confirmed(known, err); err != nil {
 			return err

@@ -32,18 +32,18 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 		return fmt.Errorf("list booked disputes: %w", err)
 	}
 	var failed error
-	compare := func(f Finding, told ...gateway.Event) {
+	compare := func(f Finding, events ...gateway.Event) {
 		if err := s.Pace(ctx, gw.Name()); err != nil {
 			failed = errors.Join(failed, err)
 			return
 		}
-		shown, err := s.confirms(ctx, gw, told)
+		found, err := s.confirms(ctx, gw, events)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", f.ID, err))
 			return
 		}
-		if !shown {
-			s.tell(ctx, f)
+		if !found {
+			s.logFinding(ctx, f)
 			report.Add(f)
 		}
 	}
@@ -55,22 +55,22 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 		}, s.bookedRefund(r.PaymentRef, amount))
 	}
 	for _, d := range disputes {
-		told := []gateway.Event{s.bookedDispute(d.PaymentRef, d.State)}
+		events := []gateway.Event{s.bookedDispute(d.PaymentRef, d.State)}
 		if d.State == gateway.DisputeLost { // by a refund that nobody here asked for
-			told = append(told, s.bookedRefund(d.PaymentRef, money.Cents(d.AmountCents)))
+			events = append(events, s.bookedRefund(d.PaymentRef, money.Cents(d.AmountCents)))
 		}
 		compare(Finding{
 			Gateway: gw.Name(), Kind: UnshownDispute, ID: d.GatewayDisputeID, LocalID: d.LocalID,
 			Amount: money.Cents(d.AmountCents), Verdict: Unknown,
 			Detail: string(d.State) + ": booked here, not shown there",
-		}, told...)
+		}, events...)
 	}
 	return failed
 }
 
 // confirms reports whether the gateway shows what one of the events tells.
-func (s *Reconciler) confirms(ctx context.Context, gw gateway.Adapter, told []gateway.Event) (bool, error) {
-	for _, e := range told {
+func (s *Reconciler) confirms(ctx context.Context, gw gateway.Adapter, events []gateway.Event) (bool, error) {
+	for _, e := range events {
 		_, err := gw.Confirm(gateway.Background(ctx), e)
 		if err == nil || !errors.Is(err, gateway.ErrMissing) {
 			return err == nil, err
@@ -118,14 +118,14 @@ func (s *Reconciler) reconcileUnconfirmed(ctx context.Context, gw gateway.Adapte
 		if err := s.Pace(ctx, gw.Name()); err != nil {
 			return errors.Join(failed, err)
 		}
-		shown, err := s.confirms(ctx, gw, []gateway.Event{
+		found, err := s.confirms(ctx, gw, []gateway.Event{
 			gateway.BookedPayment(s.deps.Clock.Now(), row.GatewayPaymentID),
 		})
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", row.GatewayPaymentID, err))
 			continue
 		}
-		if shown {
+		if found {
 			continue
 		}
 		f := Finding{
@@ -133,7 +133,7 @@ func (s *Reconciler) reconcileUnconfirmed(ctx context.Context, gw gateway.Adapte
 			Amount: money.Cents(row.AmountCents), Verdict: Unknown,
 			Detail: "booked here, not shown there as paid",
 		}
-		s.tell(ctx, f)
+		s.logFinding(ctx, f)
 		report.Add(f)
 		if !o.DryRun {
 			failed = errors.Join(failed,

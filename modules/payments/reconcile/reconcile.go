@@ -218,7 +218,7 @@ func (s *Reconciler) reconcileEvents(ctx context.Context, gw gateway.Adapter, o 
 			err = errors.Join(err, takeErr)
 			continue
 		}
-		s.tell(ctx, f)
+		s.logFinding(ctx, f)
 		report.Add(f)
 	}
 	return err
@@ -246,7 +246,7 @@ func (s *Reconciler) reconcileObjects(ctx context.Context, gateway gateway.Adapt
 			failed = errors.Join(failed, err)
 			if err == nil && found {
 				seen[key] = true
-				s.tell(ctx, f)
+				s.logFinding(ctx, f)
 				report.Add(f)
 			}
 		}
@@ -258,7 +258,7 @@ func (s *Reconciler) reconcileObjects(ctx context.Context, gateway gateway.Adapt
 	return errors.Join(failed, err)
 }
 
-func (s *Reconciler) tell(ctx context.Context, f Finding) {
+func (s *Reconciler) logFinding(ctx context.Context, f Finding) {
 	s.deps.Log.WarnContext(ctx, "reconciliation found what no webhook told", slog.String("gateway", string(f.Gateway)),
 		slog.String("kind", string(f.Kind)),
 		slog.String("id", f.ID), slog.String("local_id", f.LocalID.String()), slog.String("verdict", string(f.Verdict)),

@@ -17,8 +17,8 @@ import (
 // OpenError says that a refund of the payment is requested and not answered:
 // until it is, nobody knows what is left.
 type OpenError struct {
-	Refund   ledger.Refund
-	NextLook *time.Time // when its gateway is asked next
+	Refund    ledger.Refund
+	NextCheck *time.Time // when its gateway is asked next
 }
 
 // Error implements error.
@@ -29,8 +29,8 @@ func (e *OpenError) Error() string {
 // Fault words it for people, with the name of the open one.
 func (e *OpenError) Fault() error {
 	next := "soon"
-	if e.NextLook != nil {
-		next = "at " + e.NextLook.UTC().Format(time.RFC3339)
+	if e.NextCheck != nil {
+		next = "at " + e.NextCheck.UTC().Format(time.RFC3339)
 	}
 	return fault.Conflict("The gateway has not answered refund %s of R$ %s of this payment yet, and is asked again %s. Wait until the list of refunds shows its outcome.",
 		e.Refund.ID, e.Refund.Amount, next).WithCause(e)
@@ -45,7 +45,7 @@ func (s *Refunds) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refun
 	}
 	e := &OpenError{Refund: r}
 	if ok {
-		e.NextLook = &open.NextLook
+		e.NextCheck = &open.NextCheck
 	}
 	return e
 }

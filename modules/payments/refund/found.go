@@ -31,16 +31,16 @@ func (e *FoundError) Error() string {
 
 // Fault words it for the admin who asked.
 func (e *FoundError) Fault() error {
-	told := make([]string, len(e.Refunds))
+	ids := make([]string, len(e.Refunds))
 	for i, r := range e.Refunds {
 		at := r.RequestedAt
 		if r.RefundedAt != nil {
 			at = *r.RefundedAt
 		}
-		told[i] = fmt.Sprintf("R$ %s at %s", r.Amount, at.UTC().Format(time.RFC3339))
+		ids[i] = fmt.Sprintf("R$ %s at %s", r.Amount, at.UTC().Format(time.RFC3339))
 	}
 	return fault.Conflict("The gateway has already given back %s of this payment, which was not known here when you asked. It is recorded now, and nothing more was given back: repeat the request if you want another refund.",
-		strings.Join(told, " and ")).WithCause(e)
+		strings.Join(ids, " and ")).WithCause(e)
 }
 
 // foundRefunds is what counts since the list was compared and may be what is asked for:

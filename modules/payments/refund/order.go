@@ -67,7 +67,7 @@ func (s *Refunds) RefundPayment(ctx context.Context, q Request,
 	order, outcome, err := s.Order().Run(ctx, order)
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[gateway.RemoteRefund]:
-		return Outcome{Refund: order.refund, Response: outcome.Answer.Response}, err
+		return Outcome{Refund: order.refund, Response: outcome.Result.Response}, err
 	case intent.Declined[gateway.RemoteRefund]:
 		return Outcome{}, errors.Join(outcome.Cause, err)
 	case intent.Refused[gateway.RemoteRefund]:
@@ -205,7 +205,7 @@ func (s *Refunds) Order() *intent.Operation[order, gateway.RemoteRefund] {
 		Opening: func(o order) intent.Opening { return opening(o.refund, s.deps.Intents.CallTime()) },
 		Row:     s.orderOf,
 		Steps: []intent.Step[order, gateway.RemoteRefund]{
-			{Answered: "refund.answered", Call: s.call, Find: s.find, Again: s.enoughLeft},
+			{FaultPoint: "refund.answered", Call: s.call, Find: s.find, Again: s.enoughLeft},
 		},
 		SettleTx: s.settleTx,
 		Settled:  func(ctx context.Context, o order) error { return s.Notify(ctx, o.refund) },
@@ -244,8 +244,8 @@ func (s *Refunds) orderOf(ctx context.Context, i intent.Intent) (o order, over b
 func (o order) terms() gateway.RefundTerms {
 	return gateway.RefundTerms{
 		RefundID: o.refund.ID, Amount: o.refund.Amount, Reason: o.refund.Reason, Admin: o.refund.Admin,
-		AskedAt: o.refund.RequestedAt,
-		Payment: gateway.PaymentRef{PaymentID: o.payment.Payment.ID, PaymentIntentID: o.payment.RefundKey()},
+		RequestedAt: o.refund.RequestedAt,
+		Payment:     gateway.PaymentRef{PaymentID: o.payment.Payment.ID, PaymentIntentID: o.payment.RefundKey()},
 	}
 }
 
@@ -303,7 +303,7 @@ func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, o *order, outcome int
 	}
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[gateway.RemoteRefund]:
-		return s.recordTx(ctx, tx, o, outcome.Answer, by)
+		return s.recordTx(ctx, tx, o, outcome.Result, by)
 	case intent.Declined[gateway.RemoteRefund]:
 		return s.failTx(ctx, tx, o, outcome.Cause, by)
 	case intent.Refused[gateway.RemoteRefund]:
@@ -343,7 +343,7 @@ func (s *Refunds) recordTx(ctx context.Context, tx pgx.Tx, o *order, remote gate
 
 // failTx marks a refund that certainly was not made, and has it followed.
 func (s *Refunds) failTx(ctx context.Context, tx pgx.Tx, o *order, why error, by intent.By) error {
-	if by == intent.ByLook {
+	if by == intent.ByCheck {
 		s.deps.Log.WarnContext(ctx, "refund came to nothing", slog.String("refund_id", o.refund.ID.String()),
 			slog.Any("error", why))
 	}

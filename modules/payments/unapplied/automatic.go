@@ -121,8 +121,8 @@ func (s *List) Handle(ctx context.Context, id objectid.ID) error {
 // mayRefund reports whether an automatic refund is within the limits, and whether
 // this is the database whose money it is (restore.go).
 func (s *List) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.PaymentsUnappliedPayment) (bool, error) {
-	held, err := s.reader.RefundsStopped(ctx, db)
-	if err != nil || held {
+	stopped, err := s.reader.RefundsStopped(ctx, db)
+	if err != nil || stopped {
 		return false, err
 	}
 	now := s.deps.Clock.Now()
@@ -295,7 +295,7 @@ func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedP
 		return fmt.Errorf("read decision: %w", err)
 	}
 	if last.Source == state.ByPlatform {
-		if held, err := s.reader.RefundsStopped(ctx, s.deps.Pool); err != nil || held {
+		if stopped, err := s.reader.RefundsStopped(ctx, s.deps.Pool); err != nil || stopped {
 			return err
 		}
 	}

@@ -50,7 +50,7 @@ func (s *List) decideConfirmed(ctx context.Context, due time.Time) error {
 
 func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) error {
 	id := nullable.Value(u.GatewayPaymentID)
-	shown, err := s.IsConfirmed(ctx, gateway.GWA, id)
+	confirmed, err := s.IsConfirmed(ctx, gateway.GWA, id)
 	if err != nil {
 		return err
 	}
@@ -63,13 +63,13 @@ func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 		if err != nil {
 			return err
 		}
-		if shown && given {
+		if confirmed && given {
 			_, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{
 				To: state.UnappliedKept, Source: state.ByPlatform, Reason: shownNote, Note: shownNote, ForPeople: true,
 			})
 			return err
 		}
-		if shown {
+		if confirmed {
 			if err := s.markUnusedTx(ctx, tx, u); err != nil {
 				return err
 			}
@@ -106,9 +106,9 @@ func (s *List) IsConfirmed(ctx context.Context, name gateway.Name, paymentID str
 	if err != nil {
 		return false, fmt.Errorf("read payment %s: %w", paymentID, err)
 	}
-	shown, _ := live.Payment()
+	paid, _ := live.Payment()
 	err = s.db.PaymentConfirmed(context.WithoutCancel(ctx), s.deps.Pool, paymentsdb.PaymentConfirmedParams{
-		Gateway: name, GatewayPaymentID: paymentID, DueAt: shown.MadeFor, At: s.deps.Clock.Now(),
+		Gateway: name, GatewayPaymentID: paymentID, DueAt: paid.MadeFor, At: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return false, fmt.Errorf("note that payment %s is shown: %w", paymentID, err)
@@ -125,11 +125,11 @@ func (s *List) requireConfirmed(ctx context.Context, u paymentsdb.PaymentsUnappl
 	}
 	call, cancel := context.WithTimeout(ctx, unappliedCallTime)
 	defer cancel()
-	shown, err := s.IsConfirmed(call, paid.Gateway, paid.Payment.ID)
+	confirmed, err := s.IsConfirmed(call, paid.Gateway, paid.Payment.ID)
 	if err != nil {
 		return s.refunds.Refused(ctx, "read unapplied payment", err)
 	}
-	if !shown {
+	if !confirmed {
 		return fault.Conflict("The gateway does not show the payment as paid: it can only be kept.")
 	}
 	return nil

@@ -169,7 +169,7 @@ func (s *List) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription 
 			return err
 		}
 	}
-	return s.deps.Operators.TellTx(ctx, tx, "An extension was taken back", fmt.Sprintf(
+	return s.deps.Operators.NotifyTx(ctx, tx, "An extension was taken back", fmt.Sprintf(
 		"The gateway of subscription %s refuses to charge it later: %s.\nIts dates are those before the extension again; %d payments that had extended it are open on the list of unapplied payments.\nSee docs/operations.md, An extension that the gateway refuses.\n",
 		subscription, cause, len(extended)))
 }

@@ -19,12 +19,12 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 	require.NoError(t, err)
 	for _, language := range []string{"pt", "en"} {
 		total := money.Cents(124100).In(language)
-		for name, shown := range map[string]unappliedMail{
+		for name, message := range map[string]unappliedMail{
 			"payment-refund":          {Name: "Ana <Souza> & Filhos", Total: total},
 			"payment-refund-nameless": {Total: total},
 			"payment-refund-used":     {Name: "Ana <Souza> & Filhos", Total: total, Used: true},
 		} {
-			m, err := templates.Render(mailUnappliedRefund, language, "ana@example.com", shown)
+			m, err := templates.Render(mailUnappliedRefund, language, "ana@example.com", message)
 			require.NoError(t, err)
 			path := "testdata/mail/" + name + "." + language
 			golden.Equal(t, path+".html", m.HTML)

@@ -34,17 +34,17 @@ func (s *List) decideEnded(ctx context.Context) error {
 }
 
 const (
-	// toldAgain is after how long the operators are told once more of money that waits.
-	toldAgain = 24 * time.Hour
-	// toldLines bounds what one mail lists.
-	toldLines = 50
+	// mailAgain is after how long the operators are told once more of money that waits.
+	mailAgain = 24 * time.Hour
+	// listedLines bounds what one mail lists.
+	listedLines = 50
 )
 
 // TendUnknownMoney gives listed money of a gateway's customer who was not known here, as
 // after a restore, its customer once somebody has that id again, and tells the operators
 // once a day what is still nobody's.
 func (s *List) TendUnknownMoney(ctx context.Context) error {
-	return errors.Join(s.findCustomers(ctx), s.tellUnknownMoney(ctx))
+	return errors.Join(s.findCustomers(ctx), s.notifyUnknownMoney(ctx))
 }
 
 func (s *List) findCustomers(ctx context.Context) error {
@@ -74,22 +74,22 @@ func (s *List) findCustomers(ctx context.Context) error {
 	return nil
 }
 
-func (s *List) tellUnknownMoney(ctx context.Context) error {
+func (s *List) notifyUnknownMoney(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		rows, err := s.db.UnappliedTell(ctx, tx, paymentsdb.UnappliedTellParams{At: now, Before: now.Add(-toldAgain)})
+		rows, err := s.db.UnappliedTell(ctx, tx, paymentsdb.UnappliedTellParams{At: now, Before: now.Add(-mailAgain)})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		var lines strings.Builder
-		for _, row := range rows[:min(len(rows), toldLines)] {
+		for _, row := range rows[:min(len(rows), listedLines)] {
 			fmt.Fprintf(&lines, "%s %s, R$ %s: %s\n", row.Gateway, row.GatewayPaymentID, money.Cents(row.AmountCents),
 				row.Note)
 		}
-		if len(rows) > toldLines {
-			fmt.Fprintf(&lines, "and %d more\n", len(rows)-toldLines)
+		if len(rows) > listedLines {
+			fmt.Fprintf(&lines, "and %d more\n", len(rows)-listedLines)
 		}
-		return s.deps.Operators.TellTx(ctx, tx, fault.Count(len(rows), "payment")+" of nobody who is known here",
+		return s.deps.Operators.NotifyTx(ctx, tx, fault.Count(len(rows), "payment")+" of nobody who is known here",
 			fmt.Sprintf(
 				"On the list of unapplied payments: %s that nobody here is known to have made.\n\n%s\n"+
 					"Refund or keep each: GET /admin/finance/unapplied-payments. See docs/operations.md, \"Recurrences that nobody owns\".\n", fault.Count(len(rows), "payment"), lines.String()))

@@ -53,23 +53,23 @@ func (s *Webhooks) ConfirmEvent(ctx context.Context, a ConfirmEventArgs) error {
 	if err != nil {
 		return fmt.Errorf("read told event: %w", err)
 	}
-	told, err := readStored(gw, row.Payload, row.LogID)
+	stored, err := readStored(gw, row.Payload, row.LogID)
 	if err != nil {
 		return fmt.Errorf("read told event %s: %w", a.EventID, err)
 	}
-	live, err := gw.Confirm(gateway.Background(ctx), told)
+	live, err := gw.Confirm(gateway.Background(ctx), stored)
 	if errors.Is(err, gateway.ErrMissing) {
-		return s.retryConfirmation(ctx, told, a, err)
+		return s.retryConfirmation(ctx, stored, a, err)
 	}
 	if err != nil {
 		return fmt.Errorf("ask for what event %s tells: %w", a.EventID, err)
 	}
 	live.Confirmed = true
-	return s.finishConfirmation(ctx, told, func(tx pgx.Tx) (gateway.Result, error) { return s.ApplyTx(ctx, tx, live) })
+	return s.finishConfirmation(ctx, stored, func(tx pgx.Tx) (gateway.Result, error) { return s.ApplyTx(ctx, tx, live) })
 }
 
 // retryConfirmation has the gateway asked once more after a miss, unless it was the last.
-func (s *Webhooks) retryConfirmation(ctx context.Context, told gateway.Event, a ConfirmEventArgs, why error) error {
+func (s *Webhooks) retryConfirmation(ctx context.Context, stored gateway.Event, a ConfirmEventArgs, why error) error {
 	pause, again := gateway.LivePause(a.Misses)
 	if again {
 		at := s.deps.Clock.Now().Add(pause)
@@ -78,9 +78,9 @@ func (s *Webhooks) retryConfirmation(ctx context.Context, told gateway.Event, a 
 	}
 	s.deps.Log.WarnContext(ctx, "webhook that the gateway does not confirm changes nothing",
 		slog.String("gateway", string(a.Gateway)),
-		slog.String("event_id", a.EventID), slog.String("event_type", told.Type),
-		slog.String("log_id", told.LogID.String()), slog.Any("error", why))
-	return s.finishConfirmation(ctx, told, func(pgx.Tx) (gateway.Result, error) {
+		slog.String("event_id", a.EventID), slog.String("event_type", stored.Type),
+		slog.String("log_id", stored.LogID.String()), slog.Any("error", why))
+	return s.finishConfirmation(ctx, stored, func(pgx.Tx) (gateway.Result, error) {
 		return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold}, nil
 	})
 }
@@ -102,23 +102,23 @@ func (s *Webhooks) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway 
 	return nil
 }
 
-// finishConfirmation gives a told event and its logs the result, which is found in the same
+// finishConfirmation gives a stored event and its logs the result, which is found in the same
 // transaction.
-func (s *Webhooks) finishConfirmation(ctx context.Context, told gateway.Event,
+func (s *Webhooks) finishConfirmation(ctx context.Context, stored gateway.Event,
 	apply func(tx pgx.Tx) (gateway.Result, error)) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		_, err := s.db.ProcessedEventHold(ctx, tx,
-			paymentsdb.ProcessedEventHoldParams{Gateway: told.Gateway, EventID: told.ID})
+			paymentsdb.ProcessedEventHoldParams{Gateway: stored.Gateway, EventID: stored.ID})
 		if err != nil {
-			return fmt.Errorf("hold told event: %w", err)
+			return fmt.Errorf("hold stored event: %w", err)
 		}
 		result, err := apply(tx)
 		if err != nil {
-			return fmt.Errorf("apply event %s as the gateway shows it: %w", told.ID, err)
+			return fmt.Errorf("apply event %s as the gateway shows it: %w", stored.ID, err)
 		}
 		if result.Unclaimed {
-			return s.finishTx(ctx, tx, told, state.EventWaiting, unclaimed(result))
+			return s.finishTx(ctx, tx, stored, state.EventWaiting, unclaimed(result))
 		}
-		return s.finishTx(ctx, tx, told, state.EventDone, result)
+		return s.finishTx(ctx, tx, stored, state.EventDone, result)
 	})
 }

@@ -121,9 +121,9 @@ func (s *Webhooks) ReplayLog(ctx context.Context, in *replayInput) (*httpapi.Out
 	if err != nil {
 		return nil, fault.InvalidAt("has to be an id of 24 hexadecimal digits", "path", "id")
 	}
-	answer, err := s.replay(ctx, id, in.DryRun == "1" || in.DryRun == "true")
+	response, err := s.replay(ctx, id, in.DryRun == "1" || in.DryRun == "true")
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(answer)
+	return httpapi.OK(response)
 }

@@ -52,12 +52,12 @@ func (s *Webhooks) Handler(api *httpapi.API, name gateway.Name) http.HandlerFunc
 		// The work outlives a gateway that hangs up: it is done or not, never half known.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), webhookTime)
 		defer cancel()
-		answer, err := s.takeWebhook(ctx, w, r, name)
+		response, err := s.takeWebhook(ctx, w, r, name)
 		if err != nil {
 			api.WriteError(r.Context(), w, err)
 			return
 		}
-		httpapi.WriteJSON(w, http.StatusOK, answer)
+		httpapi.WriteJSON(w, http.StatusOK, response)
 	}
 }
 
@@ -94,7 +94,7 @@ func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *ht
 		})
 		return Response{}, errBadSignature
 	}
-	answer, err := s.Receive(ctx, gw, raw, proof, at)
+	response, err := s.Receive(ctx, gw, raw, proof, at)
 	if postgres.IsBusy(err) {
 		return Response{}, err // 503 SERVICE_BUSY
 	}
@@ -102,7 +102,7 @@ func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *ht
 		cause := *errNotReceived
 		return Response{}, cause.WithCause(err)
 	}
-	return answer, nil
+	return response, nil
 }
 
 // storableProof is as much of a signature as the log keeps.
@@ -144,11 +144,11 @@ func (s *Webhooks) Receive(ctx context.Context, gateway gateway.Adapter, body []
 	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Brief, ""),
 		storeTime) // it is authenticated, and will not be turned away
 	defer cancel()
-	answer, err := s.store(ctx, gateway, body, proof, at)
+	response, err := s.store(ctx, gateway, body, proof, at)
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", postgres.ErrBusy, err)
 	}
-	return answer, err
+	return response, err
 }
 
 // store is Receive for a context that ends in time.
@@ -163,18 +163,18 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 	}
 	d.event.Gateway, d.event.LogID = gw.Name(), d.log
 	d.event.ReceivedAt(at)
-	answer := Response{Received: true, EventID: nullable.Ptr(d.event.ID), EventType: nullable.Ptr(d.event.Type)}
+	response := Response{Received: true, EventID: nullable.Ptr(d.event.ID), EventType: nullable.Ptr(d.event.Type)}
 	if malformed != nil {
 		s.deps.Log.WarnContext(ctx, "webhook is no event", slog.String("gateway", string(gw.Name())),
 			slog.String("log_id", d.log.String()), slog.Any("error", malformed))
-		answer.Result = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonUnreadable}
-		return answer, s.logFinal(ctx, d, answer.Result)
+		response.Result = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonUnreadable}
+		return response, s.logFinal(ctx, d, response.Result)
 	}
 	if reason := d.event.Impossible(); reason != "" {
 		s.deps.Log.WarnContext(ctx, "webhook can never be applied", slog.String("gateway", string(gw.Name())),
 			slog.String("event_id", d.event.ID), slog.String("log_id", d.log.String()), slog.String("reason", reason))
-		answer.Result = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonImpossible.With(reason)}
-		return answer, s.logFinal(ctx, d, answer.Result)
+		response.Result = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonImpossible.With(reason)}
+		return response, s.logFinal(ctx, d, response.Result)
 	}
 	result, err := s.applyAtOnce(ctx, d)
 	if err != nil {
@@ -185,8 +185,8 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 			return err
 		})
 	}
-	answer.Result = result
-	return answer, err
+	response.Result = result
+	return response, err
 }
 
 // applyAtOnce applies an event while its gateway waits. After an error nothing of it
@@ -204,11 +204,11 @@ func (s *Webhooks) applyAtOnce(ctx context.Context, d delivery) (result gateway.
 // receiveTx applies the first delivery of an event and logs it; the others, also
 // those that come at the same time, are logged with its result.
 func (s *Webhooks) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
-	mine, err := s.claimTx(ctx, tx, d)
+	claimed, err := s.claimTx(ctx, tx, d)
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	if !mine {
+	if !claimed {
 		return s.repeatTx(ctx, tx, d)
 	}
 	result, err := s.ApplyTx(ctx, tx, d.event)
@@ -315,18 +315,18 @@ func (s *Webhooks) dispatchTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (
 	if e.Known != nil && e.Known.Purpose == gateway.ForCustomer {
 		return s.applyOfCustomerTx(ctx, tx, e)
 	}
-	waits := gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}
+	waiting := gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}
 	for _, a := range s.appliers {
 		result, err = a.ApplyEventTx(ctx, tx, e)
 		if err != nil || !result.Unclaimed {
 			return result, err
 		}
 		if result.Reason != "" {
-			waits = result // its subject is known, but not yet what the event is about
+			waiting = result // its subject is known, but not yet what the event is about
 		}
 	}
-	if waits.Reason != "" {
-		return waits, nil
+	if waiting.Reason != "" {
+		return waiting, nil
 	}
 	if e.IsStrayMoney() {
 		result, err = s.takeStrayTx(ctx, tx, e)
@@ -335,9 +335,9 @@ func (s *Webhooks) dispatchTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (
 		}
 	}
 	if e.NamesOurs() {
-		waits.Reason = gateway.ReasonNamesLost
+		waiting.Reason = gateway.ReasonNamesLost
 	}
-	return waits, nil
+	return waiting, nil
 }
 
 // receivedTx logs the delivery that was applied, and gives its event the result.

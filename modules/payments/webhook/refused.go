@@ -30,8 +30,8 @@ const (
 	refusedPerDay  = 1000    // stored, over all addresses
 	// refusedNetworks is how many networks an hour are counted by name at a gateway.
 	refusedNetworks = 100
-	// refusedKept is how long refused calls are stored; then they are counted.
-	refusedKept = 7 * 24 * time.Hour
+	// refusedRetention is how long refused calls are stored; then they are counted.
+	refusedRetention = 7 * 24 * time.Hour
 	// maxUnwritten bounds what waits in memory while the database is away.
 	maxUnwritten = 100
 	// otherNetworks counts what no network of its own is named for.
@@ -80,12 +80,12 @@ func (s *Refusals) refuse(ctx context.Context, r refusal) {
 func (s *Refusals) KeepRefused(ctx context.Context, grace time.Duration) {
 	tick := time.NewTicker(refusedAgain)
 	defer tick.Stop()
-	own := postgres.As(context.WithoutCancel(ctx), postgres.Ask,
+	writing := postgres.As(context.WithoutCancel(ctx), postgres.Request,
 		"refused webhooks") // leaves the calls their connections
 	write := func() {
-		own, cancel := context.WithTimeout(own, grace)
+		writing, cancel := context.WithTimeout(writing, grace)
 		defer cancel()
-		s.tryWriteRefused(own)
+		s.tryWriteRefused(writing)
 	}
 	for ctx.Err() == nil {
 		write()
@@ -96,7 +96,7 @@ func (s *Refusals) KeepRefused(ctx context.Context, grace time.Duration) {
 	}
 	for end := time.Now().Add(grace); s.unwritten.waiting(); <-tick.C {
 		if time.Now().After(end) {
-			s.deps.Log.ErrorContext(own, "refused webhooks could not be written and are not counted")
+			s.deps.Log.ErrorContext(writing, "refused webhooks could not be written and are not counted")
 			return
 		}
 		write()
@@ -140,8 +140,8 @@ func storableRefused(body []byte) json.RawMessage {
 // writeRefused writes what waits. One caller does it for all who come meanwhile.
 func (s *Refusals) writeRefused(ctx context.Context) error {
 	for {
-		logs, counts, mine := s.unwritten.take()
-		if !mine {
+		logs, counts, taken := s.unwritten.take()
+		if !taken {
 			return nil
 		}
 		err := s.writeRefusedNow(ctx, logs, counts)
@@ -302,7 +302,7 @@ func (r *refusals) add(key refusedCount, calls int64, last time.Time) {
 
 // take gives the caller what is to be written; false: there is nothing, or somebody
 // is writing, who will take it.
-func (r *refusals) take() (logs []paymentsdb.RefusedWebhookInsertParams, counts map[refusedCount]tally, mine bool) {
+func (r *refusals) take() (logs []paymentsdb.RefusedWebhookInsertParams, counts map[refusedCount]tally, taken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.writing || len(r.logs)+len(r.counts) == 0 {
@@ -374,7 +374,7 @@ func networksOf(ip string) (address, network string) {
 // tidyRefused counts what has been stored long enough, also what stands in the log
 // itself from before refused calls had a table of their own.
 func (s *Refusals) tidyRefused(ctx context.Context) error {
-	before := s.deps.Clock.Now().Add(-refusedKept)
+	before := s.deps.Clock.Now().Add(-refusedRetention)
 	gone, err := s.db.RefusedWebhookDeleteBefore(ctx, s.deps.Pool, before)
 	if err != nil {
 		return fmt.Errorf("delete refused webhooks: %w", err)

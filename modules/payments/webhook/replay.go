@@ -38,12 +38,12 @@ type tableChange struct {
 // its logs the new result. Appliers are safe to repeat, so that a replay of what
 // was applied changes nothing. A dry run takes everything back.
 func (s *Webhooks) replay(ctx context.Context, logID objectid.ID, dryRun bool) (replayResponse, error) {
-	answer := replayResponse{DryRun: dryRun, Changes: []tableChange{}}
+	response := replayResponse{DryRun: dryRun, Changes: []tableChange{}}
 	log, event, err := s.replayable(ctx, logID)
 	if err != nil {
-		return answer, err
+		return response, err
 	}
-	answer.Received, answer.EventID, answer.EventType = true, log.EventID, log.EventType
+	response.Received, response.EventID, response.EventType = true, log.EventID, log.EventType
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.holdEventTx(ctx, tx, event); err != nil {
 			return err
@@ -52,29 +52,29 @@ func (s *Webhooks) replay(ctx context.Context, logID objectid.ID, dryRun bool) (
 		if err != nil {
 			return err
 		}
-		answer.Result, err = s.ApplyTx(ctx, tx, event)
+		response.Result, err = s.ApplyTx(ctx, tx, event)
 		if err != nil {
 			return fmt.Errorf("replay event %s: %w", event.ID, err)
 		}
 		to := state.EventDone
-		if answer.Result.Unclaimed {
-			answer.Result, to = unclaimed(answer.Result), state.EventWaiting
+		if response.Result.Unclaimed {
+			response.Result, to = unclaimed(response.Result), state.EventWaiting
 		}
 		after, err := rowsWrittenTx(ctx, tx)
 		if err != nil {
 			return err
 		}
-		answer.Changes = changesBetween(before, after)
+		response.Changes = changesBetween(before, after)
 		if dryRun {
 			return ErrDryRun
 		}
-		if err := s.finishTx(ctx, tx, event, to, answer.Result); err != nil {
+		if err := s.finishTx(ctx, tx, event, to, response.Result); err != nil {
 			return err
 		}
 		return audit.RecordTx(ctx, tx, audit.Change{
 			Resource: webhookLogsName, RecordID: logID,
 			Before: map[string]any{"replayed": nil},
-			After:  map[string]any{"replayed": map[string]any{"result": answer.Result, "changes": answer.Changes}},
+			After:  map[string]any{"replayed": map[string]any{"result": response.Result, "changes": response.Changes}},
 		})
 	})
 	if errors.Is(err, ErrDryRun) {
@@ -85,7 +85,7 @@ func (s *Webhooks) replay(ctx context.Context, logID objectid.ID, dryRun bool) (
 			slog.String("event_id", event.ID),
 			slog.String("admin_id", httpapi.CallerOf(ctx).ID.String()))
 	}
-	return answer, err
+	return response, err
 }
 
 // replayable reads a log whose body is a gateway's authenticated event.

@@ -31,11 +31,11 @@ func (s *Webhooks) insertRetryTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 // queueTx logs the delivery of an event whose applying failed, and has a job try
 // again. Another delivery may have applied it meanwhile, which is as good.
 func (s *Webhooks) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.Result, error) {
-	mine, err := s.claimTx(ctx, tx, d)
+	claimed, err := s.claimTx(ctx, tx, d)
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	if !mine {
+	if !claimed {
 		return s.repeatTx(ctx, tx, d)
 	}
 	if err := s.insertRetryTx(ctx, tx, d.event); err != nil {

@@ -158,7 +158,7 @@ func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Row, reason strin
 		return lifecycle.Row{},
 			fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
 	}
-	err := s.deps.Own.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
+	err := s.deps.SelfService.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
 		defer func() { sub = *locked }()
 		before := lifecycle.NewDoc(*locked)
 		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, selfservice.GoOn); err != nil {

@@ -21,22 +21,22 @@ import (
 
 // Deps is what New needs.
 type Deps struct {
-	Pool       *pgxpool.Pool
-	Clock      clock.Clock
-	Log        *slog.Logger
-	Payments   *payments.Service
-	Intents    *intent.Service
-	Config     lifecycle.Config
-	Calendar   *lifecycle.Calendar
-	Reads      *lifecycle.Reads
-	Store      *lifecycle.Store
-	Calls      *calls.Calls
-	Plans      *plans.Plans
-	Extensions *extensions.Extensions
-	Disputes   *disputes.Disputes
-	Applier    *webhooks.Applier
-	Reconciler *reconcile.Reconciler
-	Own        *selfservice.SelfService
+	Pool        *pgxpool.Pool
+	Clock       clock.Clock
+	Log         *slog.Logger
+	Payments    *payments.Service
+	Intents     *intent.Service
+	Config      lifecycle.Config
+	Calendar    *lifecycle.Calendar
+	Reads       *lifecycle.Reads
+	Store       *lifecycle.Store
+	Calls       *calls.Calls
+	Plans       *plans.Plans
+	Extensions  *extensions.Extensions
+	Disputes    *disputes.Disputes
+	Applier     *webhooks.Applier
+	Reconciler  *reconcile.Reconciler
+	SelfService *selfservice.SelfService
 }
 
 // Admin is what admins do with subscriptions.

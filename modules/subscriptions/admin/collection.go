@@ -26,7 +26,7 @@ import (
 // PUT goes through the table of moves and the history before its row
 // is written.
 func (s *Admin) newResource() *resource.Resource {
-	kept, set := resource.Kept, resource.Privileged
+	keep, set := resource.Kept, resource.Privileged
 	return resource.New(resource.Definition{
 		Name: "subscriptions", Singular: "Subscription", Table: "subscriptions.subscriptions",
 		DefaultSort: `{"created_at":-1}`,
@@ -49,22 +49,22 @@ func (s *Admin) newResource() *resource.Resource {
 			{Name: "gwa_pix_auth_id", Kind: query.String, WhenSet: true, Write: set},
 			{Name: "gwb_subscription_id", Kind: query.String, WhenSet: true, Write: set},
 			{Name: "gwb_price_id", Kind: query.String, WhenSet: true, Write: set},
-			{Name: "started_at", Kind: query.Date, Nullable: true, Write: kept},
+			{Name: "started_at", Kind: query.Date, Nullable: true, Write: keep},
 			{
 				Name: "next_billing_date", Kind: query.Date, Nullable: true,
 				Doc: "A PUT corrects this record alone: the gateway charges on its own days",
 			},
-			{Name: "last_payment_at", Kind: query.Date, Nullable: true, Write: kept},
+			{Name: "last_payment_at", Kind: query.Date, Nullable: true, Write: keep},
 			{
 				Name: "expires_at", Kind: query.Date, Nullable: true,
 				Doc: "A PUT corrects this record alone, and tells the gateway nothing: POST /admin/subscriptions/{id}/extend moves the next charge, too",
 			},
 			{Name: "created_at", Expr: "t.register_date", Kind: query.Date},
-			{Name: "gateway_deleted_at", Kind: query.Date, WhenSet: true, Write: kept},
-			{Name: "payment_failures", Kind: query.Int, Write: kept, Doc: "Failures in a row"},
+			{Name: "gateway_deleted_at", Kind: query.Date, WhenSet: true, Write: keep},
+			{Name: "payment_failures", Kind: query.Int, Write: keep, Doc: "Failures in a row"},
 			{Name: "total_refunded", Column: "total_refunded_cents", Kind: query.Int, Write: set, Doc: "Cents"},
-			{Name: "has_chargeback", Kind: query.Bool, Write: kept},
-			{Name: "cancel_at_period_end", Kind: query.Bool, Write: kept},
+			{Name: "has_chargeback", Kind: query.Bool, Write: keep},
+			{Name: "cancel_at_period_end", Kind: query.Bool, Write: keep},
 		},
 		Hooks: resource.Hooks{BeforeUpdate: s.editRecordsTx},
 	})

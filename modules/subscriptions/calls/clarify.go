@@ -24,7 +24,7 @@ func NotKnownOf(i *intent.Intent) PixNotKnown {
 	}
 	return PixNotKnown{
 		PaymentStatus: string(gateway.OutcomeUnknown),
-		Clarifying:    &ClarifyingInfo{Since: httpapi.Time(i.Since()), NextLookAt: httpapi.Time(i.NextLook)},
+		Clarifying:    &ClarifyingInfo{Since: httpapi.Time(i.Since()), NextLookAt: httpapi.Time(i.NextCheck)},
 	}
 }
 
@@ -53,7 +53,7 @@ func Clarified(sub lifecycle.Row, i intent.Intent) string {
 // NotKnownSentence is the sentence about a call whose outcome is not known.
 func NotKnownSentence(i intent.Intent) string {
 	return fmt.Sprintf("The gateway has not confirmed it since %s, and is asked again at %s.", instant(i.Since()),
-		instant(i.NextLook))
+		instant(i.NextCheck))
 }
 
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -142,11 +142,11 @@ func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Row, o chargeO
 			return fault.Conflict("The price of your subscription has just changed: ask again.")
 		}
 		now := s.deps.Clock.Now()
-		look := now.Add(lifecycle.AdoptAfter)
+		checkAt := now.Add(lifecycle.AdoptAfter)
 		code.charge, err = s.db.InsertRenewalCharge(ctx, tx, subscriptionsdb.InsertRenewalChargeParams{
 			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
 			Cycle:       s.cycleDate(o.cycle),
-			AmountCents: int64(o.amount), PayableUntil: o.until, LookAt: &look, Now: now,
+			AmountCents: int64(o.amount), PayableUntil: o.until, LookAt: &checkAt, Now: now,
 		})
 		if err != nil {
 			return err
@@ -263,12 +263,12 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	}
 	switch p := e.Payload.(type) {
 	case gateway.SettledPayment:
-		asked := false
+		confirmFirst := false
 		err := s.deps.Settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
 			Payment: p.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Charge: &charge,
-			Recurs: charge.Cycle.Valid, Asked: &asked,
+			Recurs: charge.Cycle.Valid, ConfirmFirst: &confirmFirst,
 		})
-		if err == nil && asked {
+		if err == nil && confirmFirst {
 			return gateway.ReasonAskedPayment, nil
 		}
 		if err == nil && sub.Status.Ended() {

@@ -32,7 +32,7 @@ func (s *Charges) CodeOrder() *intent.Operation[codeOrder, gateway.PixCharge] {
 		Opening: func(o codeOrder) intent.Opening { return openingOf(o.charge, s.deps.Intents.CallTime()) },
 		Row:     s.codeOrderOf,
 		Steps: []intent.Step[codeOrder, gateway.PixCharge]{
-			{Answered: "renewal_charge.after_call", Call: s.makeCode, Find: s.findCode},
+			{FaultPoint: "renewal_charge.after_call", Call: s.makeCode, Find: s.findCode},
 		},
 		SettleTx: s.settleCodeTx,
 	}
@@ -90,7 +90,7 @@ func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
 func (s *Charges) settleCodeTx(ctx context.Context, tx pgx.Tx, o *codeOrder, outcome intent.Outcome[gateway.PixCharge],
 	by intent.By) (err error) {
 	if made, ok := outcome.(intent.Succeeded[gateway.PixCharge]); ok {
-		if err := s.keepCodeTx(ctx, tx, o.charge, made.Answer, by); err != nil {
+		if err := s.keepCodeTx(ctx, tx, o.charge, made.Result, by); err != nil {
 			return fmt.Errorf("keep renewal charge %s: %w", o.charge.ID, err)
 		}
 	} else {
@@ -181,9 +181,9 @@ func (s *Charges) withdrawCode(ctx context.Context, charge lifecycle.RenewalChar
 	}
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		if paid != nil {
-			return s.keepCodeTx(ctx, tx, charge, *paid, intent.ByLook)
+			return s.keepCodeTx(ctx, tx, charge, *paid, intent.ByCheck)
 		}
-		return s.dropTx(ctx, tx, charge.ID, intent.Void[any]{}, intent.ByLook)
+		return s.dropTx(ctx, tx, charge.ID, intent.Void[any]{}, intent.ByCheck)
 	})
 }
 

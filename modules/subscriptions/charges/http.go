@@ -81,7 +81,7 @@ func (s *Charges) OpenIntentOf(ctx context.Context, c lifecycle.RenewalCharge) (
 		return i, false, fmt.Errorf("read intent: %w", err)
 	}
 	if !found { // of the release before: the sweep opens it
-		i = intent.Intent{CreatedAt: c.RegisterDate, NextLook: *c.LookAt}
+		i = intent.Intent{CreatedAt: c.RegisterDate, NextCheck: *c.LookAt}
 	}
 	return i, true, nil
 }

@@ -70,9 +70,9 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 	case intent.NotKnown[settle.Made]:
 		return CardOutcome{Sub: c.Sub, PaymentStatus: string(gateway.OutcomeUnknown)}, err
 	case settle.Pending:
-		return cardMade(c.Sub, outcome.Answer), err
+		return cardMade(c.Sub, outcome.Result), err
 	case settle.Succeeded:
-		return cardMade(c.Sub, outcome.Answer), err
+		return cardMade(c.Sub, outcome.Result), err
 	}
 	return CardOutcome{}, err
 }
@@ -112,11 +112,11 @@ func (s *Checkout) SubscribeGWA(ctx context.Context, o CardOrder) (CardOutcome, 
 		}
 		return CardOutcome{}, err
 	case intent.NotKnown[settle.Made]:
-		out.PaymentStatus = statusGWA(outcome.Answer, out.PaymentStatus)
+		out.PaymentStatus = statusGWA(outcome.Result, out.PaymentStatus)
 	case settle.Pending:
-		out.PaymentStatus = statusGWA(outcome.Answer, out.PaymentStatus)
+		out.PaymentStatus = statusGWA(outcome.Result, out.PaymentStatus)
 	case settle.Succeeded:
-		out.PaymentStatus = statusGWA(outcome.Answer, out.PaymentStatus)
+		out.PaymentStatus = statusGWA(outcome.Result, out.PaymentStatus)
 	}
 	return out, err
 }

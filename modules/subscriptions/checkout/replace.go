@@ -59,7 +59,7 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error
 	}
 	if err == nil && lifecycle.Running(remote.Status) {
 		_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead,
-			settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+			settle.Succeeded{Result: settle.Recurrence{RemoteSubscription: remote}})
 		return err
 	}
 	if err := gw.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {

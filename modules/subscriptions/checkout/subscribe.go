@@ -154,7 +154,7 @@ func (s *Checkout) subscribePix(ctx context.Context, name gateway.Name, o pixOrd
 	case intent.NotKnown[settle.Made]:
 		return s.clarifying(ctx, c.Sub)
 	case settle.Succeeded:
-		if code, ok := outcome.Answer.(settle.Code); ok {
+		if code, ok := outcome.Result.(settle.Code); ok {
 			return pixOutcome{sub: c.Sub, clientSecret: code.ClientSecret}, err
 		}
 	}

@@ -58,7 +58,7 @@ func (s *Debits) Order() *intent.Operation[debitOrder, gateway.Payment] {
 		Opening: s.openingOf,
 		Row:     s.debitOf,
 		Steps: []intent.Step[debitOrder, gateway.Payment]{
-			{Answered: "debit.after_call", Call: s.orderDebit, Find: s.findDebit, Again: s.stillNext},
+			{FaultPoint: "debit.after_call", Call: s.orderDebit, Find: s.findDebit, Again: s.stillNext},
 		},
 		SettleTx: s.settleDebitTx,
 	}
@@ -133,7 +133,7 @@ func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, ou
 	}
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[gateway.Payment]:
-		return s.keepDebitTx(ctx, tx, o.sub, o.debit, outcome.Answer)
+		return s.keepDebitTx(ctx, tx, o.sub, o.debit, outcome.Result)
 	case intent.Missing[gateway.Payment]:
 		now := s.deps.Clock.Now()
 		err := s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{

@@ -273,11 +273,11 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 		if extended != nil { // its order has waited for the end of the pause
 			due = new(lifecycle.LatestOf(*extended, due))
 		}
-		answer, err := gateway.ResumeCollection(ctx, CollectionOf(sub), due, from)
+		resumed, err := gateway.ResumeCollection(ctx, CollectionOf(sub), due, from)
 		if err := s.ofRunning(ctx, sub, err); err != nil {
 			return fmt.Errorf("resume collection: %w", err)
 		}
-		remote = &answer
+		remote = &resumed
 	}
 	faultpoint.Hit("pause.after_call")
 	var n int64
@@ -308,10 +308,10 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 
 // madeAhead is the date of the next charge that is known, as long as it lies ahead, where
 // it is before the one that is told.
-func (s *Pauses) madeAhead(sub lifecycle.Row, told *time.Time) *time.Time {
+func (s *Pauses) madeAhead(sub lifecycle.Row, reported *time.Time) *time.Time {
 	known := sub.NextBillingDate
-	if told == nil || known == nil || !known.After(s.deps.Clock.Now()) || !known.Before(*told) {
-		return told
+	if reported == nil || known == nil || !known.After(s.deps.Clock.Now()) || !known.Before(*reported) {
+		return reported
 	}
 	return known
 }

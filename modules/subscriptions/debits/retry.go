@@ -64,11 +64,11 @@ func (s *Debits) InTime(day pgtype.Date) bool {
 // EndRetriesTx ends what of a cycle's retries the action finds; only that of a day, unless
 // it is the zero date. Why it ended is the action's reason, else what was told.
 func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, by state.RetryAction,
-	told string) error {
+	reason string) error {
 	from, to := state.Retries.Of(by)
 	err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, FromStates: from, ToStates: to,
-		Reason: new(cmp.Or(state.Retries.ReasonOf(by), told)), Now: new(s.deps.Clock.Now()),
+		Reason: new(cmp.Or(state.Retries.ReasonOf(by), reason)), Now: new(s.deps.Clock.Now()),
 	})
 	if err != nil {
 		return fmt.Errorf("end retries: %w", err)
@@ -166,9 +166,9 @@ func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB,
 
 // EndRetry ends one retry and has the next one ordered.
 func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date,
-	by state.RetryAction, told string) error {
+	by state.RetryAction, reason string) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
-		if err := s.EndRetriesTx(ctx, tx, d, day, by, told); err != nil {
+		if err := s.EndRetriesTx(ctx, tx, d, day, by, reason); err != nil {
 			return err
 		}
 		return s.ScheduleRetryTx(ctx, tx, d)
@@ -177,8 +177,8 @@ func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.De
 
 // DropRetries drops all retries of a debit that are still to come.
 func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, by state.RetryAction,
-	told string) error {
-	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, pgtype.Date{}, by, told) })
+	reason string) error {
+	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, pgtype.Date{}, by, reason) })
 }
 
 // WithDebit runs f with the subscription locked, as everybody does who writes its debits.

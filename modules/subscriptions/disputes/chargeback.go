@@ -93,8 +93,8 @@ func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle
 		return nil, err
 	}
 	for _, p := range paid {
-		nothing, err := s.deps.Payments.Cases().IsUnused(ctx, tx, p.Gateway, p.Payment.ID)
-		if err != nil || !nothing {
+		unused, err := s.deps.Payments.Cases().IsUnused(ctx, tx, p.Gateway, p.Payment.ID)
+		if err != nil || !unused {
 			return &p, err
 		}
 	}

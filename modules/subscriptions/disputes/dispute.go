@@ -28,7 +28,7 @@ func (s *Disputes) ApplyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	c lifecycle.Change) (gateway.Reason, error) {
 	won := changed.Closed && changed.State == gateway.DisputeWon
 	switch {
-	case changed.OfNothing && !(won && sub.HasChargeback): // which may be from before it was listed
+	case changed.Unused && !(won && sub.HasChargeback): // which may be from before it was listed
 		return gateway.ReasonOfNothing, nil
 	case changed.State == gateway.DisputeLost && (changed.Opened || changed.Closed):
 		return "", s.loseDisputeTx(ctx, tx, sub, c)
@@ -42,12 +42,12 @@ func (s *Disputes) ApplyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 
 // OpenDisputeTx suspends a subscription for a dispute, and has nothing collected meanwhile.
 func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change) error {
-	held, err := s.disputedTx(ctx, tx, sub)
+	disputed, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
 	c.Action, c.Edit = state.DisputeOpens, func(r *lifecycle.Row) { r.HasChargeback = true }
-	for _, r := range held {
+	for _, r := range disputed {
 		if _, err := s.deps.Store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
 		}
@@ -65,12 +65,12 @@ func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // dispute's opening, which is the exit that is counted. Other money that paid for time
 // which is lost with it goes back.
 func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change) error {
-	held, err := s.disputedTx(ctx, tx, sub)
+	disputed, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
 	c.Action, c.Edit = state.DisputeLost, func(r *lifecycle.Row) { r.HasChargeback = true }
-	for _, r := range held {
+	for _, r := range disputed {
 		was := r.Status
 		if _, err := s.deps.Store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
@@ -95,7 +95,7 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 	if err != nil {
 		return nil, fmt.Errorf("lock renewals: %w", err)
 	}
-	held := []*lifecycle.Row{sub}
+	rows := []*lifecycle.Row{sub}
 	for i := range renewals {
 		r := &renewals[i]
 		switch {
@@ -108,10 +108,10 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 				return nil, err
 			}
 		case !r.Status.Ended():
-			held = append(held, r)
+			rows = append(rows, r)
 		}
 	}
-	return held, nil
+	return rows, nil
 }
 
 // winDisputeTx lifts the dispute from all that it held, unless another one holds them.
@@ -193,7 +193,7 @@ func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub lifecycle
 func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB,
 	sub lifecycle.Row) ([]payments.Dispute, error) {
 	all, err := s.DisputesOf(ctx, db, sub)
-	return slices.DeleteFunc(all, func(d payments.Dispute) bool { return d.OfNothing }), err
+	return slices.DeleteFunc(all, func(d payments.Dispute) bool { return d.Unused }), err
 }
 
 func hasState(all []payments.Dispute, state gateway.DisputeState) bool {

@@ -44,7 +44,7 @@ func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 func (s *Disputes) shutAt(was state.Status, disputes []payments.Dispute) time.Time {
 	shut, now := time.Time{}, s.deps.Clock.Now()
 	for _, d := range disputes {
-		if !d.OfNothing && takesMoney(d) {
+		if !d.Unused && takesMoney(d) {
 			shut, now = lifecycle.LatestOf(d.OpenedAt, &shut),
 				lifecycle.LatestOf(lifecycle.LatestOf(now, d.ClosedAt), &d.OpenedAt)
 		}
@@ -105,7 +105,7 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 func slippedThrough(sub lifecycle.Row, disputes []payments.Dispute, p gateway.LedgerPayment) bool {
 	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil &&
 		slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
-			return !d.OfNothing && takesMoney(d) && p.Payment.SettledAt.Truncate(time.Second).After(d.OpenedAt)
+			return !d.Unused && takesMoney(d) && p.Payment.SettledAt.Truncate(time.Second).After(d.OpenedAt)
 		})
 }
 
@@ -114,7 +114,7 @@ func slippedThrough(sub lifecycle.Row, disputes []payments.Dispute, p gateway.Le
 func slippedAsOpened(sub lifecycle.Row, disputes []payments.Dispute, p gateway.LedgerPayment, begins time.Time) bool {
 	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil &&
 		slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
-			return !d.OfNothing && takesMoney(d) && begins.After(d.OpenedAt) &&
+			return !d.Unused && takesMoney(d) && begins.After(d.OpenedAt) &&
 				p.Payment.SettledAt.Truncate(time.Second).Equal(d.OpenedAt.Truncate(time.Second))
 		})
 }

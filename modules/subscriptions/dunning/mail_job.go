@@ -102,7 +102,7 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 	if err != nil {
 		return false, fmt.Errorf("read plan: %w", err)
 	}
-	shown := dunningMail{
+	mail := dunningMail{
 		Plan: plan.Name, Total: money.Cents(m.AmountCents).In(customer.Language), Reminder: m.Day > 0,
 		Suspended: sub.Status == state.Suspended, Pix: sub.PaymentMethod == gateway.MethodPix,
 	}
@@ -110,8 +110,8 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 	if err != nil || paid {
 		return false, err
 	}
-	shown.Again, shown.Code = again, code.Payload
-	message, err := s.deps.Templates.Render(mailPaymentFailed, customer.Language, customer.Email, shown)
+	mail.Again, mail.Code = again, code.Payload
+	message, err := s.deps.Templates.Render(mailPaymentFailed, customer.Language, customer.Email, mail)
 	if err != nil {
 		return false, fmt.Errorf("write mail: %w", err)
 	}

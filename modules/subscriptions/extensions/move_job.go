@@ -77,10 +77,10 @@ func (s *Extensions) Order() *intent.Repeated {
 	})
 }
 
-func (s *Extensions) order(ask func(context.Context, objectid.ID) error) *intent.Repeated {
+func (s *Extensions) order(call func(context.Context, objectid.ID) error) *intent.Repeated {
 	return &intent.Repeated{
 		Kind: intent.ChargeMove, Intents: s.deps.Intents,
-		Do: func(ctx context.Context, r intent.Ref) error { return ask(ctx, r.Subject) },
+		Do: func(ctx context.Context, r intent.Ref) error { return call(ctx, r.Subject) },
 	}
 }
 

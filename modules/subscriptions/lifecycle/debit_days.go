@@ -50,12 +50,12 @@ func (s *Calendar) firstUnpaidOf(sub Row, unpaid []Debit) *Debit {
 		if first == nil {
 			first = &unpaid[i]
 		}
-		follows := sub.NextBillingDate
+		next := sub.NextBillingDate
 		if i+1 < len(unpaid) {
-			follows = new(s.DayOf(unpaid[i+1].Cycle))
+			next = new(s.DayOf(unpaid[i+1].Cycle))
 		}
 		ends := s.DateOf(s.MonthsOn(s.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
-		if follows != nil && s.DateOf(*follows).Time.After(ends.Time) {
+		if next != nil && s.DateOf(*next).Time.After(ends.Time) {
 			first = nil
 		}
 	}

@@ -109,8 +109,8 @@ func (s *Reads) Find(ctx context.Context, db postgres.DB, id string) (Row, error
 	return sub, err
 }
 
-// heldByAdmin is the reason of a suspension by an admin.
-var heldByAdmin = state.ReasonFor(state.AdminSuspends, state.Known{})
+// suspendedByAdmin is the reason of a suspension by an admin.
+var suspendedByAdmin = state.ReasonFor(state.AdminSuspends, state.Known{})
 
 // ClosedByDisputeTx reports whether a suspended subscription would be open but
 // for its dispute: payments that failed keep it closed, and so does an admin.
@@ -122,7 +122,7 @@ func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, nil
 	}
-	return reason != state.ReasonPaymentFailure && reason != heldByAdmin, err
+	return reason != state.ReasonPaymentFailure && reason != suspendedByAdmin, err
 }
 
 // Current returns the customer's live subscription; 404 when there is none.
@@ -173,7 +173,7 @@ func (s *Reads) SuspendedByTx(ctx context.Context, tx pgx.Tx, sub Row) (gateway.
 		return gateway.ReasonHeldByDispute, nil
 	}
 	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
-	if err == nil && reason == heldByAdmin {
+	if err == nil && reason == suspendedByAdmin {
 		return gateway.ReasonHeldByAdmin, nil
 	}
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -99,9 +99,9 @@ func earlierOf(t, other time.Time) time.Time {
 }
 
 // Latest is the gateway's word where there is one.
-func Latest(known, told *time.Time) *time.Time {
-	if told != nil {
-		return told
+func Latest(known, reported *time.Time) *time.Time {
+	if reported != nil {
+		return reported
 	}
 	return known
 }

@@ -162,7 +162,7 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 // EditTx changes fields of a locked subscription and leaves its state alone: errMoved when that is another
 // by now.
 func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, edit func(sub *Row)) error {
-	return s.EditEndingTx(ctx, tx, sub, as, IntentEnd{How: intent.Succeeded[any]{}, By: intent.ByAnswer}, edit)
+	return s.EditEndingTx(ctx, tx, sub, as, IntentEnd{How: intent.Succeeded[any]{}, By: intent.ByResponse}, edit)
 }
 
 // EditEndingTx is EditTx, for an edit that may close the intent in another way.

@@ -196,7 +196,7 @@ func (s *Plans) Order() *intent.Operation[moveOrder, *subscriptionsdb.Plan] {
 			return o, o.move.State != state.MoveOpen, err
 		},
 		Steps: []intent.Step[moveOrder, *subscriptionsdb.Plan]{
-			{Answered: "plan_move.after_call", Call: s.changePrice, Judge: judgeMove},
+			{FaultPoint: "plan_move.after_call", Call: s.changePrice, Judge: judgeMove},
 		},
 		SettleTx: s.settleMoveTx,
 	}
@@ -252,7 +252,7 @@ func judgeMove(o moveOrder, plan *subscriptionsdb.Plan) intent.Outcome[*subscrip
 	case plan == nil:
 		return intent.Declined[*subscriptionsdb.Plan]{Cause: gateway.ErrMissing}
 	}
-	return intent.Succeeded[*subscriptionsdb.Plan]{Answer: plan}
+	return intent.Succeeded[*subscriptionsdb.Plan]{Result: plan}
 }
 
 // settleMoveTx writes what the gateway has confirmed. Who ended the subscription meanwhile
@@ -266,7 +266,7 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
 	by, plan := state.MoveKept, (*subscriptionsdb.Plan)(nil)
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[*subscriptionsdb.Plan]:
-		by, plan = state.MoveConfirmed, outcome.Answer
+		by, plan = state.MoveConfirmed, outcome.Result
 	case intent.Declined[*subscriptionsdb.Plan], intent.Refused[*subscriptionsdb.Plan],
 		intent.Void[*subscriptionsdb.Plan]:
 	default:

@@ -77,10 +77,10 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 			return err
 		}
 	}
-	if told := a.SettledAt; told != nil && remote.SettledAt != nil &&
-		lifecycle.StartOfDay(*told, s.deps.Config.Zone).Equal(lifecycle.StartOfDay(*remote.SettledAt,
+	if settledAt := a.SettledAt; settledAt != nil && remote.SettledAt != nil &&
+		lifecycle.StartOfDay(*settledAt, s.deps.Config.Zone).Equal(lifecycle.StartOfDay(*remote.SettledAt,
 			s.deps.Config.Zone)) {
-		remote.SettledAt = told
+		remote.SettledAt = settledAt
 	}
 	e := gateway.Event{
 		Gateway: gateway.GWA, ID: a.EventID, Type: gateway.ReadLive, CreatedAt: s.deps.Clock.Now(),
@@ -165,13 +165,13 @@ func (s *Reconciler) untrueTwins(ctx context.Context, sub lifecycle.Row, p gatew
 	}
 	var untrue []string
 	for _, t := range twins {
-		shown := t.Shown
-		if !shown {
-			if shown, err = s.deps.Payments.Comparison().IsConfirmed(ctx, gateway.GWA, t.PaymentID); err != nil {
+		confirmed := t.Confirmed
+		if !confirmed {
+			if confirmed, err = s.deps.Payments.Comparison().IsConfirmed(ctx, gateway.GWA, t.PaymentID); err != nil {
 				return nil, err
 			}
 		}
-		if !shown {
+		if !confirmed {
 			untrue = append(untrue, t.PaymentID)
 		}
 	}

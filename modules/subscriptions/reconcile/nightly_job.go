@@ -58,11 +58,11 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 			return errors.Join(failed, err)
 		}
 		report.Asked++
-		ask := s.reconcileOne
+		reconcile := s.reconcileOne
 		if sub.PixAutomatic {
-			ask = s.deps.Retries.CheckAutomatic
+			reconcile = s.deps.Retries.CheckAutomatic
 		}
-		f, found, err := ask(ctx, sub, o.DryRun)
+		f, found, err := reconcile(ctx, sub, o.DryRun)
 		if found {
 			f.Gateway, f.LocalID, f.Verdict = name, sub.ID, payments.Repaired
 			if o.DryRun {
@@ -107,7 +107,7 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
 	}
 	if !gone {
 		_, err = s.deps.Settler.Settle(ctx, sub, state.ByReconcile,
-			settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+			settle.Succeeded{Result: settle.Recurrence{RemoteSubscription: remote}})
 		return f, false, err
 	}
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {

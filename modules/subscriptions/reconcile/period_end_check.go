@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// lookTries is how often one look reads while calls of ours change what it reads.
-	lookTries = 3
+	// checkTries is how often one look reads while calls of ours change what it reads.
+	checkTries = 3
 )
 
 // RecordPeriodEndCallTx notes that one of our calls has told gateway B whether the subscription
 // ends with its period. When another was answered since before was read, nobody knows which the
 // gateway took last: it has to be read at once.
 func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, before lifecycle.Row,
-	told bool) error {
-	if !told {
+	sent bool) error {
+	if !sent {
 		return nil
 	}
 	now := s.deps.Clock.Now()
@@ -94,7 +94,7 @@ func (s *Reconciler) checkPeriodEnd(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	for range lookTries {
+	for range checkTries {
 		sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
 		if err != nil || sub.Status.Ended() || lifecycle.RemoteID(sub) == "" {
 			return err
@@ -134,15 +134,15 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gat
 			return err
 		}
 		// The end itself is told by its event, or found by the reconciliation.
-		follows := !missing && !lifecycle.EndsThere(sub) && remote.Status != gateway.RemoteCanceled &&
+		continues := !missing && !lifecycle.EndsThere(sub) && remote.Status != gateway.RemoteCanceled &&
 			remote.Status != gateway.RemoteIncompleteExpired
 		err = s.deps.Store.EditTx(ctx, tx, &sub, state.PeriodEndRead, func(r *lifecycle.Row) {
 			r.PeriodEndLookAt = nil
-			if follows {
+			if continues {
 				s.deps.Applier.SetPeriodEnd(r, &remote, extended)
 			}
 			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil &&
-				end.Add(-webhooks.LookAhead).After(s.deps.Clock.Now()) {
+				end.Add(-webhooks.CheckAhead).After(s.deps.Clock.Now()) {
 				s.deps.Applier.PlanPeriodEndCheck(r)
 			}
 		})

@@ -34,11 +34,11 @@ func (s *Reconciler) SyncAuthorization(ctx context.Context, a webhooks.RefusedAr
 	if err != nil {
 		return err
 	}
-	follow := s.syncActivation
+	sync := s.syncActivation
 	if a.AuthorizationID == "" {
-		follow = s.syncRefusal
+		sync = s.syncRefusal
 	}
-	ignored, err := follow(ctx, sub, a)
+	ignored, err := sync(ctx, sub, a)
 	if err != nil {
 		return err
 	}
@@ -67,14 +67,14 @@ func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Row,
 		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
 	}
 	_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead,
-		settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+		settle.Succeeded{Result: settle.Authorization{PixAuthorization: auth}})
 	return "", err
 }
 
 // syncRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
 func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row,
-	told webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
+	args webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
@@ -92,7 +92,7 @@ func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row,
 	action, ended := endedAuthorizations[a.Status]
 	if !ended {
 		s.deps.Log.InfoContext(ctx, "authorization stands although an event says that it is over",
-			slog.String("subscription_id", sub.ID.String()), slog.String("event_id", told.EventID))
+			slog.String("subscription_id", sub.ID.String()), slog.String("event_id", args.EventID))
 		return gateway.ReasonNotAsIsTold, nil
 	}
 	return "", postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -100,7 +100,7 @@ func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row,
 		if err != nil || nullable.Value(locked.GwaPixAuthID) != a.ID || locked.Status.Ended() {
 			return err
 		}
-		return s.deps.Applier.UnauthorizeTx(ctx, tx, &locked, action, told.EventID)
+		return s.deps.Applier.UnauthorizeTx(ctx, tx, &locked, action, args.EventID)
 	})
 }
 
@@ -222,7 +222,7 @@ func (s *Reconciler) syncPix(ctx context.Context, gw gateway.Gateway, sub lifecy
 	if err != nil {
 		return err
 	}
-	_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: settle.Code{PixCharge: charge}})
+	_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Result: settle.Code{PixCharge: charge}})
 	return err
 }
 
@@ -268,7 +268,7 @@ func (s *Reconciler) syncTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	}
 	switch {
 	case action == state.GatewaySaysActive:
-		if !lifecycle.TraitsOf(sub).StatusTellsPayment || sub.Status != state.Suspended {
+		if !lifecycle.TraitsOf(sub).StatusImpliesPayment || sub.Status != state.Suspended {
 			return nil
 		}
 		if by, err := s.deps.Reads.SuspendedByTx(ctx, tx, sub); err != nil || by != "" {

@@ -30,7 +30,7 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by state.Ac
 	paid, err := gateway.WithdrawPix(ctx, gw, *sub.PixPaymentID, sub.ID)
 	switch {
 	case paid != nil:
-		_, err = s.deps.Settler.Settle(ctx, sub, source, settle.Succeeded{Answer: settle.Code{PixCharge: *paid}})
+		_, err = s.deps.Settler.Settle(ctx, sub, source, settle.Succeeded{Result: settle.Code{PixCharge: *paid}})
 		return err
 	case err != nil && by == state.Replaced && !errors.Is(err, gateway.ErrAlreadyPaid):
 		return s.EndLater(ctx, sub, source, err)
@@ -50,7 +50,7 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 	}
 	if err == nil && auth.Status == gateway.AuthorizationStatusActive {
 		_, err = s.deps.Settler.Settle(ctx, sub, source,
-			settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+			settle.Succeeded{Result: settle.Authorization{PixAuthorization: auth}})
 		return err
 	}
 	err = gw.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))

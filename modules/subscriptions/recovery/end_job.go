@@ -60,8 +60,8 @@ func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
 }
 
 func (s *Recovery) pixRunsOut(sub lifecycle.Row) bool {
-	waits := sub.Status == state.Pending && sub.PaymentMethod == gateway.MethodPix && !sub.IntentOpen
-	return waits && !s.deps.Calendar.PixDue(sub).After(s.deps.Clock.Now())
+	pending := sub.Status == state.Pending && sub.PaymentMethod == gateway.MethodPix && !sub.IntentOpen
+	return pending && !s.deps.Calendar.PixDue(sub).After(s.deps.Clock.Now())
 }
 
 // Ends is the order to end something at the gateway, a PIX that nobody paid among it.

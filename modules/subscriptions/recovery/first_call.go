@@ -29,7 +29,7 @@ type FirstCall struct {
 	Payer      gateway.Payer
 	Instrument gateway.Instrument // gone after the request
 	CallTime   time.Duration      // of all its calls
-	looks      bool
+	recovers   bool
 }
 
 type step = intent.Step[FirstCall, settle.Made]
@@ -55,7 +55,7 @@ func (s *Recovery) ways(c FirstCall) []step {
 	case sub.PixAutomatic:
 		terms := s.deps.Calendar.AuthorizationOf(sub, plan, payer)
 		return []step{{
-			Answered: "subscribe.after_call",
+			FaultPoint: "subscribe.after_call",
 			Call: func(ctx context.Context, gw gateway.Gateway, _ FirstCall, _ settle.Made) (settle.Made, error) {
 				auth, err := gw.AuthorizePix(ctx, terms)
 				return settle.Authorization{PixAuthorization: auth}, err
@@ -68,18 +68,18 @@ func (s *Recovery) ways(c FirstCall) []step {
 	case s.deps.Calendar.ChargesFirstMonth(sub) && *sub.FirstAmountCents > 0:
 		return []step{
 			{
-				Answered: "subscribe.after_first_month", Call: chargeFirstMonth, Find: findFirstMonth,
+				FaultPoint: "subscribe.after_first_month", Call: chargeFirstMonth, Find: findFirstMonth,
 				Judge: s.judgeFirstMonth,
 			},
 			{
-				Answered: "subscribe.after_call", Call: s.recurByToken, Find: s.findRecurrenceBehind, Again: anew,
+				FaultPoint: "subscribe.after_call", Call: s.recurByToken, Find: s.findRecurrenceBehind, Again: anew,
 				Behind: true,
 			},
 		}
 	case sub.PaymentMethod == gateway.MethodPix:
 		terms := s.deps.Calendar.PixTermsOf(sub, plan, payer)
 		return []step{{
-			Answered: "subscribe.after_call",
+			FaultPoint: "subscribe.after_call",
 			Call: func(ctx context.Context, gw gateway.Gateway, _ FirstCall, _ settle.Made) (settle.Made, error) {
 				charge, err := gw.CreatePix(ctx, terms)
 				return settle.Code{PixCharge: charge}, err
@@ -93,7 +93,7 @@ func (s *Recovery) ways(c FirstCall) []step {
 	terms := s.deps.Calendar.TermsOf(sub, plan, payer)
 	terms.Instrument = c.Instrument
 	return []step{{
-		Answered: "subscribe.after_call", Judge: judgeRecurrence,
+		FaultPoint: "subscribe.after_call", Judge: judgeRecurrence,
 		Call: func(ctx context.Context, gw gateway.Gateway, _ FirstCall, _ settle.Made) (settle.Made, error) {
 			remote, err := gw.Subscribe(ctx, terms)
 			return settle.Recurrence{RemoteSubscription: remote}, err
@@ -116,7 +116,7 @@ func openingOf(sub lifecycle.Row, callTime time.Duration) intent.Opening {
 
 // firstCallOf reads a subscription whose call was not known; over when its intent is closed.
 func (s *Recovery) firstCallOf(ctx context.Context, i intent.Intent) (c FirstCall, over bool, err error) {
-	c.looks = true
+	c.recovers = true
 	if c.Sub, err = s.db.GetSubscription(ctx, s.deps.Pool, i.Subject); err != nil || !c.Sub.IntentOpen {
 		return c, true, err
 	}
@@ -132,12 +132,12 @@ func (s *Recovery) firstCallOf(ctx context.Context, i intent.Intent) (c FirstCal
 func judgeRecurrence(c FirstCall, made settle.Made) settle.Outcome {
 	remote := made.(settle.Recurrence).RemoteSubscription //nolint:forcetypeassert // as this step makes it
 	switch {
-	case c.looks:
+	case c.recovers:
 		return JudgeRemote(remote)
-	case lifecycle.TraitsOf(c.Sub).StatusTellsPayment && remote.Outcome == gateway.OutcomeUnknown:
-		return settle.Pending{Answer: made}
+	case lifecycle.TraitsOf(c.Sub).StatusImpliesPayment && remote.Outcome == gateway.OutcomeUnknown:
+		return settle.Pending{Result: made}
 	}
-	return settle.Succeeded{Answer: made}
+	return settle.Succeeded{Result: made}
 }
 
 // JudgeRemote judges a card subscription that was read live.
@@ -147,11 +147,11 @@ func JudgeRemote(remote gateway.RemoteSubscription) settle.Outcome {
 	switch {
 	case remote.Status == gateway.RemoteCanceled, remote.Status == gateway.RemoteIncompleteExpired,
 		incomplete && remote.Outcome == gateway.RequiresPaymentMethod:
-		return settle.Declined{Answer: made}
+		return settle.Declined{Result: made}
 	case incomplete && remote.Outcome == gateway.OutcomeUnknown:
-		return settle.Pending{Answer: made}
+		return settle.Pending{Result: made}
 	}
-	return settle.Succeeded{Answer: made}
+	return settle.Succeeded{Result: made}
 }
 
 // firstMonthOf is what gateway A is asked for to charge a first month that a promo code lowered.
@@ -178,15 +178,15 @@ func (s *Recovery) judgeFirstMonth(c FirstCall, made settle.Made) settle.Outcome
 	status := made.(settle.FirstMonth).Charge.Payment.Status //nolint:forcetypeassert // as this step makes it
 	switch {
 	case status == gateway.PaymentStatusSettled:
-		return settle.Succeeded{Answer: made}
-	case !c.looks, status == gateway.PaymentStatusPending && s.deps.Calendar.Age(c.Sub) < riskLife:
-		return settle.Pending{Answer: made}
+		return settle.Succeeded{Result: made}
+	case !c.recovers, status == gateway.PaymentStatusPending && s.deps.Calendar.Age(c.Sub) < riskLife:
+		return settle.Pending{Result: made}
 	case status != gateway.PaymentStatusPending && settle.AccessBegun(c.Sub):
 		// Access that has begun was paid for, and the money given back since: it goes on
 		// as any other whose payment is refunded.
-		return settle.Succeeded{Answer: made}
+		return settle.Succeeded{Result: made}
 	}
-	return settle.Declined{Answer: made}
+	return settle.Declined{Result: made}
 }
 
 // recurByToken makes what charges from the second month on, with the card that the first
@@ -197,14 +197,14 @@ func (s *Recovery) recurByToken(ctx context.Context, gw gateway.Gateway, c First
 	month := made.(settle.FirstMonth) //nolint:forcetypeassert // as the step before makes it
 	terms := s.deps.Calendar.TermsOf(c.Sub, c.Plan, c.Payer)
 	terms.Instrument = gateway.Instrument{CardToken: month.Charge.CardToken, RemoteIP: c.Instrument.RemoteIP}
-	if c.looks {
+	if c.recovers {
 		terms.Instrument.RemoteIP = settle.NoAddress
 		ctx = gateway.Background(ctx)
 	}
 	remote, err := gw.Subscribe(ctx, terms)
 	var declined *gateway.Declined
 	switch {
-	case c.looks && errors.As(err, &declined):
+	case c.recovers && errors.As(err, &declined):
 		return month, nil
 	case err != nil:
 		return nil, fmt.Errorf("recurrence not made yet: %w", err)
@@ -235,7 +235,7 @@ func (s *Recovery) findRecurrenceBehind(ctx context.Context, gw gateway.Gateway,
 func (s *Recovery) settleTx(ctx context.Context, tx pgx.Tx, c *FirstCall, outcome settle.Outcome,
 	by intent.By) (err error) {
 	source := state.ByRecovery
-	if by == intent.ByAnswer {
+	if by == intent.ByResponse {
 		source, outcome = state.BySubscribe, asReplied(outcome)
 	}
 	c.Sub, err = s.deps.Settler.SettleTx(ctx, tx, c.Sub, source, outcome)
@@ -247,12 +247,12 @@ func asReplied(outcome settle.Outcome) settle.Outcome {
 	case settle.Declined:
 		var declined *gateway.Declined
 		if errors.As(outcome.Cause, &declined) && declined.Remote != nil {
-			outcome.Answer = settle.Recurrence{RemoteSubscription: *declined.Remote}
+			outcome.Result = settle.Recurrence{RemoteSubscription: *declined.Remote}
 		}
 		return outcome
 	case settle.Succeeded:
-		if month, ok := outcome.Answer.(settle.FirstMonth); ok && month.Recurrence != nil {
-			outcome.Answer = settle.Recurrence{RemoteSubscription: *month.Recurrence}
+		if month, ok := outcome.Result.(settle.FirstMonth); ok && month.Recurrence != nil {
+			outcome.Result = settle.Recurrence{RemoteSubscription: *month.Recurrence}
 		}
 		return outcome
 	}

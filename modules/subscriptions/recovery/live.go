@@ -40,7 +40,7 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 			return sub, "", err
 		}
 		resolved, err := s.deps.Settler.Settle(ctx, sub, state.ByLiveRead,
-			settle.Void{Answer: settle.Recurrence{RemoteSubscription: remote}})
+			settle.Void{Result: settle.Recurrence{RemoteSubscription: remote}})
 		return resolved, "", err
 	}
 	resolved, err := s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, outcome)
@@ -95,9 +95,9 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 		return false, err
 	}
 	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == gateway.PaymentStatusSettled
-	if paid || lifecycle.Running(remote.Status) && lifecycle.TraitsOf(waiting).StatusTellsPayment {
+	if paid || lifecycle.Running(remote.Status) && lifecycle.TraitsOf(waiting).StatusImpliesPayment {
 		_, err = s.deps.Settler.Settle(ctx, waiting, state.ByLiveRead,
-			settle.Succeeded{Answer: settle.Recurrence{RemoteSubscription: remote}})
+			settle.Succeeded{Result: settle.Recurrence{RemoteSubscription: remote}})
 		return true, err
 	}
 	return false, gw.CancelSubscription(ctx, id, waiting.ID)

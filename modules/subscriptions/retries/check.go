@@ -65,7 +65,7 @@ func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row,
 		return f, true, nil
 	}
 	ended, err := s.deps.Settler.Settle(ctx, sub, state.ByReconcile,
-		settle.Succeeded{Answer: settle.Authorization{PixAuthorization: auth}})
+		settle.Succeeded{Result: settle.Authorization{PixAuthorization: auth}})
 	return f, err == nil && ended.Status.Ended(), err
 }
 
@@ -85,14 +85,14 @@ func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Row,
 	if err != nil {
 		return f, false, fmt.Errorf("read debit of %s: %w", sub.ID, err)
 	}
-	e, waits, err := s.debitAsEvent(ctx, sub, debit)
-	told, _ := e.Payment()
-	f.ID, f.Amount = *debit.GatewayPaymentID, told.Amount
+	e, waiting, err := s.debitAsEvent(ctx, sub, debit)
+	paid, _ := e.Payment()
+	f.ID, f.Amount = *debit.GatewayPaymentID, paid.Amount
 	if _, settled := e.Payload.(gateway.SettledPayment); settled {
 		f.Kind = payments.MissedPayment
 	}
-	if err != nil || waits || dryRun {
-		return f, err == nil && !waits, err
+	if err != nil || waiting || dryRun {
+		return f, err == nil && !waiting, err
 	}
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		result, err := s.deps.Applier.ApplyEventTx(ctx, tx, e)
@@ -105,10 +105,10 @@ func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Row,
 	return f, found, nil
 }
 
-// debitAsEvent reads a debit and says what its present state means. Waits: it falls
+// debitAsEvent reads a debit and says what its present state means. Waiting: it falls
 // due only now, since its order came late.
 func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row,
-	debit subscriptionsdb.SubscriptionsDebit) (e gateway.Event, waits bool, err error) {
+	debit subscriptionsdb.SubscriptionsDebit) (e gateway.Event, waiting bool, err error) {
 	now := s.deps.Clock.Now()
 	e = gateway.Event{
 		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: now,
@@ -133,9 +133,9 @@ func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row,
 		e.Payload = gateway.DeletedPayment{Payment: paid}
 	default:
 		e.Payload = gateway.FailedPayment{Payment: paid, Attempt: 1}
-		waits = paid.DueDate == nil || paid.DueDate.Add(OverdueAfter).After(now)
+		waiting = paid.DueDate == nil || paid.DueDate.Add(OverdueAfter).After(now)
 	}
-	return e, waits, nil
+	return e, waiting, nil
 }
 
 // OverdueAfter is how long after a period's end its payment may be told.

@@ -177,8 +177,8 @@ func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.
 
 // afterRetry ends one retry and goes on with the next.
 func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date,
-	by state.RetryAction, told string) error {
-	if err := s.deps.Debits.EndRetry(ctx, sub, d, day, by, told); err != nil {
+	by state.RetryAction, reason string) error {
+	if err := s.deps.Debits.EndRetry(ctx, sub, d, day, by, reason); err != nil {
 		return err
 	}
 	return s.requestRetry(ctx, sub.ID, d.Cycle)
@@ -186,8 +186,8 @@ func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle
 
 // heardOfDebit applies what the gateway says of a debit, as its event would have been.
 func (s *Retries) heardOfDebit(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit) error {
-	e, waits, err := s.debitAsEvent(ctx, sub, d)
-	if err != nil || waits {
+	e, waiting, err := s.debitAsEvent(ctx, sub, d)
+	if err != nil || waiting {
 		return err
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {

@@ -176,11 +176,11 @@ func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid
 	if err := s.giveUpResume(ctx, sub); err != nil {
 		return lifecycle.Row{}, err
 	}
-	var told *time.Time
+	var endsAt *time.Time
 	before := sub
 	if sub.GwbSubscriptionID != nil &&
 		!lifecycle.EndsThere(sub) { // also where the row says so already: a resumption may be under way
-		told, err = s.deps.Calls.SetPeriodEnd(ctx, sub, true)
+		endsAt, err = s.deps.Calls.SetPeriodEnd(ctx, sub, true)
 		if errors.Is(err, gateway.ErrMissing) { // what is not there charges nobody
 			err = s.deps.Calls.ProvedMissing(ctx, sub, err)
 		}
@@ -190,17 +190,17 @@ func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid
 	}
 	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		sub, err = s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || sub.Status.Ended() && told != nil { // the gateway's event was faster
+		if err != nil || sub.Status.Ended() && endsAt != nil { // the gateway's event was faster
 			return err
 		}
 		if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil {
-			return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &sub, before, told != nil)
+			return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &sub, before, endsAt != nil)
 		}
 		end, err := s.deps.Reads.PaidUntil(ctx, tx, sub)
 		if err != nil {
 			return err
 		}
-		if end = lifecycle.Latest(end, told); end == nil {
+		if end = lifecycle.Latest(end, endsAt); end == nil {
 			return errNoPaidPeriod()
 		}
 		extended, err := s.deps.Reads.ExtendedTo(ctx, tx, sub)
@@ -211,7 +211,7 @@ func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid
 		if err := s.endWithPeriodTx(ctx, tx, &sub, *end); err != nil {
 			return err
 		}
-		return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &sub, before, told != nil)
+		return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &sub, before, endsAt != nil)
 	})
 	switch {
 	case err != nil:

@@ -78,9 +78,9 @@ const invoiceRepeats = 23 * time.Hour
 // invoice is an attempt to pay what is open: its id is committed, and the same attempt
 // repeated is paid once.
 type invoice struct {
-	sub     lifecycle.Row
-	attempt objectid.ID
-	looks   bool
+	sub      lifecycle.Row
+	attempt  objectid.ID
+	recovers bool
 }
 
 // InvoiceOrder is the payment of an open invoice. A look repeats the attempt under its own
@@ -100,21 +100,21 @@ func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment
 		Row: func(ctx context.Context, i intent.Intent) (invoice, bool, error) {
 			sub, err := s.db.GetSubscription(ctx, s.deps.Pool, i.Subject)
 			over := sub.Status.Ended() || s.deps.Clock.Now().Sub(i.CreatedAt) > invoiceRepeats
-			return invoice{sub: sub, attempt: objectid.ID(i.Item), looks: true}, over, err
+			return invoice{sub: sub, attempt: objectid.ID(i.Item), recovers: true}, over, err
 		},
 		Steps: []intent.Step[invoice, *gateway.Payment]{{Call: payInvoice}},
 		SettleTx: func(ctx context.Context, tx pgx.Tx, i *invoice, outcome intent.Outcome[*gateway.Payment],
 			by intent.By) (err error) {
 			paid, ok := outcome.(intent.Succeeded[*gateway.Payment])
-			if !ok || !isPaid(paid.Answer) {
+			if !ok || !isPaid(paid.Result) {
 				return nil
 			}
 			source := state.ByRecovery
-			if by == intent.ByAnswer {
+			if by == intent.ByResponse {
 				source = state.ByCustomer
 			}
 			i.sub, err = s.deps.Settler.SettleTx(ctx, tx, i.sub, source,
-				settle.Succeeded{Answer: settle.Invoice{Payment: *paid.Answer}})
+				settle.Succeeded{Result: settle.Invoice{Payment: *paid.Result}})
 			return err
 		},
 	}
@@ -131,7 +131,7 @@ func payInvoice(ctx context.Context, gw gateway.Gateway, i invoice, _ *gateway.P
 	if err != nil || open {
 		return &paid, err
 	}
-	if !i.looks {
+	if !i.recovers {
 		return nil, nil
 	}
 	remote, err := gw.ReadSubscription(ctx, lifecycle.RemoteID(i.sub), i.sub.ID)
@@ -164,7 +164,7 @@ func (s *SelfService) payOpen(ctx context.Context, sub lifecycle.Row) (lifecycle
 		_ = s.deps.Payments.Refused(ctx, "pay open invoice", outcome.Cause)
 		said += " What is open is being paid with it."
 	case intent.Succeeded[*gateway.Payment]:
-		if isPaid(outcome.Answer) {
+		if isPaid(outcome.Result) {
 			said += " What was open is paid."
 		}
 	}

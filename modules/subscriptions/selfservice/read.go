@@ -94,17 +94,17 @@ func (s *SelfService) pixCode(ctx context.Context, customerID objectid.ID) (pixD
 	if sub.PixExpiresAt != nil && !sub.PixExpiresAt.After(s.deps.Clock.Now()) {
 		return pixDoc{}, errCodeGone()
 	}
-	shown := pixDoc{sub: sub, message: checkout.PayPix}
+	doc := pixDoc{sub: sub, message: checkout.PayPix}
 	if sub.PixPayload == nil {
 		i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, sub.ID)
 		if err != nil {
 			return pixDoc{}, err
 		}
 		if open {
-			shown.message, shown.clarifying = calls.Clarified(sub, i), &i
+			doc.message, doc.clarifying = calls.Clarified(sub, i), &i
 		}
 	}
-	return shown, nil
+	return doc, nil
 }
 
 // chargeCode shows the code of a further period of a subscription that is paid.
@@ -163,7 +163,7 @@ func (s *SelfService) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycl
 	}
 	made, expired, err := s.readPix(ctx, sub)
 	if err == nil {
-		sub, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Answer: made})
+		sub, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Result: made})
 	}
 	if err != nil {
 		return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "read PIX code", err)

@@ -67,13 +67,13 @@ func (s *SelfService) renew(ctx context.Context, customerID objectid.ID, r renew
 	if err != nil {
 		return out, err
 	}
-	return s.tellRenewal(ctx, out)
+	return s.finishRenewal(ctx, out)
 }
 
-// tellRenewal ends the replaced subscription at its gateway at once, which a job would
+// finishRenewal ends the replaced subscription at its gateway at once, which a job would
 // do, and words the answer, which is that of a new subscription (docs/contract/subscriptions.md, Renewing): pending,
 // also once the gateway took the card.
-func (s *SelfService) tellRenewal(ctx context.Context, out checkout.CardOutcome) (checkout.CardOutcome, error) {
+func (s *SelfService) finishRenewal(ctx context.Context, out checkout.CardOutcome) (checkout.CardOutcome, error) {
 	switch waited := out.Sub.RenewsID != nil; {
 	case waited && out.Sub.Status == state.Active:
 		old, err := s.db.GetSubscription(ctx, s.deps.Pool, *out.Sub.RenewsID)

@@ -125,7 +125,7 @@ func (s *SelfService) resumeAgain(ctx context.Context, r intent.Ref) error {
 		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, GoOn); err != nil {
 			return err
 		}
-		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, intent.ByLook)
+		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, intent.ByCheck)
 	})
 	switch {
 	case fault.Is(err, fault.KindConflict): // refused, or ended meanwhile: it ends as it was to
@@ -151,6 +151,6 @@ func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Row) error
 		if open, err := s.deps.Intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !open {
 			return err
 		}
-		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, intent.ByAnswer)
+		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, intent.ByResponse)
 	})
 }

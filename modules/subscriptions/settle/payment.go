@@ -20,16 +20,16 @@ import (
 // Payment is settled money on its way into a subscription.
 type Payment struct {
 	gateway.Payment
-	Source state.Source
-	Event  *string
-	Recurs bool                     // it will be charged again without the payer's doing
-	First  bool                     // the one-off that began it, charged apart from the recurrence
-	Beside bool                     // made beside the recurrence that pays the subscription, which it names
-	Older  bool                     // than a failure that counts, of another charge: it pays nothing that is owed
-	Charge *lifecycle.RenewalCharge // the code that it paid, which was made for a further period
-	cycle  *time.Time               // of a debit of automatic PIX: the beginning of the period that it pays
-	Asked  *bool                    // filled: the gateway is asked for it first, and nothing else has changed
-	before bool                     // an extension that has moved the next charge: it pays a period that was over, or ran, then
+	Source       state.Source
+	Event        *string
+	Recurs       bool                     // it will be charged again without the payer's doing
+	First        bool                     // the one-off that began it, charged apart from the recurrence
+	Beside       bool                     // made beside the recurrence that pays the subscription, which it names
+	Older        bool                     // than a failure that counts, of another charge: it pays nothing that is owed
+	Charge       *lifecycle.RenewalCharge // the code that it paid, which was made for a further period
+	cycle        *time.Time               // of a debit of automatic PIX: the beginning of the period that it pays
+	ConfirmFirst *bool                    // filled: the gateway is asked for it first, and nothing else has changed
+	before       bool                     // an extension that has moved the next charge: it pays a period that was over, or ran, then
 }
 
 // SettlePaymentTx is where every payment of a subscription ends, keyed by the
@@ -44,20 +44,20 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 		return err
 	}
 	if known == nil {
-		asked, err := s.confirmFirstTx(ctx, tx, *sub, p)
-		if err == nil && !asked {
-			asked, err = s.confirmTwinTx(ctx, tx, *sub, p)
+		confirming, err := s.confirmFirstTx(ctx, tx, *sub, p)
+		if err == nil && !confirming {
+			confirming, err = s.confirmTwinTx(ctx, tx, *sub, p)
 		}
-		if err != nil || asked {
-			if p.Asked != nil {
-				*p.Asked = asked
+		if err != nil || confirming {
+			if p.ConfirmFirst != nil {
+				*p.ConfirmFirst = confirming
 			}
 			return err
 		}
 	}
 	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: sub.Gateway, Purpose: gateway.ForSubscription,
-		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Shown: p.Source != state.ByWebhook,
+		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Confirmed: p.Source != state.ByWebhook,
 	})
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
@@ -65,7 +65,7 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	if !first && sub.Status != state.Pending {
 		return nil
 	}
-	if kept, err := s.keepOtherAmountTx(ctx, tx, *sub, p); err != nil || kept {
+	if listed, err := s.keepOtherAmountTx(ctx, tx, *sub, p); err != nil || listed {
 		return err
 	}
 	if p.Charge != nil {

@@ -105,8 +105,8 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 	if changes && p.Source == state.ByWebhook || !changes && !lifecycle.PaysOnce(sub) {
 		return false, nil
 	}
-	asked, err := s.isExpectedAmountTx(ctx, tx, sub, p)
-	if err != nil || asked {
+	expected, err := s.isExpectedAmountTx(ctx, tx, sub, p)
+	if err != nil || expected {
 		return false, err
 	}
 	price := expectedAmount(sub, p)
@@ -286,7 +286,7 @@ func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 		return false, nil
 	}
 	twins, err := s.deps.Payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
-	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Shown }) {
+	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Confirmed }) {
 		return false, err
 	}
 	return true, s.InsertLateTx(ctx, tx,

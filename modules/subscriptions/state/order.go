@@ -152,14 +152,14 @@ const (
 // The columns of a renewal charge, beside those of its code.
 var (
 	chargeState = Columns{"state"}
-	lookAt      = Columns{"look_at"}
-	codeOrder   = of(Columns{"intent_open"}, lookAt) // what of its order is open
+	checkAt     = Columns{"look_at"}
+	codeOrder   = of(Columns{"intent_open"}, checkAt) // what of its order is open
 	codePayment = Columns{"gateway_payment_id"}
 )
 
 // chargeEdits are what each of them may write.
 var chargeEdits = map[ChargeEdit]Columns{
-	CodeAdopted: lookAt,
+	CodeAdopted: checkAt,
 	CodeGone:    of(chargeState, codeOrder),
 	CodeMade:    of(codeOrder, codePayment, code),
 	CodePaid:    of(chargeState, codeOrder, codePayment, Columns{"moved_from", "moved_to"}),

@@ -206,18 +206,18 @@ var transitions = []row{
 	{by: PaymentSettles, reason: ReasonPaymentSettled, moves: anyLive(Active), writes: of(opens, paid)},
 	{by: RenewalTaken, reason: ReasonRenewalTaken, moves: from(Pending)(Active), writes: of(opens, call, next)},
 	{by: TrialStarts, reason: ReasonTrialStarted, moves: from(Pending)(Active), writes: of(opens, call, next)},
-	{by: PaymentDeclined, reason: ReasonPaymentDeclined, moves: from(Pending)(Cancelled), writes: of(ends, follows)},
+	{by: PaymentDeclined, reason: ReasonPaymentDeclined, moves: from(Pending)(Cancelled), writes: of(ends, echoes)},
 	{by: NothingAtGateway, reason: ReasonNothingMade, moves: from(Pending, Suspended)(Cancelled), writes: ends},
 	{by: LiveReadDead, reason: ReasonAbandoned, moves: from(Pending)(Cancelled), writes: ends},
 	{by: Replaced, reason: ReasonReplaced, moves: anyLive(Cancelled), writes: ends},
 	{by: PixRunsOut, reason: ReasonPixUnpaid, moves: from(Pending)(Cancelled), writes: of(ends, payment)},
 
-	{by: GatewaySaysActive, reason: ReasonGatewayStatus, moves: anyLive(Active), writes: of(opens, call, failures, follows)},
-	{by: GatewaySaysOpenHeld, moves: moves{}.stays(Suspended), writes: follows},
-	{by: GatewaySaysSuspended, reason: ReasonPaymentFailure, moves: anyLive(Suspended), writes: of(status, call, failures, follows)},
-	{by: GatewaySaysIncomplete, reason: ReasonGatewayStatus, moves: anyLive(Pending), writes: of(status, follows)},
-	{by: GatewaySaysCancelled, because: gatewayCancelled, moves: anyLive(Cancelled), writes: of(ends, confirmed, follows)},
-	{by: GatewaySaysExpired, reason: ReasonExpired, moves: anyLive(Expired), writes: of(ends, follows)},
+	{by: GatewaySaysActive, reason: ReasonGatewayStatus, moves: anyLive(Active), writes: of(opens, call, failures, echoes)},
+	{by: GatewaySaysOpenHeld, moves: moves{}.stays(Suspended), writes: echoes},
+	{by: GatewaySaysSuspended, reason: ReasonPaymentFailure, moves: anyLive(Suspended), writes: of(status, call, failures, echoes)},
+	{by: GatewaySaysIncomplete, reason: ReasonGatewayStatus, moves: anyLive(Pending), writes: of(status, echoes)},
+	{by: GatewaySaysCancelled, because: gatewayCancelled, moves: anyLive(Cancelled), writes: of(ends, confirmed, echoes)},
+	{by: GatewaySaysExpired, reason: ReasonExpired, moves: anyLive(Expired), writes: of(ends, echoes)},
 	{by: GoneAtGateway, reason: ReasonGoneAtGateway, moves: anyLive(Cancelled), writes: ends},
 	{by: GatewayDeletedPaid, moves: moves{}.stays(Pending, Active, Suspended), writes: deleted},
 
@@ -282,27 +282,27 @@ type Columns []string
 
 // What changes write, by what it is about.
 var (
-	status    = Columns{"status"}
-	call      = Columns{"intent_open", "recovery_tries", "recovery_at"} // what of the first call is open
-	price     = Columns{"plan_id", "price_cents"}
-	priceID   = Columns{"gwb_price_id"}
-	next      = Columns{"anchor_day", "next_billing_date"}
-	expires   = Columns{"expires_at"}
-	dates     = of(next, expires)
-	failures  = Columns{"payment_failures"}
-	refunds   = Columns{"total_refunded_cents"}
-	disputed  = Columns{"has_chargeback"}
-	event     = Columns{"last_event_at", "last_event_id"}
-	periodEnd = Columns{"cancel_at_period_end"}
-	look      = Columns{"period_end_look_at"}
-	told      = Columns{"period_end_told_at", "period_end_tells"}
+	status        = Columns{"status"}
+	call          = Columns{"intent_open", "recovery_tries", "recovery_at"} // what of the first call is open
+	price         = Columns{"plan_id", "price_cents"}
+	priceID       = Columns{"gwb_price_id"}
+	next          = Columns{"anchor_day", "next_billing_date"}
+	expires       = Columns{"expires_at"}
+	dates         = of(next, expires)
+	failures      = Columns{"payment_failures"}
+	refunds       = Columns{"total_refunded_cents"}
+	disputed      = Columns{"has_chargeback"}
+	event         = Columns{"last_event_at", "last_event_id"}
+	periodEnd     = Columns{"cancel_at_period_end"}
+	periodEndDue  = Columns{"period_end_look_at"}
+	periodEndSent = Columns{"period_end_told_at", "period_end_tells"}
 
 	payment       = Columns{"pix_payment_id"}
 	code          = Columns{"pix_payload", "pix_image", "pix_expires_at"}
 	authorization = of(Columns{"gwa_pix_auth_id", "gwa_customer_id", "pix_conciliation_id"}, code)
 	recurrence    = Columns{"gwa_subscription_id", "gwb_subscription_id"}
 	remote        = of(recurrence, Columns{"gwa_customer_id", "gwb_customer_id"}, priceID, next) // what a gateway says of a recurrence
-	follows       = of(event, remote, expires, periodEnd, look)                                  // the same, by an event
+	echoes        = of(event, remote, expires, periodEnd, periodEndDue)                          // the same, by an event
 
 	deleted   = Columns{"gateway_deleted_at", "gateway_end_open_since"} // the recurrence has ended, or is to
 	confirmed = Columns{"gateway_ended_at"}                             // nothing runs there
@@ -315,7 +315,7 @@ var (
 
 // AllColumns are the columns of a subscription that changes write.
 var AllColumns = func() Columns {
-	all := of(call, price, refunds, disputed, told, authorization, follows, ends, reopens, paid)
+	all := of(call, price, refunds, disputed, periodEndSent, authorization, echoes, ends, reopens, paid)
 	slices.Sort(all)
 	return slices.Compact(all)
 }()
@@ -375,14 +375,14 @@ var edits = map[Edit]Columns{
 	FirstMonthAlone:    dates,
 	GoesOn:             of(periodEnd, expires),
 	Learned:            of(call, remote, authorization, payment),
-	LookAsked:          look,
+	LookAsked:          periodEndDue,
 	MadeNothing:        of(call, dates),
 	PaidWhileDisputed:  paid,
-	PeriodEndRead:      of(periodEnd, expires, look),
-	PeriodEndTold:      of(told, look),
+	PeriodEndRead:      of(periodEnd, expires, periodEndDue),
+	PeriodEndTold:      of(periodEndSent, periodEndDue),
 	PlanMoved:          of(price, priceID),
 	RecurrenceAdopted:  recurrence,
-	RecurrenceFollowed: follows,
+	RecurrenceFollowed: echoes,
 	RecurrenceRead:     remote,
 	RefundsTotalled:    refunds,
 }

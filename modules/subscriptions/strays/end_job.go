@@ -47,7 +47,7 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 		pgx.ErrNoRows) {
 		return err // a row owns it by now
 	}
-	held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool)
+	stopped, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s *Strays) EndStray(ctx context.Context, a webhooks.EndStrayArgs) error {
 	if err != nil {
 		return err
 	}
-	if held || slices.Contains(suspect, string(a.Gateway)) {
+	if stopped || slices.Contains(suspect, string(a.Gateway)) {
 		return river.JobSnooze(webhooks.StrayWait)
 	}
 	gw, err := s.deps.Payments.Gateway(a.Gateway)

@@ -124,14 +124,14 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool,
 			func(tx pgx.Tx) error { return s.listNamedTx(ctx, tx, a, remote) })
 	}
-	waits := false
+	waiting := false
 	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.deps.Store.LockCustomerTx(ctx, tx, customer); err != nil {
 			return err
 		}
-		waits, err = s.db.HasOpenIntent(ctx, tx,
+		waiting, err = s.db.HasOpenIntent(ctx, tx,
 			subscriptionsdb.HasOpenIntentParams{CustomerID: customer, Gateway: a.Gateway})
-		if err != nil || waits {
+		if err != nil || waiting {
 			return err
 		}
 		if sub == nil {
@@ -143,7 +143,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		}
 		return s.listForeignTx(ctx, tx, locked, a, remote)
 	})
-	if err == nil && waits {
+	if err == nil && waiting {
 		return river.JobSnooze(strayMoneyWait)
 	}
 	return err

@@ -55,12 +55,12 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 	if err != nil || p.SubscriptionGatewayID == "" {
 		return err
 	}
-	held, err := s.deps.Payments.Comparison().MayLack(ctx, tx, p.SettledAt)
+	mayLack, err := s.deps.Payments.Comparison().MayLack(ctx, tx, p.SettledAt)
 	if err != nil {
 		return err
 	}
 	err = s.db.InsertStrayRecurrence(ctx, tx, subscriptionsdb.InsertStrayRecurrenceParams{
-		Gateway: a.Gateway, RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: held,
+		Gateway: a.Gateway, RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: mayLack,
 		Now: s.deps.Clock.Now(),
 	})
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Strays) namedCustomer(ctx context.Context, db postgres.DB, p gateway.Pa
 // ids, are to end: a person has run `marquee reconcile --apply`. After a restore the
 // first such run confirms nothing: it lists what a further one ends.
 func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions) error {
-	if held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || held {
+	if stopped, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || stopped {
 		return err
 	}
 	var of []string
@@ -114,7 +114,7 @@ func (s *Strays) EndStrays(ctx context.Context) error {
 	if len(open) == 0 {
 		return nil
 	}
-	held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool)
+	stopped, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool)
 	if err != nil {
 		return err
 	}
@@ -128,11 +128,11 @@ func (s *Strays) EndStrays(ctx context.Context) error {
 		switch {
 		case needsConfirmation(open, r):
 			waiting = append(waiting, r)
-		case !held && !slices.Contains(suspect, string(r.Gateway)):
+		case !stopped && !slices.Contains(suspect, string(r.Gateway)):
 			failed = errors.Join(failed, s.endNamed(ctx, r))
 		}
 	}
-	return errors.Join(failed, s.tellStrays(ctx, waiting))
+	return errors.Join(failed, s.notifyStrays(ctx, waiting))
 }
 
 // needsConfirmation reports whether a recurrence ends only once it is confirmed.
@@ -174,8 +174,8 @@ func (s *Strays) isOwnedOrDismissed(ctx context.Context, r strayRecurrence) (out
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return state.StrayOwned, err
 	}
-	kept, err := s.deps.Payments.Cases().IsClosedByAdmin(ctx, s.deps.Pool, r.Gateway, r.PaymentID)
-	if err == nil && kept {
+	closed, err := s.deps.Payments.Cases().IsClosedByAdmin(ctx, s.deps.Pool, r.Gateway, r.PaymentID)
+	if err == nil && closed {
 		outcome = state.StrayKept
 	}
 	return outcome, err
@@ -203,11 +203,11 @@ func (s *Strays) endRecurrence(ctx context.Context, name gateway.Name, r strayRe
 	return nil
 }
 
-// tellStrays writes to the operators, once a recurrence, what waits for a person.
-func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) error {
+// notifyStrays writes to the operators, once a recurrence, what waits for a person.
+func (s *Strays) notifyStrays(ctx context.Context, waiting []strayRecurrence) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		var lines strings.Builder
-		told := 0
+		mailed := 0
 		for _, r := range waiting {
 			n, err := s.db.TellStrayRecurrence(ctx, tx, subscriptionsdb.TellStrayRecurrenceParams{
 				Now: new(s.deps.Clock.Now()), Gateway: r.Gateway, RecurrenceID: r.RecurrenceID,
@@ -216,20 +216,20 @@ func (s *Strays) tellStrays(ctx context.Context, waiting []strayRecurrence) erro
 				return fmt.Errorf("tell of stray recurrence: %w", err)
 			}
 			if n > 0 {
-				told++
+				mailed++
 				fmt.Fprintf(&lines, "%s %s names %s\n", r.Gateway, r.RecurrenceID, r.Reference)
 			}
 		}
-		if told == 0 {
+		if mailed == 0 {
 			return nil
 		}
 		s.deps.Log.ErrorContext(ctx,
 			"recurrences charge that name ids which are not known here: nothing is ended by itself",
-			slog.Int("recurrences", told))
-		return s.deps.Operators.TellTx(ctx, tx, fault.Count(told, "recurrence")+" that nobody here owns", fmt.Sprintf(
+			slog.Int("recurrences", mailed))
+		return s.deps.Operators.NotifyTx(ctx, tx, fault.Count(mailed, "recurrence")+" that nobody here owns", fmt.Sprintf(
 			"Found charging customers at the gateways: %s, with ids that this database does not know, most likely because it was restored from an older backup.\n"+
 				"They go on charging; none is ended by itself.\n\n%s\nList them by `marquee reconcile --since`; what was listed before is ended by `--apply`. See docs/operations.md, \"Recurrences that nobody owns\".\n",
-			fault.Count(told, "recurrence"), lines.String()))
+			fault.Count(mailed, "recurrence"), lines.String()))
 	})
 }
 

@@ -18,11 +18,11 @@ import (
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
 // before or after the payment of the first code: whichever is first opens.
 func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	told gateway.PixAuthorization) (gateway.Reason, error) {
+	authorization gateway.PixAuthorization) (gateway.Reason, error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
-	if teaches(*sub, told) && !e.IsProof() {
+	if teaches(*sub, authorization) && !e.IsProof() {
 		return gateway.ReasonAskedAuthorization,
 			s.queueAuthorizationCheckTx(ctx, tx,
 				RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
@@ -31,7 +31,7 @@ func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecyc
 		Action: state.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID,
 		Edit: func(r *lifecycle.Row) { recordEvent(r, e) },
 	}
-	return "", s.deps.Settler.AuthorizeTx(ctx, tx, sub, c, &told)
+	return "", s.deps.Settler.AuthorizeTx(ctx, tx, sub, c, &authorization)
 }
 
 // teaches reports whether an event tells an id of the authorization that the row lacks,
@@ -46,8 +46,8 @@ func teaches(sub lifecycle.Row, a gateway.PixAuthorization) bool {
 // older than what made the authorization active: the gateway is asked first, by job, and
 // says which end it is.
 func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	told gateway.PixAuthorization) (gateway.Reason, error) {
-	cancelled := told.Status == gateway.AuthorizationStatusCancelled
+	authorization gateway.PixAuthorization) (gateway.Reason, error) {
+	cancelled := authorization.Status == gateway.AuthorizationStatusCancelled
 	switch {
 	case sub.Status.Ended():
 		return gateway.ReasonEnded, nil

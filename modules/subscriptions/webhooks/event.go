@@ -46,10 +46,10 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 			NewStatus: new(string(sub.Status)), Reason: gateway.ReasonOthersPayment}, err
 	}
 	stray, err := s.locator.strayTx(ctx, tx, sub, e)
-	if err != nil || stray.waits {
+	if err != nil || stray.waiting {
 		return gateway.Result{Status: gateway.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
 	}
-	if asked, err := s.confirmFirstTx(ctx, tx, sub, stray, e); err != nil || asked {
+	if confirming, err := s.confirmFirstTx(ctx, tx, sub, stray, e); err != nil || confirming {
 		return gateway.AwaitingConfirmation(&sub.ID, gateway.ReasonAskedPayment), err
 	}
 	ignored := stray.reason
@@ -142,16 +142,16 @@ func ofPayment(e gateway.Event) string {
 // ledger has for something else: it pays that alone, whoever tells it. One that was made
 // another row's of the customer (/extend) learns what the gateway says of it since.
 func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (bool, error) {
-	told, settled := e.Payload.(gateway.SettledPayment)
+	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled {
 		return false, nil
 	}
-	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, told.Payment.ID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paid.Payment.ID)
 	if err != nil || !settle.IsOthers(sub, known) {
 		return false, err
 	}
 	if known.CustomerID == sub.CustomerID {
-		err = s.BookTx(ctx, tx, sub, e.Gateway, told.Payment)
+		err = s.BookTx(ctx, tx, sub, e.Gateway, paid.Payment)
 	}
 	return true, err
 }
@@ -159,9 +159,9 @@ func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 // stray says why an event that names a subscription is about something else of its
 // gateway; the zero value, that it is not.
 type stray struct {
-	reason gateway.Reason
-	waits  bool // applied again once the row knows its recurrence, or the ledger the payment
-	ours   bool // money of it was charged for the subscription once more
+	reason  gateway.Reason
+	waiting bool // applied again once the row knows its recurrence, or the ledger the payment
+	ours    bool // money of it was charged for the subscription once more
 }
 
 // strayTx holds the event's ids against the row's. An id that contradicts is not
@@ -182,7 +182,7 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 	case ofPayment(e) != "" && (refund || e.SubscriptionID == "" || sub.Status == state.Pending):
 		// How much was paid, and how, is not told: what was taken back before the payment
 		// is booked would pass for a refund of ours, and the payment then for money.
-		return stray{reason: gateway.ReasonNotBooked, waits: true}, nil
+		return stray{reason: gateway.ReasonNotBooked, waiting: true}, nil
 	case e.AuthorizationID != "" && sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != e.AuthorizationID:
 		return stray{reason: gateway.ReasonOtherAuthorization, ours: true}, nil
 	case ofAuthorization && e.Reference != "" && e.Reference != sub.ID:
@@ -191,7 +191,7 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 		otherRecurrence && !e.Gateway.Traits().SignsEvents && sub.PaymentMethod != gateway.MethodCard:
 		return stray{reason: gateway.ReasonOtherRecurrence, ours: true}, nil
 	case otherRecurrence && !e.Gateway.Traits().SignsEvents && !settled:
-		return stray{reason: gateway.ReasonRecurrenceUnknown, waits: true}, nil
+		return stray{reason: gateway.ReasonRecurrenceUnknown, waiting: true}, nil
 	case ofAuthorization && e.ConciliationID != "" && e.ConciliationID != nullable.Value(sub.PixConciliationID):
 		if sub.PixConciliationID != nil {
 			return stray{reason: gateway.ReasonOtherAuthorization}, nil
@@ -211,18 +211,18 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray,
 	e gateway.Event) (bool, error) {
 	teaches := e.SubscriptionID != "" && lifecycle.RemoteID(sub) == ""
-	told, settled := e.Payload.(gateway.SettledPayment)
+	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled || e.IsProof() || why.reason == "" && !teaches {
 		return false, nil
 	}
-	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, told.Payment.ID)
+	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paid.Payment.ID)
 	if err != nil || known != nil {
 		return false, err
 	}
 	a := settle.LateMoneyArgs{
-		SubscriptionID: sub.ID, PaymentID: told.Payment.ID, EventID: e.ID, First: settle.IsFirst(sub, e),
+		SubscriptionID: sub.ID, PaymentID: paid.Payment.ID, EventID: e.ID, First: settle.IsFirst(sub, e),
 		AuthorizationID: e.AuthorizationID,
-		SettledAt:       told.Payment.SettledAt,
+		SettledAt:       paid.Payment.SettledAt,
 	}
 	charge, err := s.locator.ChargeOf(ctx, tx, e)
 	if err != nil {
@@ -278,30 +278,30 @@ func (s *Locator) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event)
 // locked. The text is why it did nothing, "" when it did.
 func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	e gateway.Event) (ignored gateway.Reason, err error) {
-	switch told := e.Payload.(type) {
+	switch payload := e.Payload.(type) {
 	case gateway.SettledPayment:
-		return s.applyPaymentTx(ctx, tx, sub, e, told.Payment)
+		return s.applyPaymentTx(ctx, tx, sub, e, payload.Payment)
 	case gateway.FailedPayment:
-		return s.applyFailureTx(ctx, tx, sub, e, told)
+		return s.applyFailureTx(ctx, tx, sub, e, payload)
 	case gateway.LostPayment:
-		return s.applyLossTx(ctx, tx, sub, e, told.Payment)
+		return s.applyLossTx(ctx, tx, sub, e, payload.Payment)
 	case gateway.DeletedPayment:
-		return s.applyDeletedTx(ctx, tx, sub, e, told.Payment)
+		return s.applyDeletedTx(ctx, tx, sub, e, payload.Payment)
 	case gateway.RefundChange:
-		return s.applyRefundTx(ctx, tx, sub, e, told.Report)
+		return s.applyRefundTx(ctx, tx, sub, e, payload.Report)
 	case gateway.DisputeChange:
-		return s.applyDisputeTx(ctx, tx, sub, e, told.Report)
+		return s.applyDisputeTx(ctx, tx, sub, e, payload.Report)
 	case gateway.SubscriptionChange:
-		return s.applyStatusTx(ctx, tx, sub, e, told)
+		return s.applyStatusTx(ctx, tx, sub, e, payload)
 	case gateway.SubscriptionEnd:
-		return s.applyEndTx(ctx, tx, sub, e, told.Subscription)
+		return s.applyEndTx(ctx, tx, sub, e, payload.Subscription)
 	case gateway.RecurrenceMove:
-		return s.applyNextDueTx(ctx, tx, sub, e, told.Subscription)
+		return s.applyNextDueTx(ctx, tx, sub, e, payload.Subscription)
 	case gateway.AuthorizationChange:
-		if told.Authorization.Status == gateway.AuthorizationStatusActive {
-			return s.applyAuthorizedTx(ctx, tx, sub, e, told.Authorization)
+		if payload.Authorization.Status == gateway.AuthorizationStatusActive {
+			return s.applyAuthorizedTx(ctx, tx, sub, e, payload.Authorization)
 		}
-		return s.applyUnauthorizedTx(ctx, tx, sub, e, told.Authorization)
+		return s.applyUnauthorizedTx(ctx, tx, sub, e, payload.Authorization)
 	}
 	return "", fmt.Errorf("an event %s is of no subscription", e.Kind())
 }
@@ -329,13 +329,13 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err != nil {
 		return "", err
 	}
-	asked := false
+	confirming := false
 	err = s.deps.Settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
 		Payment: p, Source: settle.SourceOf(e), Event: settle.EventOf(e), Recurs: recurs,
-		First: settle.IsFirst(*sub, e), Beside: beside, Older: older, Asked: &asked,
+		First: settle.IsFirst(*sub, e), Beside: beside, Older: older, ConfirmFirst: &confirming,
 	})
 	switch {
-	case err == nil && asked:
+	case err == nil && confirming:
 		return gateway.ReasonAskedPayment, nil
 	case err == nil && older:
 		return gateway.ReasonOlderPayment, nil

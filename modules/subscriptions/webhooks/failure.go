@@ -143,18 +143,18 @@ func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	if err != nil || !found || d.PaidAt != nil {
 		return err
 	}
-	told := f.Reason
-	if told == "" {
+	reason := f.Reason
+	if reason == "" {
 		if d.FailedAt != nil {
 			return nil // PAYMENT_OVERDUE of what is known to have failed
 		}
-		told = debits.FailedUnpaid
+		reason = debits.FailedUnpaid
 	}
 	first := d.FailedAt == nil
 	retryable := !f.Final && (first || d.Retryable)
 	now := s.deps.Clock.Now()
 	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{
-		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: &told, Retryable: retryable,
+		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: &reason, Retryable: retryable,
 	})
 	if err != nil {
 		return fmt.Errorf("note failed debit: %w", err)
@@ -162,14 +162,14 @@ func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	switch {
 	case !retryable:
 		if err := s.deps.Debits.EndRetriesTx(ctx, tx, d, pgtype.Date{}, state.RetryFailsForGood,
-			told); err != nil || first || !d.Retryable {
+			reason); err != nil || first || !d.Retryable {
 			return err
 		}
 		return s.deps.Dunning.DunAgainTx(ctx, tx, sub, d, &f.Payment)
 	case first:
 		err = s.deps.Debits.PlanRetriesTx(ctx, tx, sub, d)
 	case f.Payment.DueDate != nil:
-		err = s.deps.Debits.EndRetriesTx(ctx, tx, d, s.deps.Calendar.DateOf(*f.Payment.DueDate), state.RetryFails, told)
+		err = s.deps.Debits.EndRetriesTx(ctx, tx, d, s.deps.Calendar.DateOf(*f.Payment.DueDate), state.RetryFails, reason)
 	}
 	if err != nil {
 		return err

@@ -42,13 +42,13 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 // applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
 func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	told gateway.RemoteSubscription) (gateway.Reason, error) {
+	remote gateway.RemoteSubscription) (gateway.Reason, error) {
 	switch {
 	case sub.Status.Ended():
 		return gateway.ReasonEnded, nil
-	case told.NextBilling == nil:
+	case remote.NextBilling == nil:
 		return gateway.ReasonNoDate, nil
-	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*told.NextBilling):
+	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*remote.NextBilling):
 		return gateway.ReasonDayKnown, nil
 	case !e.IsProof():
 		return gateway.ReasonAskedRecurrence,
@@ -58,7 +58,7 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	return "", s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) {
 		recordEvent(r, e)
-		s.deps.Calendar.SetRemote(r, &told)
+		s.deps.Calendar.SetRemote(r, &remote)
 	})
 }
 
@@ -100,13 +100,13 @@ func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycl
 	remote gateway.RemoteSubscription) error {
 	now := s.deps.Clock.Now()
 	traits := lifecycle.TraitsOf(*sub)
-	told := c.Source == state.ByWebhook && traits.SignsEvents
-	leaves := told || traits.ChargesAhead > 0 && remote.NativeStatus != deletedAtGWA
+	proven := c.Source == state.ByWebhook && traits.SignsEvents
+	leaves := proven || traits.ChargesAhead > 0 && remote.NativeStatus != deletedAtGWA
 	if !s.deps.Calendar.Outlives(*sub) {
-		note := c.Edit
+		edit := c.Edit
 		c.Edit = func(r *lifecycle.Row) {
-			if note != nil {
-				note(r)
+			if edit != nil {
+				edit(r)
 			}
 			if !leaves {
 				r.GatewayEndedAt = &now
@@ -115,7 +115,7 @@ func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycl
 		if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil || !leaves {
 			return err
 		}
-		return s.deps.Store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: told})
+		return s.deps.Store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: proven})
 	}
 	if sub.GatewayDeletedAt != nil {
 		return nil
@@ -136,15 +136,15 @@ const deletedAtGWA = "DELETED"
 // clocksApart is by how much gateway B's clock may differ from ours.
 const clocksApart = time.Minute
 
-// LookAhead is how long before a period's end gateway B is asked whether the
+// CheckAhead is how long before a period's end gateway B is asked whether the
 // subscription ends with it: soon enough that the difference costs nobody a charge.
-const LookAhead = 24 * time.Hour
+const CheckAhead = 24 * time.Hour
 
 // doubtsPeriodEnd reports whether an event of gateway B says otherwise than the row
 // whether the subscription ends with its period, and may be the older word: one of the
 // second of the last event, or from before our own last call.
-func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription) bool {
-	if told.CancelAtPeriodEnd == sub.CancelAtPeriodEnd {
+func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription) bool {
+	if remote.CancelAtPeriodEnd == sub.CancelAtPeriodEnd {
 		return false
 	}
 	tie := sub.LastEventAt != nil && e.CreatedAt.Equal(*sub.LastEventAt)
@@ -159,6 +159,6 @@ func (s *Applier) PlanPeriodEndCheck(r *lifecycle.Row) {
 	}
 	r.PeriodEndLookAt = nil
 	if lifecycle.TraitsOf(*r).EndsWithPeriod && lifecycle.RemoteID(*r) != "" && end != nil {
-		r.PeriodEndLookAt = new(lifecycle.LatestOf(end.Add(-LookAhead), new(s.deps.Clock.Now())))
+		r.PeriodEndLookAt = new(lifecycle.LatestOf(end.Add(-CheckAhead), new(s.deps.Clock.Now())))
 	}
 }

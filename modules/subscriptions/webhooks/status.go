@@ -16,15 +16,15 @@ import (
 
 // applyStatusTx: customer.subscription.created and .updated.
 func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	told gateway.SubscriptionChange) (gateway.Reason, error) {
+	change gateway.SubscriptionChange) (gateway.Reason, error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
-	action, known := lifecycle.StatusActions[told.Subscription.Status]
+	action, known := lifecycle.StatusActions[change.Subscription.Status]
 	if !known {
 		return gateway.ReasonUnknownStatus, nil
 	}
-	if older(*sub, action, e, told) {
+	if older(*sub, action, e, change) {
 		return gateway.ReasonOlder, nil
 	}
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
@@ -32,22 +32,22 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	}
 	if lifecycle.EndsThere(*sub) {
 		if action == state.GatewaySaysCancelled {
-			return s.applyEndTx(ctx, tx, sub, e, told.Subscription)
+			return s.applyEndTx(ctx, tx, sub, e, change.Subscription)
 		}
 		return gateway.ReasonRecurrenceEnds, nil
 	}
-	if doubtsPeriodEnd(*sub, e, told.Subscription) {
+	if doubtsPeriodEnd(*sub, e, change.Subscription) {
 		if err := s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
 			return "", err
 		}
-		told.Subscription.CancelAtPeriodEnd = sub.CancelAtPeriodEnd
+		change.Subscription.CancelAtPeriodEnd = sub.CancelAtPeriodEnd
 	}
-	return s.moveByStatusTx(ctx, tx, sub, action, e, told.Subscription)
+	return s.moveByStatusTx(ctx, tx, sub, action, e, change.Subscription)
 }
 
 // moveByStatusTx does what the gateway's newest word asks for.
 func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action,
-	e gateway.Event, told gateway.RemoteSubscription) (gateway.Reason, error) {
+	e gateway.Event, remote gateway.RemoteSubscription) (gateway.Reason, error) {
 	if action == state.GatewaySaysExpired && sub.IntentOpen {
 		action = state.PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
@@ -67,40 +67,40 @@ func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case state.GatewaySaysOpenHeld:
 		c.Edit = func(r *lifecycle.Row) {
 			recordEvent(r, e)
-			if lifecycle.Running(told.Status) {
-				s.applyStatusDates(r, e, told, extended)
+			if lifecycle.Running(remote.Status) {
+				s.applyStatusDates(r, e, remote, extended)
 			}
 		}
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 		return by, err
 	case state.GatewaySaysActive:
 		c.Edit = func(r *lifecycle.Row) {
-			s.applyStatusDates(r, e, told, extended)
+			s.applyStatusDates(r, e, remote, extended)
 			lifecycle.CloseIntent(r)
 			r.PaymentFailures = 0
 		}
 	case state.GatewaySaysSuspended:
-		counts, err := s.countsTx(ctx, tx, *sub, e, told.LatestPayment)
+		counts, err := s.countsTx(ctx, tx, *sub, e, remote.LatestPayment)
 		if err != nil {
 			return "", err
 		}
-		if s.deps.Config.PastDueOnlyCounts && told.Status == gateway.RemotePastDue {
-			return "", s.onlyCountTx(ctx, tx, sub, counts, extended, e, told)
+		if s.deps.Config.PastDueOnlyCounts && remote.Status == gateway.RemotePastDue {
+			return "", s.onlyCountTx(ctx, tx, sub, counts, extended, e, remote)
 		}
 		c.Edit = func(r *lifecycle.Row) {
-			s.applyStatusDates(r, e, told, extended)
+			s.applyStatusDates(r, e, remote, extended)
 			lifecycle.CloseIntent(r)
 			if counts {
 				r.PaymentFailures++
 			}
 		}
-		if counts && sub.Status != state.Pending && !paidAlready(*sub, told.LatestPayment) {
-			if err := s.deps.Dunning.DunTx(ctx, tx, *sub, told.LatestPayment); err != nil {
+		if counts && sub.Status != state.Pending && !paidAlready(*sub, remote.LatestPayment) {
+			if err := s.deps.Dunning.DunTx(ctx, tx, *sub, remote.LatestPayment); err != nil {
 				return "", err
 			}
 		}
 	default:
-		c.Edit = func(r *lifecycle.Row) { s.applyStatusDates(r, e, told, extended) }
+		c.Edit = func(r *lifecycle.Row) { s.applyStatusDates(r, e, remote, extended) }
 	}
 	if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil || !sub.Status.Ended() {
 		return "", err
@@ -115,14 +115,14 @@ func paidAlready(sub lifecycle.Row, latest *gateway.Payment) bool {
 }
 
 func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time,
-	e gateway.Event, told gateway.RemoteSubscription) error {
+	e gateway.Event, remote gateway.RemoteSubscription) error {
 	if counts && sub.Status != state.Pending {
-		if err := s.failTx(ctx, tx, sub, e, told.LatestPayment); err != nil {
+		if err := s.failTx(ctx, tx, sub, e, remote.LatestPayment); err != nil {
 			return err
 		}
 	}
 	return s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed,
-		func(r *lifecycle.Row) { s.applyStatusDates(r, e, told, extended) })
+		func(r *lifecycle.Row) { s.applyStatusDates(r, e, remote, extended) })
 }
 
 // countsTx reports whether the event tells of a failure that is not counted yet:
@@ -142,11 +142,11 @@ func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e 
 // applyStatusDates writes the dates that a status event tells. Cancelled at the period's
 // end means access until then; taken back, the recurrence runs on. Of a period that an
 // extension is about to lengthen it still tells the old end.
-func (s *Applier) applyStatusDates(r *lifecycle.Row, e gateway.Event, told gateway.RemoteSubscription,
+func (s *Applier) applyStatusDates(r *lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription,
 	extended *time.Time) {
 	recordEvent(r, e)
-	s.deps.Calendar.SetRemote(r, &told)
-	s.SetPeriodEnd(r, &told, extended)
+	s.deps.Calendar.SetRemote(r, &remote)
+	s.SetPeriodEnd(r, &remote, extended)
 }
 
 // SetPeriodEnd writes whether the gateway ends the recurrence with its paid time.
@@ -167,7 +167,7 @@ func (s *Applier) SetPeriodEnd(r *lifecycle.Row, remote *gateway.RemoteSubscript
 // gateway's clock has whole seconds: on a tie nothing worse than the present
 // state is believed, except an end, from which there is no way back, and a change
 // that says of itself that it left the present state.
-func older(sub lifecycle.Row, action state.Action, e gateway.Event, told gateway.SubscriptionChange) bool {
+func older(sub lifecycle.Row, action state.Action, e gateway.Event, change gateway.SubscriptionChange) bool {
 	if action == state.GatewaySaysIncomplete && isCreation(e) && sub.Status != state.Pending {
 		return true // it was paid since it was created
 	}
@@ -177,7 +177,7 @@ func older(sub lifecycle.Row, action state.Action, e gateway.Event, told gateway
 	if !e.CreatedAt.Equal(*sub.LastEventAt) {
 		return e.CreatedAt.Before(*sub.LastEventAt)
 	}
-	if isSuccessor(sub, told) {
+	if isSuccessor(sub, change) {
 		return false
 	}
 	to, ok := state.Next(sub.Status, action)
@@ -186,9 +186,9 @@ func older(sub lifecycle.Row, action state.Action, e gateway.Event, told gateway
 
 // isSuccessor reports whether the event's change began at the present state. One about
 // an invoice that is paid by now lies before that payment.
-func isSuccessor(sub lifecycle.Row, told gateway.SubscriptionChange) bool {
-	left, known := lifecycle.StatusActions[told.Left]
-	if !known || paidAlready(sub, told.Subscription.LatestPayment) {
+func isSuccessor(sub lifecycle.Row, change gateway.SubscriptionChange) bool {
+	left, known := lifecycle.StatusActions[change.Left]
+	if !known || paidAlready(sub, change.Subscription.LatestPayment) {
 		return false
 	}
 	state, ok := state.Next(sub.Status, left)

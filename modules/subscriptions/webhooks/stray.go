@@ -18,8 +18,8 @@ import (
 
 // listStrayTx: money is never kept in silence, also where nobody can apply it.
 func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) error {
-	told, settled := e.Payload.(gateway.SettledPayment)
-	p := told.Payment
+	paid, settled := e.Payload.(gateway.SettledPayment)
+	p := paid.Payment
 	if !settled || p.Amount == 0 {
 		return nil
 	}

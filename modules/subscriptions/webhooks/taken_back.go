@@ -20,9 +20,9 @@ import (
 
 // applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
 func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	told gateway.DisputeReport) (gateway.Reason, error) {
+	report gateway.DisputeReport) (gateway.Reason, error) {
 	changed, err := s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told,
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: report,
 	})
 	if err != nil {
 		return "", err
@@ -54,8 +54,8 @@ func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 // paidBefore is the payment of which a refund or a dispute tells, as it was before, when
 // the ledger lacks it. Gateway A's events hold it; of gateway B's waits what has none.
 func paidBefore(e gateway.Event) (paid gateway.Payment, ok bool) {
-	paid, told := e.Payment()
-	if !e.IsTakenBack() || e.Known != nil || !told || paid.SettledAt == nil || !e.IsProof() {
+	paid, reported := e.Payment()
+	if !e.IsTakenBack() || e.Known != nil || !reported || paid.SettledAt == nil || !e.IsProof() {
 		return gateway.Payment{}, false
 	}
 	paid.Status = gateway.PaymentStatusSettled
@@ -110,9 +110,9 @@ func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 // row's total follows from it. What the payer's bank took back of a PIX in part
 // suspends nobody: people see it on the list of unapplied payments.
 func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	told gateway.RefundReport) (gateway.Reason, error) {
+	report gateway.RefundReport) (gateway.Reason, error) {
 	record := payments.RefundRecord{
-		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: told,
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: report,
 		Payment: paymentOf(e),
 	}
 	changed, err := s.deps.Payments.RecordRefundTx(ctx, tx, record)
@@ -132,7 +132,7 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 			return "", err
 		}
 	}
-	if changed.Dispute != nil && !changed.Dispute.OfNothing { // else it is listed
+	if changed.Dispute != nil && !changed.Dispute.Unused { // else it is listed
 		if err := s.listReturnedTx(ctx, tx, *sub, record); err != nil {
 			return "", err
 		}

@@ -54,7 +54,7 @@ type Checkout struct {
 	gate     *gate
 
 	// lockForSale locks the event for purchases of it, and tells what their buyers hold of it.
-	lockForSale func(ctx context.Context, tx pgx.Tx, wishes []request) (events.Event, holdings, error)
+	lockForSale func(ctx context.Context, tx pgx.Tx, requests []request) (events.Event, holdings, error)
 }
 
 // New makes the room.

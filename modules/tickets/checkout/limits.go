@@ -28,8 +28,8 @@ const (
 	// all are held unpaid.
 	crowdedPixTTL  = 10 * time.Minute
 	crowdedPercent = 30
-	// heldWait is when to try again where the places wait for others, who pay or not.
-	heldWait = time.Minute
+	// holdWait is when to try again where the places wait for others, who pay or not.
+	holdWait = time.Minute
 )
 
 // holder is who takes places, besides the customer: each an HMAC, so that nobody finds a
@@ -102,30 +102,30 @@ type holding struct{ unpaid, taken int }
 type holdings map[subject]holding
 
 // lockAndCount locks the event and counts in the same statement.
-func (s *Checkout) lockAndCount(ctx context.Context, tx pgx.Tx, wishes []request) (events.Event, holdings, error) {
-	p := ticketsdb.EventLockForSaleParams{ID: wishes[0].event.ID}
-	held := holdings{}
-	var asked [4][]subject
-	for _, w := range wishes {
+func (s *Checkout) lockAndCount(ctx context.Context, tx pgx.Tx, requests []request) (events.Event, holdings, error) {
+	p := ticketsdb.EventLockForSaleParams{ID: requests[0].event.ID}
+	taken := holdings{}
+	var keys [4][]subject
+	for _, w := range requests {
 		for _, sub := range w.placesOf() {
-			if _, known := held[sub]; sub.key != "" && !known {
-				held[sub] = holding{}
-				asked[sub.kind] = append(asked[sub.kind], sub)
+			if _, known := taken[sub]; sub.key != "" && !known {
+				taken[sub] = holding{}
+				keys[sub.kind] = append(keys[sub.kind], sub)
 			}
 		}
 	}
-	for _, sub := range asked[byCustomer] {
+	for _, sub := range keys[byCustomer] {
 		p.Customers = append(p.Customers, sub.key)
 	}
-	p.TaxIds, p.Emails, p.Addresses = keysOf(asked[byTaxID]), keysOf(asked[byEmail]), keysOf(asked[byAddress])
+	p.TaxIds, p.Emails, p.Addresses = keysOf(keys[byTaxID]), keysOf(keys[byEmail]), keysOf(keys[byAddress])
 	row, err := s.db.EventLockForSale(ctx, tx, p)
 	if err != nil {
 		return events.Event{}, nil, err
 	}
 	if counted := row.Held; len(counted) > 0 {
-		for _, kind := range asked {
+		for _, kind := range keys {
 			for _, sub := range kind {
-				held[sub] = holding{unpaid: int(counted[0]), taken: int(counted[1])}
+				taken[sub] = holding{unpaid: int(counted[0]), taken: int(counted[1])}
 				counted = counted[2:]
 			}
 		}
@@ -135,7 +135,7 @@ func (s *Checkout) lockAndCount(ctx context.Context, tx pgx.Tx, wishes []request
 		TicketValueCents: row.TicketValueCents,
 		IsSaleBoxOffice:  row.IsSaleBoxOffice, ImageID: row.ImageID, IsActive: row.IsActive,
 		MaxPerPerson: row.MaxPerPerson, PlacesUnpaid: row.PlacesUnpaid, PlacesUnpaidGuests: row.PlacesUnpaidGuests,
-	}, held, nil
+	}, taken, nil
 }
 
 func keysOf(subjects []subject) [][]byte {
@@ -178,8 +178,8 @@ func (all holdings) ofPerson(w request) holding {
 // event sells to one (409), or more would be held unpaid than may be by one person, from
 // one network, or by guests and accounts that proved no e-mail (429): those at most half of the places that are free
 // but for theirs, rounded up, so that the last one can be bought.
-func (s *Checkout) withinLimits(e events.Event, held holdings, w request) error {
-	person := held.ofPerson(w)
+func (s *Checkout) withinLimits(e events.Event, taken holdings, w request) error {
+	person := taken.ofPerson(w)
 	if e.MaxPerPerson != nil && person.taken+w.quantity > int(*e.MaxPerPerson) {
 		return errTooManyForOne(e)
 	}
@@ -191,19 +191,19 @@ func (s *Checkout) withinLimits(e events.Event, held holdings, w request) error 
 			"At most %s of an event may wait for one person's payment at a time. Pay for those, or wait up to %s until they are given back.",
 			fault.Count(most, "place"), fault.Count(int(s.deps.Config.PixTTL.Minutes()), "minute"))
 	}
-	if held[w.placesOf()[byAddress]].unpaid+w.quantity > unpaidPerAddress && w.holder.address != nil {
-		return fault.TooManyRequests(heldWait,
+	if taken[w.placesOf()[byAddress]].unpaid+w.quantity > unpaidPerAddress && w.holder.address != nil {
+		return fault.TooManyRequests(holdWait,
 			"At most %s of an event may wait for payment from one network at a time. Try again in %s.",
-			fault.Count(unpaidPerAddress, "place"), fault.Seconds(heldWait))
+			fault.Count(unpaidPerAddress, "place"), fault.Seconds(holdWait))
 	}
 	if !w.asGuest() || e.Capacity == nil {
 		return nil
 	}
 	free := int(*e.Capacity) - int(e.TicketsIssued) + int(e.PlacesUnpaidGuests)
 	if 2*(int(e.PlacesUnpaidGuests)+w.quantity) > free+1 {
-		return fault.TooManyRequests(heldWait,
+		return fault.TooManyRequests(holdWait,
 			"At most half of the free places of an event may wait for the payment of buyers who are not signed in, or have not verified their e-mail. Sign in or verify it, take fewer places, or try again in %s.",
-			fault.Seconds(heldWait))
+			fault.Seconds(holdWait))
 	}
 	return nil
 }

@@ -281,7 +281,7 @@ func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase, c acco
 	case intent.Refused[orders.Made]:
 		return r, errors.Join(s.notPaid(ctx, p, outcome.Cause, err), s.countDecline(ctx, p, c, outcome.Cause))
 	case orders.Succeeded:
-		r.pix = outcome.Answer.Pix
+		r.pix = outcome.Result.Pix
 		if is := r.order.State; err == nil && r.pix != nil && is != state.Reserved && is != state.Paid {
 			return r, errLatePix(fmt.Errorf("order %s was given up meanwhile", r.order.ID))
 		}

@@ -63,15 +63,15 @@ func (s *Checkout) reserve(ctx context.Context, w request) (orders.Order, []obje
 // A purchase that comes alone waits for nobody. The database's own conditions
 // stay the truth, so any number of processes may each have a gate.
 type gate struct {
-	reserve func(ctx context.Context, wishes []request) []reservation
+	reserve func(ctx context.Context, requests []request) []reservation
 	mu      sync.Mutex
 	busy    map[objectid.ID]bool
 	waiting map[objectid.ID][]*visitor
 }
 
 type visitor struct {
-	wish request
-	done chan reservation // holds one
+	request request
+	done    chan reservation // holds one
 }
 
 // maxTogether bounds one transaction.
@@ -87,7 +87,7 @@ func newGate(reserve func(context.Context, []request) []reservation) *gate {
 // enter reserves. It waits for the outcome also when the client goes away: what
 // is reserved has to be followed up.
 func (g *gate) enter(ctx context.Context, w request) reservation {
-	v := &visitor{wish: w, done: make(chan reservation, 1)}
+	v := &visitor{request: w, done: make(chan reservation, 1)}
 	id := w.event.ID
 	g.mu.Lock()
 	g.waiting[id] = append(g.waiting[id], v)
@@ -121,43 +121,43 @@ func (g *gate) lead(ctx context.Context, id objectid.ID) {
 func (g *gate) serve(ctx context.Context, visitors []*visitor) {
 	ctx, cancel := context.WithTimeout(ctx, reserveTime)
 	defer cancel()
-	wishes := make([]request, len(visitors))
+	requests := make([]request, len(visitors))
 	for i, v := range visitors {
-		wishes[i] = v.wish
+		requests[i] = v.request
 	}
-	for i, r := range g.reserveSafely(ctx, wishes) {
+	for i, r := range g.reserveSafely(ctx, requests) {
 		visitors[i].done <- r
 	}
 }
 
 // reserveSafely answers everybody also when reserving panics: nobody else would.
-func (g *gate) reserveSafely(ctx context.Context, wishes []request) (results []reservation) {
+func (g *gate) reserveSafely(ctx context.Context, requests []request) (results []reservation) {
 	defer func() {
 		if p := recover(); p != nil {
-			results = make([]reservation, len(wishes))
+			results = make([]reservation, len(requests))
 			for i := range results {
 				results[i].err = fmt.Errorf("panic while reserving: %v\n%s", p, debug.Stack())
 			}
 		}
 	}()
-	return g.reserve(ctx, wishes)
+	return g.reserve(ctx, requests)
 }
 
 // reserveMany reserves for purchases of one event in the order of arrival, in one
 // transaction, and tells each how it went. When the transaction fails, each is
 // tried alone, so that nobody pays for another's fault; but not when the database has no
 // room or a lock is held, which each would only wait for again.
-func (s *Checkout) reserveMany(ctx context.Context, wishes []request) []reservation {
-	results, err := s.reserveTogether(ctx, wishes)
+func (s *Checkout) reserveMany(ctx context.Context, requests []request) []reservation {
+	results, err := s.reserveTogether(ctx, requests)
 	if err == nil {
 		return results
 	}
-	if len(wishes) == 1 || postgres.IsBusy(err) {
-		return slices.Repeat([]reservation{{err: reserveFault(err)}}, len(wishes))
+	if len(requests) == 1 || postgres.IsBusy(err) {
+		return slices.Repeat([]reservation{{err: reserveFault(err)}}, len(requests))
 	}
-	all := make([]reservation, 0, len(wishes))
-	for i := range wishes {
-		all = append(all, s.reserveMany(ctx, wishes[i:i+1])...)
+	all := make([]reservation, 0, len(requests))
+	for i := range requests {
+		all = append(all, s.reserveMany(ctx, requests[i:i+1])...)
 	}
 	return all
 }
@@ -172,25 +172,25 @@ func reserveFault(err error) error {
 	return fmt.Errorf("reserve places: %w", err)
 }
 
-func (s *Checkout) reserveTogether(ctx context.Context, wishes []request) ([]reservation, error) {
+func (s *Checkout) reserveTogether(ctx context.Context, requests []request) ([]reservation, error) {
 	var results []reservation
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if err := s.keepBuyersTx(ctx, tx, wishes); err != nil {
+		if err := s.keepBuyersTx(ctx, tx, requests); err != nil {
 			return err
 		}
-		e, held, err := s.lockForSale(ctx, tx, wishes)
+		e, taken, err := s.lockForSale(ctx, tx, requests)
 		if err != nil {
 			return err
 		}
-		results = s.seat(e, held, wishes)
-		return s.writeTx(ctx, tx, e, wishes, results)
+		results = s.seat(e, taken, requests)
+		return s.writeTx(ctx, tx, e, requests, results)
 	})
 	return results, err
 }
 
-func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, wishes []request) error {
+func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, requests []request) error {
 	buyers := map[objectid.ID]accounts.Customer{}
-	for _, w := range wishes {
+	for _, w := range requests {
 		buyers[w.customer.ID] = w.customer
 	}
 	return s.deps.Events.KeepNamesTx(ctx, tx, buyers)
@@ -199,10 +199,10 @@ func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, wishes []request
 // seat gives places as long as there are any, within the limits of what one buyer and
 // all guests may hold: an order that is too large for what is left is refused, a smaller
 // one behind it is not.
-func (s *Checkout) seat(e events.Event, held holdings, wishes []request) []reservation {
+func (s *Checkout) seat(e events.Event, taken holdings, requests []request) []reservation {
 	now := s.deps.Clock.Now()
-	results := make([]reservation, len(wishes))
-	for i, w := range wishes {
+	results := make([]reservation, len(requests))
+	for i, w := range requests {
 		err := events.Sellable(e, now)
 		if err == nil && e.Capacity != nil && int(e.TicketsIssued)+w.quantity > int(*e.Capacity) {
 			err = events.ErrSoldOut()
@@ -211,14 +211,14 @@ func (s *Checkout) seat(e events.Event, held holdings, wishes []request) []reser
 			err = fault.Conflict("The price of the event has just changed. Check it and try again.")
 		}
 		if err == nil {
-			err = s.withinLimits(e, held, w)
+			err = s.withinLimits(e, taken, w)
 		}
 		if err != nil {
 			results[i].err = err
 			continue
 		}
 		results[i].order = s.newOrder(e, w, now)
-		held.add(&e, w)
+		taken.add(&e, w)
 	}
 	return results
 }
@@ -265,7 +265,7 @@ func (s *Checkout) holdUntil(e events.Event, method gateway.Method, now time.Tim
 }
 
 // writeTx inserts the orders that have places, with their tickets.
-func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishes []request,
+func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, requests []request,
 	results []reservation) error {
 	p := ticketsdb.OrderReserveParams{
 		EventID: e.ID.String(), UnitPriceCents: priceOf(e), Title: e.Title, Now: s.deps.Clock.Now(),
@@ -281,18 +281,18 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, wishe
 			continue
 		}
 		o := r.order
-		byID[o.ID.String()], attempts[o.ID.String()] = r, wishes[i].attempt
+		byID[o.ID.String()], attempts[o.ID.String()] = r, requests[i].attempt
 		p.Ids, p.CustomerIds, p.Quantities = append(p.Ids, o.ID.String()), append(p.CustomerIds, o.CustomerID.String()),
 			append(p.Quantities, o.Quantity)
 		p.Gateways, p.Methods = append(p.Gateways, string(nullable.Value(o.Gateway))),
 			append(p.Methods, string(nullable.Value(o.PaymentMethod)))
-		p.GatewayCustomerIds = append(p.GatewayCustomerIds, wishes[i].payer.GatewayID)
+		p.GatewayCustomerIds = append(p.GatewayCustomerIds, requests[i].payer.GatewayID)
 		p.PaymentStatuses, p.WithoutLogin = append(p.PaymentStatuses, o.PaymentStatus),
 			append(p.WithoutLogin, o.WithoutLogin)
-		p.Unproved = append(p.Unproved, !wishes[i].withoutLogin && wishes[i].unproved)
+		p.Unproved = append(p.Unproved, !requests[i].withoutLogin && requests[i].unproved)
 		p.HoldUntils, p.RecoveryAts = append(p.HoldUntils, orNow(o.HoldUntil, p.Now)),
 			append(p.RecoveryAts, orNow(o.RecoveryAt, p.Now))
-		h := wishes[i].holder.limitKeys(o, e)
+		h := requests[i].holder.limitKeys(o, e)
 		p.TaxIDMacs, p.EmailMacs, p.AddressMacs = append(p.TaxIDMacs, h.taxID), append(p.EmailMacs, h.email),
 			append(p.AddressMacs, h.address)
 	}

@@ -36,7 +36,7 @@ func newCheckout(t testing.TB, db *pgxpool.Pool) *Checkout {
 	store := orders.New(orders.Deps{
 		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users, Payments: money, Events: sale,
 	})
-	money.Connect(payments.Hooks{Looks: map[intent.Kind]intent.User{intent.Order: store.Charge().User()}})
+	money.Connect(payments.Hooks{Intents: map[intent.Kind]intent.User{intent.Order: store.Charge().User()}})
 	return New(Deps{
 		Pool: db, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale, Orders: store,
 		Config: Config{
@@ -144,8 +144,8 @@ func TestWithoutTheLockTheConditionStillHolds(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
 	s := newCheckout(t, db)
-	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []request) (events.Event, holdings, error) {
-		read, err := s.db.EventGet(ctx, tx, wishes[0].event.ID)
+	s.lockForSale = func(ctx context.Context, tx pgx.Tx, requests []request) (events.Event, holdings, error) {
+		read, err := s.db.EventGet(ctx, tx, requests[0].event.ID)
 		return read, holdings{}, err
 	}
 	e := freeEvent(t, db, 20)
@@ -165,8 +165,8 @@ func TestWithoutGuardsSeatsAreSoldTwice(t *testing.T) {
 	require.NoError(t, err)
 	var barrier sync.WaitGroup
 	barrier.Add(2)
-	s.lockForSale = func(ctx context.Context, tx pgx.Tx, wishes []request) (events.Event, holdings, error) {
-		read, err := s.db.EventGet(ctx, tx, wishes[0].event.ID)
+	s.lockForSale = func(ctx context.Context, tx pgx.Tx, requests []request) (events.Event, holdings, error) {
+		read, err := s.db.EventGet(ctx, tx, requests[0].event.ID)
 		barrier.Done()
 		barrier.Wait() // both have seen the last place free
 		return read, holdings{}, err
@@ -188,11 +188,11 @@ func TestAnOrderTooLargeDoesNotKeepOthersOut(t *testing.T) {
 	db := pgtest.DB(t)
 	s := newCheckout(t, db)
 	e := freeEvent(t, db, 5)
-	var wishes []request
+	var requests []request
 	for n, quantity := range []int{3, 10, 2, 1} {
-		wishes = append(wishes, request{event: e, customer: buyer(n), quantity: quantity})
+		requests = append(requests, request{event: e, customer: buyer(n), quantity: quantity})
 	}
-	results := s.reserveMany(t.Context(), wishes)
+	results := s.reserveMany(t.Context(), requests)
 	require.NoError(t, results[0].err)
 	require.Error(t, results[1].err)
 	require.NoError(t, results[2].err)

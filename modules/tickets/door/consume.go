@@ -82,11 +82,11 @@ func (h Handlers) ConsumeCode(ctx context.Context, in *consumeCodeInput) (*codeR
 	if err != nil {
 		return nil, err
 	}
-	answer, err := h.s.deps.Events.TicketEnvelope(ctx, content.TicketID)
+	response, err := h.s.deps.Events.TicketEnvelope(ctx, content.TicketID)
 	if err != nil {
 		return nil, err
 	}
-	return &codeResponse{Status: http.StatusOK, ContentType: answer.ContentType, Body: answer.Body}, nil
+	return &codeResponse{Status: http.StatusOK, ContentType: response.ContentType, Body: response.Body}, nil
 }
 
 func (s *Door) refuseConsumed(err error, at httpapi.Time) (*codeResponse, error) {

@@ -37,15 +37,15 @@ func TestWithoutTheConditionManyDoorsOpen(t *testing.T) {
 		})
 		return err
 	}))
-	var looked, all sync.WaitGroup
-	looked.Add(3)
+	var seen, all sync.WaitGroup
+	seen.Add(3)
 	var in atomic.Int32
 	for range 3 {
 		all.Go(func() {
 			_, err := s.useTicket(t.Context(), issued[0], func(tx pgx.Tx) (events.Ticket, error) {
 				read, err := s.db.TicketGet(t.Context(), tx, issued[0])
-				looked.Done()
-				looked.Wait() // all have seen it available
+				seen.Done()
+				seen.Wait() // all have seen it available
 				if err != nil || read.Status != state.Available {
 					return read, pgx.ErrNoRows
 				}

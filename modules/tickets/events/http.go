@@ -70,11 +70,11 @@ func (h Handlers) UpdateEvents(ctx context.Context, in *resource.BodyInput) (*re
 	if err != nil {
 		return nil, err
 	}
-	answer, err := envelopeOf(ctx, docs, nil)
+	response, err := envelopeOf(ctx, docs, nil)
 	if err != nil {
 		return nil, err
 	}
-	return withWarnings(answer)
+	return withWarnings(response)
 }
 
 // warning is one entry of info.warnings.
@@ -86,9 +86,9 @@ type warning struct {
 
 // withWarnings fills info when an event in the answer has less capacity than
 // tickets issued.
-func withWarnings(answer *resource.Response) (*resource.Response, error) {
+func withWarnings(response *resource.Response) (*resource.Response, error) {
 	var body httpapi.Envelope[json.RawMessage]
-	if err := json.Unmarshal(answer.Body, &body); err != nil {
+	if err := json.Unmarshal(response.Body, &body); err != nil {
 		return nil, fmt.Errorf("read own answer: %w", err)
 	}
 	var warnings []warning
@@ -108,7 +108,7 @@ func withWarnings(answer *resource.Response) (*resource.Response, error) {
 		}
 	}
 	if len(warnings) == 0 {
-		return answer, nil
+		return response, nil
 	}
 	body.Info = map[string]any{"warnings": warnings}
 	return render(body)

@@ -30,17 +30,17 @@ func (i eventImages) AbandonedFiles(ctx context.Context, refs []files.Ref) ([]ob
 	for n, ref := range refs {
 		ids[n] = ref.FileID.String()
 	}
-	shown, err := i.s.db.EventListImages(ctx, i.s.deps.Pool, ids)
+	images, err := i.s.db.EventListImages(ctx, i.s.deps.Pool, ids)
 	if err != nil {
 		return nil, err
 	}
-	kept := map[objectid.ID]bool{}
-	for _, id := range shown {
-		kept[id] = true
+	used := map[objectid.ID]bool{}
+	for _, id := range images {
+		used[id] = true
 	}
 	var gone []objectid.ID
 	for _, ref := range refs {
-		if !kept[ref.FileID] {
+		if !used[ref.FileID] {
 			gone = append(gone, ref.FileID)
 		}
 	}

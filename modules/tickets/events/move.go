@@ -60,10 +60,10 @@ func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes)
 	if is.CancelledAt != nil || !moved && was.EventDate.Equal(is.EventDate) && was.EndsAt.Equal(is.EndsAt) {
 		return nil
 	}
-	note := ticketsdb.EventRecordMoveParams{ID: is.ID, RefundUntil: is.RefundUntil}
+	move := ticketsdb.EventRecordMoveParams{ID: is.ID, RefundUntil: is.RefundUntil}
 	if !moved {
-		note.ToldEventDate, note.ToldEndsAt = &knownStart, &knownEnd
-		return s.db.EventRecordMove(ctx, tx, note)
+		move.ToldEventDate, move.ToldEndsAt = &knownStart, &knownEnd
+		return s.db.EventRecordMove(ctx, tx, move)
 	}
 	holders, err := s.db.TicketListHolders(ctx, tx, ticketsdb.TicketListHoldersParams{EventID: is.ID})
 	if err != nil {
@@ -71,10 +71,10 @@ func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, was, is eventTimes)
 	}
 	if said := is.RefundUntil; len(holders) > 0 &&
 		(sameTime(was.RefundUntil, said) || said == nil || !said.After(s.deps.Clock.Now())) {
-		note.RefundUntil = new(s.movedUntil(is.EventDate))
+		move.RefundUntil = new(s.movedUntil(is.EventDate))
 	}
-	noted := func() error { return s.db.EventRecordMove(ctx, tx, note) }
-	if err := Events.AuditTx(ctx, tx, []objectid.ID{is.ID}, noted); err != nil {
+	record := func() error { return s.db.EventRecordMove(ctx, tx, move) }
+	if err := Events.AuditTx(ctx, tx, []objectid.ID{is.ID}, record); err != nil {
 		return err
 	}
 	old := &Place{Start: knownStart, Location: was.Location}

@@ -64,9 +64,9 @@ var Tickets = resource.New(resource.Definition{
 	Hooks: resource.Hooks{BeforeUpdate: setEditReason, BeforeDelete: guardDeletes},
 })
 
-// OwnTickets is what a customer sees of their tickets: all, or, while the address
+// CallerTickets is what a customer sees of their tickets: all, or, while the address
 // is not verified, those that were bought logged in (docs/contract/accounts.md, Customers).
-var OwnTickets = map[bool]*resource.View{true: Tickets.View, false: Tickets.Restrict("NOT t.without_login")}
+var CallerTickets = map[bool]*resource.View{true: Tickets.View, false: Tickets.Restrict("NOT t.without_login")}
 
 // setEditReason gives the history its reason and actor.
 func setEditReason(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {

@@ -76,7 +76,7 @@ func (h Handlers) ListCallerTickets(ctx context.Context, _ *resource.GetInput) (
 	if err != nil {
 		return nil, err
 	}
-	view := OwnTickets[me.EmailVerified]
+	view := CallerTickets[me.EmailVerified]
 	params, err := view.ParseParams(httpapi.RequestURL(ctx))
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (s *Store) TicketSearch() resource.Searchable {
 				return Tickets.View, nil
 			}
 			me, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, caller.ID)
-			return OwnTickets[me.EmailVerified], err
+			return CallerTickets[me.EmailVerified], err
 		},
 		Only: func(ctx context.Context) []resource.Only {
 			if caller := httpapi.CallerOf(ctx); !caller.IsAdmin() {

@@ -23,9 +23,9 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 	templates, err := mail.ParseTemplates(web.Mail())
 	require.NoError(t, err)
 	keys := door.NewKeys([]byte("0123456789abcdef0123456789abcdef"), nil)
-	var shown []mailTicket
+	var tickets []mailTicket
 	for n, id := range []objectid.ID{"66f0a1b2c3d4e5f607182a01", "66f0a1b2c3d4e5f607182a02"} {
-		shown = append(shown, mailTicket{
+		tickets = append(tickets, mailTicket{
 			Number: n + 1, CID: "ticket" + id.String(),
 			Code: keys.Sign(door.Content{TicketID: id, EventID: "66f0a1b2c3d4e5f607182e01"}).Text(),
 		})
@@ -34,9 +34,9 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 		date := dateIn(language, time.Date(2026, time.December, 1, 19, 30, 0, 0, time.UTC))
 		paid := orderMail{
 			Name: "Ana <Souza> & Filhos", Event: "Estreia: Canções do Mar", Date: date,
-			Location: "Cine Ipiranga, São Paulo", Total: money.Cents(124100).In(language), Tickets: shown,
+			Location: "Cine Ipiranga, São Paulo", Total: money.Cents(124100).In(language), Tickets: tickets,
 		}
-		free := orderMail{Event: "Palestra", Date: date, Free: true, Tickets: shown[:1]}
+		free := orderMail{Event: "Palestra", Date: date, Free: true, Tickets: tickets[:1]}
 		withdrawable, late := paid, paid
 		withdrawable.Until, withdrawable.Link, late.CalledOff = date,
 			"https://api.example.com/api/v1/store/ticket-orders/withdraw#66f0a1b2c3d4e5f607182a01.6a0b.mac", true
@@ -67,11 +67,11 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			Location: "Cine Ipiranga, São Paulo", Reason: "The projector <burned> down.",
 			Total: money.Cents(124100).In(language), All: true, Disputed: true,
 		}
-		asked := off
-		asked.All, asked.Disputed, asked.Until, asked.Links = false, false, date, []string{
+		onRequest := off
+		onRequest.All, onRequest.Disputed, onRequest.Until, onRequest.Links = false, false, date, []string{
 			withdrawable.Link, withdrawable.Link,
 		}
-		moved := asked
+		moved := onRequest
 		moved.End, moved.Old = date, &oldPlace{Date: date, Location: "Teatro <Municipal>"}
 		gratis := eventMail{Event: "Palestra", Date: date, Reason: "It rains.", All: true}
 		account := moved
@@ -81,7 +81,7 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			data     eventMail
 		}{
 			"event-cancelled":            {events.MailCancelled, off},
-			"event-cancelled-on-request": {events.MailCancelled, asked},
+			"event-cancelled-on-request": {events.MailCancelled, onRequest},
 			"event-cancelled-free":       {events.MailCancelled, gratis},
 			"event-moved":                {events.MailMoved, moved},
 			"event-moved-account":        {events.MailMoved, account},

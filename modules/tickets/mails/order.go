@@ -120,7 +120,7 @@ func (s *Mails) drawTickets(ctx context.Context, o orders.Order) ([]mailTicket, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("read tickets: %w", err)
 	}
-	var shown []mailTicket
+	var listed []mailTicket
 	var pictures []mail.Inline
 	for _, t := range tickets {
 		if t.Status != state.Available {
@@ -131,14 +131,14 @@ func (s *Mails) drawTickets(ctx context.Context, o orders.Order) ([]mailTicket, 
 		if err != nil {
 			return nil, nil, fmt.Errorf("draw code: %w", err)
 		}
-		n := len(shown) + 1
+		n := len(listed) + 1
 		cid := fmt.Sprintf("ticket%d.%s", n, t.ID)
-		shown = append(shown, mailTicket{Number: n, CID: cid, Code: code.Text()})
+		listed = append(listed, mailTicket{Number: n, CID: cid, Code: code.Text()})
 		pictures = append(pictures, mail.Inline{
 			ID: cid, Name: fmt.Sprintf("ticket-%d.png", n), ContentType: "image/png", Data: png,
 		})
 	}
-	return shown, pictures, nil
+	return listed, pictures, nil
 }
 
 func dateIn(language string, t time.Time) string {

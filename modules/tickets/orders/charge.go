@@ -34,7 +34,7 @@ func (s *Store) Charge() *intent.Operation[Purchase, Made] {
 		Opening: func(p Purchase) intent.Opening { return s.OpeningOf(p.Order) },
 		Row:     c.purchaseOf,
 		Steps: []intent.Step[Purchase, Made]{
-			{Answered: "purchase.after_call", Call: c.call, Find: c.find, Judge: judge},
+			{FaultPoint: "purchase.after_call", Call: c.call, Find: c.find, Judge: judge},
 		},
 		SettleTx: func(ctx context.Context, tx pgx.Tx, p *Purchase, outcome Outcome, by intent.By) error {
 			return s.lockAndSettleTx(ctx, tx, &p.Order, outcome, by)
@@ -87,26 +87,26 @@ func (c charger) pixTerms(o Order, payer gateway.Payer, description string) gate
 // judge: a card may be charged later, a code is made.
 func judge(_ Purchase, made Made) Outcome {
 	if made.Payment != nil && made.Payment.Status == gateway.PaymentStatusPending {
-		return intent.Pending[Made]{Answer: made}
+		return intent.Pending[Made]{Result: made}
 	}
-	return Succeeded{Answer: made}
+	return Succeeded{Result: made}
 }
 
 // find looks at the gateway for what the order's call may have made.
 func (c charger) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Made) (made Made, found bool, err error) {
-	look, o := gateway.Background(ctx), p.Order
+	background, o := gateway.Background(ctx), p.Order
 	switch {
 	case p.isPix():
-		charge, found, err := gw.FindPix(look, c.pixTerms(o, p.Payer, ""))
+		charge, found, err := gw.FindPix(background, c.pixTerms(o, p.Payer, ""))
 		if err == nil && found && charge.Payment.Status == gateway.PaymentStatusPending {
 			return c.offerable(ctx, gw, o, charge)
 		}
 		return Made{Pix: &charge}, found, err
 	case o.GatewayPaymentID != nil:
-		paid, err := gw.ReadPayment(look, *o.GatewayPaymentID, o.ID)
+		paid, err := gw.ReadPayment(background, *o.GatewayPaymentID, o.ID)
 		return Made{Payment: &paid}, true, err
 	}
-	charge, found, err := gw.FindCardCharge(look, CardTerms(o, p.Payer, "", gateway.Instrument{}))
+	charge, found, err := gw.FindCardCharge(background, CardTerms(o, p.Payer, "", gateway.Instrument{}))
 	return Made{Payment: &charge.Payment}, found, err
 }
 

@@ -81,9 +81,9 @@ func (m Money) Left(p gateway.Payment) (left money.Cents, bounced *payments.Refu
 }
 
 // ReturnedTx has tickets follow the refunds of their shares, and looks whether all money of
-// the order is back, and stays there. Told is the admin who is being told that a refund
+// the order is back, and stays there. Notified is the admin who is told that a refund
 // failed, "" when nobody is: then it is listed.
-func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, told string) error {
+func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, notified string) error {
 	m, err := s.MoneyTx(ctx, tx, o.ID)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, told string
 	if err != nil {
 		return err
 	}
-	if told == "" && !givenBack {
+	if notified == "" && !givenBack {
 		if err := s.listFailedSharesTx(ctx, tx, *o, m, failed); err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (s *Store) RefundChanged(ctx context.Context, r payments.Refund) error {
 }
 
 // SyncRefunds has an order follow the ledger of refunds, as ReturnedTx does.
-func (s *Store) SyncRefunds(ctx context.Context, id objectid.ID, told string) error {
+func (s *Store) SyncRefunds(ctx context.Context, id objectid.ID, notified string) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		o, err := s.db.OrderLock(ctx, tx, id)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -265,7 +265,7 @@ func (s *Store) SyncRefunds(ctx context.Context, id objectid.ID, told string) er
 		if err != nil {
 			return fmt.Errorf("lock order: %w", err)
 		}
-		return s.ReturnedTx(ctx, tx, &o, told)
+		return s.ReturnedTx(ctx, tx, &o, notified)
 	})
 }
 

@@ -110,14 +110,14 @@ func (s *Store) TicketIDsOf(ctx context.Context, db postgres.DB,
 
 // RefundedOf is what was given back of the orders' own payments, by order.
 func (s *Store) RefundedOf(ctx context.Context, db postgres.DB, orders ...Order) (map[objectid.ID]money.Cents, error) {
-	ids, own := make([]objectid.ID, len(orders)), map[objectid.ID]string{}
+	ids, names := make([]objectid.ID, len(orders)), map[objectid.ID]string{}
 	for i, o := range orders {
-		ids[i], own[o.ID] = o.ID, nullable.Value(o.GatewayPaymentID)
+		ids[i], names[o.ID] = o.ID, nullable.Value(o.GatewayPaymentID)
 	}
 	all, err := s.deps.Payments.RefundedPayments(ctx, db, gateway.ForOrder, ids)
 	refunded := map[objectid.ID]money.Cents{}
 	for _, r := range all {
-		if r.PaymentID == own[r.LocalID] {
+		if r.PaymentID == names[r.LocalID] {
 			refunded[r.LocalID] = r.Amount
 		}
 	}
@@ -263,7 +263,7 @@ func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, o *Order, after Order, as
 	if !before.IntentOpen || after.IntentOpen {
 		return nil
 	}
-	e := End{How: Succeeded{}, By: intent.ByAnswer}
+	e := End{How: Succeeded{}, By: intent.ByResponse}
 	if len(end) > 0 {
 		e = end[0]
 	}

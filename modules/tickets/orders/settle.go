@@ -55,7 +55,7 @@ func (s *Store) Settle(ctx context.Context, id objectid.ID, outcome Outcome) (Or
 	ctx = context.WithoutCancel(ctx)
 	o := Order{ID: id}
 	err := postgres.InTx(ctx, s.deps.Pool,
-		func(tx pgx.Tx) error { return s.lockAndSettleTx(ctx, tx, &o, outcome, intent.ByAnswer) })
+		func(tx pgx.Tx) error { return s.lockAndSettleTx(ctx, tx, &o, outcome, intent.ByResponse) })
 	if err != nil {
 		return Order{}, err
 	}
@@ -80,20 +80,20 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outco
 	end := End{How: outcome, By: by}
 	switch outcome := outcome.(type) {
 	case Succeeded:
-		if outcome.Answer.RanOut {
-			return s.GiveBackTx(ctx, tx, o, outcome.Answer, end)
+		if outcome.Result.RanOut {
+			return s.GiveBackTx(ctx, tx, o, outcome.Result, end)
 		}
-		return s.recordMadeTx(ctx, tx, o, outcome.Answer, end)
+		return s.recordMadeTx(ctx, tx, o, outcome.Result, end)
 	case intent.Pending[Made]:
-		if err := s.recordMadeTx(ctx, tx, o, outcome.Answer,
-			end); err != nil || by != intent.ByLook || o.HoldUntil == nil || o.HoldUntil.After(s.deps.Clock.Now()) {
+		if err := s.recordMadeTx(ctx, tx, o, outcome.Result,
+			end); err != nil || by != intent.ByCheck || o.HoldUntil == nil || o.HoldUntil.After(s.deps.Clock.Now()) {
 			return err
 		}
 		// The gateway has thought about the card for too long. What it takes after all
 		// is money that arrives late.
 		return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, End{How: Void{}, By: by})
 	case Declined:
-		return s.GiveBackTx(ctx, tx, o, outcome.Answer, end)
+		return s.GiveBackTx(ctx, tx, o, outcome.Result, end)
 	case Void:
 		return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, end)
 	case intent.Refused[Made], intent.Missing[Made]:
@@ -143,7 +143,7 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 		made.RanOut = nullable.Value(o.PaymentMethod) != gateway.MethodCard
 		return s.GiveBackTx(ctx, tx, o, made, end)
 	case gateway.PaymentStatusPending:
-		if open && made.Pix != nil && end.By == intent.ByLook && Payable(*o, s.deps.Clock.Now()) {
+		if open && made.Pix != nil && end.By == intent.ByCheck && Payable(*o, s.deps.Clock.Now()) {
 			return s.MailLaterTx(ctx, tx, o.ID, MailPix) // the answer to the buyer came without this code
 		}
 	}
@@ -176,7 +176,7 @@ func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 	if nullable.Value(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
 		return nil
 	}
-	return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, End{How: Succeeded{}, By: intent.ByAnswer})
+	return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, End{How: Succeeded{}, By: intent.ByResponse})
 }
 
 // settlePaymentTx is where money ends: in the ledger, and in tickets or a refund,
@@ -323,12 +323,12 @@ func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gatew
 
 // later keeps a payment's word from going back: a card is CONFIRMED first and
 // RECEIVED 32 days later.
-func later(words gateway.PaymentWords, now, told string) string {
-	if told == "" || now == words.Settled && told == StatusConfirmed || now == StatusRefunded ||
+func later(words gateway.PaymentWords, now, reported string) string {
+	if reported == "" || now == words.Settled && reported == StatusConfirmed || now == StatusRefunded ||
 		now == words.Refunded || now == statusChargebackLost {
 		return now
 	}
-	return told
+	return reported
 }
 
 // PaidTx does what follows from an order being paid: a guest gets the tickets by
@@ -356,13 +356,13 @@ func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, er
 	if err != nil {
 		return false, fmt.Errorf("read tickets: %w", err)
 	}
-	held := 0
+	places := 0
 	for _, t := range tickets {
 		if t.HoldsPlace {
-			held++
+			places++
 		}
 	}
-	missing := int(o.Quantity) - held
+	missing := int(o.Quantity) - places
 	if e.Capacity != nil && missing > 0 && int(e.TicketsIssued)+missing > int(*e.Capacity) {
 		return false, nil
 	}
@@ -404,7 +404,7 @@ func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, 
 	if err != nil {
 		return fmt.Errorf("give places back: %w", err)
 	}
-	if end.By == intent.ByLook {
+	if end.By == intent.ByCheck {
 		if err := s.MailLaterTx(ctx, tx, o.ID, MailNothingOwed); err != nil {
 			return err
 		}

@@ -95,7 +95,7 @@ func (s *Reconciler) GiveBack(ctx context.Context, id objectid.ID) error {
 			return err
 		}
 		if paid != nil {
-			_, err = s.deps.Orders.Settle(ctx, id, orders.Succeeded{Answer: orders.Made{Pix: paid}})
+			_, err = s.deps.Orders.Settle(ctx, id, orders.Succeeded{Result: orders.Made{Pix: paid}})
 			return err
 		}
 	}

@@ -30,8 +30,8 @@ const (
 	giveBackFor = time.Minute
 	// giveBackWidth is how many refunds are under way at once.
 	giveBackWidth = 8
-	// giveBackHeld is how soon is looked whether refunds are still held after a restore.
-	giveBackHeld = time.Minute
+	// giveBackPause is how soon is looked whether refunds are still held after a restore.
+	giveBackPause = time.Minute
 )
 
 // giveBackLaterTx has the job run, of which there is one at a time: the limit of refunds a
@@ -59,8 +59,8 @@ func (s *Refunds) QueueGiveBacks(ctx context.Context) error {
 // limit how often they may be called, and the sale of other events goes on. An order whose
 // refund was asked for is due no more, so that another process goes on where one died.
 func (s *Refunds) GiveBackDue(ctx context.Context) error {
-	if held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || held {
-		return errors.Join(err, river.JobSnooze(giveBackHeld))
+	if stopped, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || stopped {
+		return errors.Join(err, river.JobSnooze(giveBackPause))
 	}
 	tick := time.NewTicker(time.Second / time.Duration(s.deps.Config.RefundsPerSecond))
 	defer tick.Stop()

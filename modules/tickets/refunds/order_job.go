@@ -17,8 +17,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// errHeld has the job come again: after a restore nothing is refunded by itself.
-var errHeld = errors.New("tickets: refunds are held after a restore (docs/operations.md)")
+// errStopped has the job come again: after a restore nothing is refunded by itself.
+var errStopped = errors.New("tickets: refunds are held after a restore (docs/operations.md)")
 
 // QueueDue sees to it that a refund that is due has its job, which is there
 // once however often it is asked for, and tries again by itself.
@@ -44,8 +44,8 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if err != nil || paid == nil {
 		return err
 	}
-	if kept, err := s.deps.Payments.Cases().IsClosedByAdmin(ctx, s.deps.Pool, paid.Gateway,
-		paid.Payment.ID); err != nil || kept {
+	if closed, err := s.deps.Payments.Cases().IsClosedByAdmin(ctx, s.deps.Pool, paid.Gateway,
+		paid.Payment.ID); err != nil || closed {
 		return err // an admin has decided so
 	}
 	if listed, err := s.deps.Payments.Cases().IsRefundedByList(ctx, s.deps.Pool, paid.Gateway,
@@ -55,8 +55,8 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 	if disputed, err := s.isDisputed(ctx, *paid); err != nil || disputed {
 		return err // it stands on the list, for people
 	}
-	if held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || held {
-		return cmp.Or(err, errHeld)
+	if stopped, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || stopped {
+		return cmp.Or(err, errStopped)
 	}
 	e, err := s.db.EventGet(ctx, s.deps.Pool, o.EventID)
 	if err != nil {

@@ -24,18 +24,18 @@ type Config struct {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool      *pgxpool.Pool
-	Jobs      *jobs.Client
-	Clock     clock.Clock
-	Log       *slog.Logger
-	Accounts  *accounts.Service
-	Payments  *payments.Service
-	Events    *events.Store
-	Orders    *orders.Store
-	Own       *orders.CallerOrders
-	Links     *orders.Links
-	Reconcile *reconcile.Reconciler
-	Config    Config
+	Pool         *pgxpool.Pool
+	Jobs         *jobs.Client
+	Clock        clock.Clock
+	Log          *slog.Logger
+	Accounts     *accounts.Service
+	Payments     *payments.Service
+	Events       *events.Store
+	Orders       *orders.Store
+	CallerOrders *orders.CallerOrders
+	Links        *orders.Links
+	Reconcile    *reconcile.Reconciler
+	Config       Config
 }
 
 // Refunds is the room.

@@ -375,8 +375,8 @@ func (s *Refunds) assignTicketsTx(ctx context.Context, tx pgx.Tx, q TicketRefund
 
 // RefundShares does so. What people or a dispute have decided meanwhile stays.
 func (s *Refunds) RefundShares(ctx context.Context, a orders.SharesArgs) error {
-	if held, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || held {
-		return errors.Join(err, errHeld)
+	if stopped, err := s.deps.Payments.Comparison().RefundsStopped(ctx, s.deps.Pool); err != nil || stopped {
+		return errors.Join(err, errStopped)
 	}
 	_, err := s.RefundTickets(ctx, TicketRefund{
 		OrderID: a.OrderID, TicketIDs: a.TicketIDs, Consumed: true, Reason: "The refund before failed at the gateway.",

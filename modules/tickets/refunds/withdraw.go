@@ -57,8 +57,8 @@ func (s *Refunds) withdraw(ctx context.Context, id objectid.ID) (withdrawal, err
 			return withdrawal{}, err
 		}
 	}
-	asked, err := s.isGivenBack(ctx, o)
-	if err != nil || asked || o.State != state.Paid && o.State != state.Lost {
+	givenBack, err := s.isGivenBack(ctx, o)
+	if err != nil || givenBack || o.State != state.Paid && o.State != state.Lost {
 		return s.withdrawalOf(ctx, o.ID, err)
 	}
 	why, err := s.mayWithdraw(ctx, o)
@@ -78,7 +78,7 @@ func (s *Refunds) withdraw(ctx context.Context, id objectid.ID) (withdrawal, err
 	if errors.As(refused, &disputed) { // since the order was read
 		refused = errNoWithdrawal(disputed.Sentence())
 	}
-	if asked, err = s.isGivenBack(context.WithoutCancel(ctx), o); err != nil || !asked {
+	if givenBack, err = s.isGivenBack(context.WithoutCancel(ctx), o); err != nil || !givenBack {
 		return withdrawal{}, errors.Join(refused, err)
 	}
 	return s.withdrawalOf(ctx, o.ID, nil) // the job, or people, see to the money
@@ -182,7 +182,7 @@ type withdrawalBody struct {
 // WithdrawOrder answers POST /me/ticket-orders/{order_id}/withdraw; another customer's order
 // is 404.
 func (h Handlers) WithdrawOrder(ctx context.Context, in *orders.OrderInput) (*httpapi.Output[withdrawalBody], error) {
-	o, err := h.s.deps.Own.CallerOrder(ctx, in.OrderID)
+	o, err := h.s.deps.CallerOrders.CallerOrder(ctx, in.OrderID)
 	if err != nil {
 		return nil, err
 	}

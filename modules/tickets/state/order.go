@@ -54,8 +54,8 @@ var (
 	hold     = Columns{"hold_until"}
 	paid     = Columns{"paid_at"}
 	disputed = Columns{"disputed_at"}
-	looked   = Columns{"recovery_at"}
-	call     = of(Columns{"intent_open"}, looked) // whether the order's one call is open
+	checked  = Columns{"recovery_at"}
+	call     = of(Columns{"intent_open"}, checked) // whether the order's one call is open
 )
 
 // AllColumns are the columns that changes write.
@@ -110,7 +110,7 @@ const (
 
 // edits are what each edit may write.
 var edits = map[Edit]Columns{
-	Adopted:   looked,
+	Adopted:   checked,
 	Closed:    call,
 	Disputed:  disputed,
 	Recorded:  of(payment, code, hold, call),

@@ -24,15 +24,15 @@ import (
 // locked. The text is why it did nothing, "" when it did.
 func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
 	e gateway.Event) (ignored gateway.Reason, err error) {
-	switch told := e.Payload.(type) {
+	switch payload := e.Payload.(type) {
 	case gateway.SettledPayment:
-		return "", s.applyPaymentTx(ctx, tx, o, told.Payment)
+		return "", s.applyPaymentTx(ctx, tx, o, payload.Payment)
 	case gateway.FailedPayment:
-		return s.applyFailureTx(ctx, tx, o, told.Payment)
+		return s.applyFailureTx(ctx, tx, o, payload.Payment)
 	case gateway.LostPayment:
-		return s.applyLossTx(ctx, tx, o, told.Payment)
+		return s.applyLossTx(ctx, tx, o, payload.Payment)
 	case gateway.DeletedPayment:
-		return s.applyLossTx(ctx, tx, o, told.Payment)
+		return s.applyLossTx(ctx, tx, o, payload.Payment)
 	case gateway.RefundChange:
 		return s.applyRefundTx(ctx, tx, o, e.Gateway)
 	case gateway.DisputeChange:
@@ -65,7 +65,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	if asked, err := s.confirmFirstTx(ctx, tx, o, e); err != nil || asked {
+	if confirming, err := s.confirmFirstTx(ctx, tx, o, e); err != nil || confirming {
 		return gateway.AwaitingConfirmation(nil, gateway.ReasonAskedPayment), err
 	}
 	if nullable.Value(o.Gateway) != e.Gateway {
@@ -116,11 +116,11 @@ func (s *Applier) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (order
 // job: until then nothing is booked, and no ticket is issued. What the ledger has is not
 // asked for again.
 func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) (bool, error) {
-	told, settled := e.Payload.(gateway.SettledPayment)
+	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled || e.IsProof() {
 		return false, nil
 	}
-	p := told.Payment
+	p := paid.Payment
 	ordered := nullable.Value(o.Gateway) == e.Gateway && nullable.Value(o.GatewayPaymentID) == p.ID &&
 		int64(p.Amount) == o.TotalCents
 	if ordered {
@@ -139,7 +139,7 @@ func paymentIDs(e gateway.Event) []string {
 
 // applyPaymentTx: PAYMENT_CONFIRMED, PAYMENT_RECEIVED, payment_intent.succeeded.
 func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order, p gateway.Payment) error {
-	return s.deps.Orders.SettleTx(ctx, tx, o, orders.Succeeded{Answer: orders.Made{Payment: &p}}, intent.ByWebhook)
+	return s.deps.Orders.SettleTx(ctx, tx, o, orders.Succeeded{Result: orders.Made{Payment: &p}}, intent.ByWebhook)
 }
 
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
@@ -168,20 +168,20 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
 		return gateway.ReasonOrderOtherPayment, nil
 	}
 	ranOut := nullable.Value(o.PaymentMethod) != gateway.MethodCard
-	return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{Answer: orders.Made{RanOut: ranOut}},
+	return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{Result: orders.Made{RanOut: ranOut}},
 		intent.ByWebhook)
 }
 
 // recordTx takes what an event says of refunds and disputes into the ledgers.
 func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event) error {
-	switch told := e.Payload.(type) {
+	switch payload := e.Payload.(type) {
 	case gateway.RefundChange:
 		paid := gateway.Payment{Method: nullable.Value(o.PaymentMethod), Amount: money.Cents(o.TotalCents)}
 		if e.Known != nil {
 			paid.Amount = e.Known.Payment.Amount
 		}
 		_, err := s.deps.Payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
-			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: told.Report,
+			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: payload.Report,
 			Payment: &paid,
 		})
 		if err != nil {
@@ -189,7 +189,7 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gat
 		}
 	case gateway.DisputeChange:
 		_, err := s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: told.Report,
+			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: payload.Report,
 		})
 		if err != nil {
 			return fmt.Errorf("record dispute: %w", err)

@@ -19,11 +19,11 @@ import (
 func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.ID, e gateway.Event,
 	why gateway.Reason) (gateway.Result, error) {
 	r := gateway.Result{Status: gateway.ResultIgnored, Reason: why}
-	told, settled := e.Payload.(gateway.SettledPayment)
+	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled {
 		return r, nil
 	}
-	p := told.Payment
+	p := paid.Payment
 	_, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: id, CustomerID: customer, Payment: p,
 	})
@@ -49,7 +49,7 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 		return gateway.Result{}, fmt.Errorf("read deleted order: %w", err)
 	}
 	o := orders.Order{ID: d.ID, CustomerID: d.CustomerID, Gateway: &d.Gateway}
-	if asked, err := s.confirmFirstTx(ctx, tx, o, e); err != nil || asked {
+	if confirming, err := s.confirmFirstTx(ctx, tx, o, e); err != nil || confirming {
 		return gateway.AwaitingConfirmation(nil, gateway.ReasonAskedPayment), err
 	}
 	const why = gateway.ReasonOrderDeleted
@@ -60,11 +60,11 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 	if err := s.recordTx(ctx, tx, o, e); err != nil {
 		return gateway.Result{}, err
 	}
-	told, settled := e.Payload.(gateway.SettledPayment)
+	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled {
 		return r, nil
 	}
-	p := told.Payment
+	p := paid.Payment
 	_, err = s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: d.ID, CustomerID: d.CustomerID, Payment: p,
 	})

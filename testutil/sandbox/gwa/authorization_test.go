@@ -111,9 +111,9 @@ func TestAuthorizationEnds_section8(t *testing.T) {
 	require.Regexp(t, `^12/03/2035 10:00:\d\d$`, cancelled["cancellationDate"])
 
 	byMerchant, _ := b.authorized()
-	answer := b.ok("DELETE", authorizations+"/"+byMerchant, nil)
-	require.Equal(t, "CANCELLED", answer["status"])
-	require.Regexp(t, `^2035-03-12 10:00:\d\d$`, answer["cancellationDate"])
+	res := b.ok("DELETE", authorizations+"/"+byMerchant, nil)
+	require.Equal(t, "CANCELLED", res["status"])
+	require.Regexp(t, `^2035-03-12 10:00:\d\d$`, res["cancellationDate"])
 	status, _, _ := b.refused("DELETE", authorizations+"/"+byMerchant, nil)
 	require.Equal(t, 400, status)
 

@@ -132,11 +132,11 @@ func call[T any](g *Gateway, handle func(r request) (T, *apiError)) http.Handler
 		}
 		r.Body = io.NopCloser(strings.NewReader(string(body)))
 		v, refused := do(r.Context(), g, func(now time.Time) (json.RawMessage, *apiError) {
-			answer, err := handle(request{r, now})
+			response, err := handle(request{r, now})
 			if err != nil {
 				return nil, err
 			}
-			return encode(answer), nil
+			return encode(response), nil
 		})
 		if refused != nil {
 			refused.write(w)

@@ -50,8 +50,8 @@ func sample(t *testing.T, name string) object {
 
 // story produces an event and names it.
 type story struct {
-	sample string
-	tell   func(b *bundle) event
+	sample  string
+	deliver func(b *bundle) event
 }
 
 func last(b *bundle, name string) event {
@@ -241,7 +241,7 @@ func TestEventsHaveTheShapeOfTheSamples_section15(t *testing.T) {
 		t.Run(s.sample, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			got, want := s.tell(b), sample(t, s.sample)
+			got, want := s.deliver(b), sample(t, s.sample)
 			require.Equal(t, shape(want), shape(got.Body))
 			require.Equal(t, want["event"], got.Name)
 			require.Regexp(t, `^evt_[0-9a-f]{32}&\d+$`, got.ID)

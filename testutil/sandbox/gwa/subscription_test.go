@@ -167,9 +167,9 @@ func TestRefusedRenewal_section11(t *testing.T) {
 	_, err := b.g.FailNextCharge(sub)
 	require.NoError(t, err)
 	b.advance(31 * day) // 12 April, a Thursday
-	told := names(b.deliveredEvents())
-	require.Contains(t, told, "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED")
-	require.NotContains(t, told, "PAYMENT_CONFIRMED")
+	delivered := names(b.deliveredEvents())
+	require.Contains(t, delivered, "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED")
+	require.NotContains(t, delivered, "PAYMENT_CONFIRMED")
 	b.advance(day)
 	overdue := last(b, "PAYMENT_OVERDUE")
 	require.Equal(t, "2035-04-13 03:01", overdue.Created[:16], "about 03:00 on the next business day")

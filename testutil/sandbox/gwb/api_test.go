@@ -187,7 +187,7 @@ func TestStatusAfterKeepsTheKey(t *testing.T) {
 		require.NoError(t, b.g.Stage().Faults.Plan(stage.Fault{
 			Method: "POST", Path: "/v1/customers", Kind: stage.FaultStatusAfter, Status: status, Body: page,
 		}))
-		first, told := b.raw("POST", "/v1/customers", "name=Ana", key)
+		first, second := b.raw("POST", "/v1/customers", "name=Ana", key)
 		require.Equal(t, status, first.StatusCode)
 		again, body := b.raw("POST", "/v1/customers", "name=Ana", key)
 		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"), status)
@@ -195,7 +195,7 @@ func TestStatusAfterKeepsTheKey(t *testing.T) {
 			require.Equal(t, 200, again.StatusCode)
 			require.Contains(t, body, `"id":"cus_`)
 		} else {
-			require.Equal(t, []any{status, told}, []any{again.StatusCode, body})
+			require.Equal(t, []any{status, second}, []any{again.StatusCode, body})
 		}
 		made++
 		require.Len(t, b.sc.V1Customers.List(t.Context(),

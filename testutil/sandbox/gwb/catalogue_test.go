@@ -43,9 +43,9 @@ func TestPriceIsReplacedAndItsLookupKeyMoves(t *testing.T) {
 	require.Equal(t, next.ID, listed[0].ID)
 
 	c := b.customer()
-	wish := b.subscriptionRequest(c, b.attach("pm_card_visa", c).ID)
-	wish.Items = []*stripe.SubscriptionCreateItemParams{{Price: &old.ID}}
-	_, err = b.sc.V1Subscriptions.Create(t.Context(), wish)
+	params := b.subscriptionRequest(c, b.attach("pm_card_visa", c).ID)
+	params.Items = []*stripe.SubscriptionCreateItemParams{{Price: &old.ID}}
+	_, err = b.sc.V1Subscriptions.Create(t.Context(), params)
 	wantError(t, err, 400, "price_inactive")
 }
 

@@ -26,13 +26,13 @@ func TestCouponLowersTheFirstInvoiceAlone(t *testing.T) {
 	b := setup(t)
 	made := b.coupon("first-s1", 3000)
 	require.True(t, made.Valid)
-	wish := b.subscriptionRequest(b.customer(), "")
-	wish.DefaultPaymentMethod = &b.attach("pm_card_visa", &stripe.Customer{ID: *wish.Customer}).ID
-	wish.Discounts = []*stripe.SubscriptionCreateDiscountParams{{Coupon: &made.ID}}
-	wish.SetIdempotencyKey("sub-s1")
-	s, err := b.sc.V1Subscriptions.Create(t.Context(), wish)
+	params := b.subscriptionRequest(b.customer(), "")
+	params.DefaultPaymentMethod = &b.attach("pm_card_visa", &stripe.Customer{ID: *params.Customer}).ID
+	params.Discounts = []*stripe.SubscriptionCreateDiscountParams{{Coupon: &made.ID}}
+	params.SetIdempotencyKey("sub-s1")
+	s, err := b.sc.V1Subscriptions.Create(t.Context(), params)
 	require.NoError(t, err)
-	again, err := b.sc.V1Subscriptions.Create(t.Context(), wish)
+	again, err := b.sc.V1Subscriptions.Create(t.Context(), params)
 	require.NoError(t, err)
 	require.Equal(t, s.ID, again.ID, "a repetition redeems nothing again")
 	require.Equal(t, stripe.SubscriptionStatusActive, s.Status)
@@ -57,18 +57,18 @@ func TestCouponLowersTheFirstInvoiceAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, read.Valid)
 	require.EqualValues(t, 1, read.TimesRedeemed)
-	wish.SetIdempotencyKey("sub-s2")
-	_, err = b.sc.V1Subscriptions.Create(t.Context(), wish)
+	params.SetIdempotencyKey("sub-s2")
+	_, err = b.sc.V1Subscriptions.Create(t.Context(), params)
 	wantError(t, err, 400, "coupon_expired")
 }
 
 func TestCouponOfTheWholePriceChargesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	wish := b.subscriptionRequest(b.customer(), "")
-	wish.DefaultPaymentMethod = &b.attach("pm_card_chargeCustomerFail", &stripe.Customer{ID: *wish.Customer}).ID
-	wish.Discounts = []*stripe.SubscriptionCreateDiscountParams{{Coupon: &b.coupon("first-s1", 9900).ID}}
-	s, err := b.sc.V1Subscriptions.Create(t.Context(), wish)
+	params := b.subscriptionRequest(b.customer(), "")
+	params.DefaultPaymentMethod = &b.attach("pm_card_chargeCustomerFail", &stripe.Customer{ID: *params.Customer}).ID
+	params.Discounts = []*stripe.SubscriptionCreateDiscountParams{{Coupon: &b.coupon("first-s1", 9900).ID}}
+	s, err := b.sc.V1Subscriptions.Create(t.Context(), params)
 	require.NoError(t, err)
 	require.Equal(t, stripe.SubscriptionStatusActive, s.Status)
 	require.Zero(t, s.LatestInvoice.AmountDue)
@@ -91,9 +91,9 @@ func TestCouponRefusals(t *testing.T) {
 	wantError(t, err, 400, "parameter_unknown")
 	_, err = b.sc.V1Coupons.Retrieve(t.Context(), "first-s2", nil)
 	wantError(t, err, 404, "resource_missing")
-	wish := b.subscriptionRequest(b.customer(), "")
-	wish.DefaultPaymentMethod = &b.attach("pm_card_visa", &stripe.Customer{ID: *wish.Customer}).ID
-	wish.Discounts = []*stripe.SubscriptionCreateDiscountParams{{Coupon: stripe.String("first-s2")}}
-	_, err = b.sc.V1Subscriptions.Create(t.Context(), wish)
+	params := b.subscriptionRequest(b.customer(), "")
+	params.DefaultPaymentMethod = &b.attach("pm_card_visa", &stripe.Customer{ID: *params.Customer}).ID
+	params.Discounts = []*stripe.SubscriptionCreateDiscountParams{{Coupon: stripe.String("first-s2")}}
+	_, err = b.sc.V1Subscriptions.Create(t.Context(), params)
 	wantError(t, err, 400, "resource_missing")
 }

@@ -110,10 +110,10 @@ func (d *dispute) open() bool { return d.Status == disputeNeedsResponse || d.Sta
 // isDisputed reports whether a dispute holds, or took, a charge's money: no refund of it is made then. A charge stays
 // disputed after its dispute was won, when its money is back and may be refunded; an inquiry holds nothing.
 func (g *Gateway) isDisputed(chargeID string) bool {
-	held := g.data.Disputes.Newest(func(d *dispute) bool {
+	open := g.data.Disputes.Newest(func(d *dispute) bool {
 		return d.Charge == chargeID && (d.Status == disputeNeedsResponse || d.Status == disputeLost)
 	})
-	return len(held) > 0
+	return len(open) > 0
 }
 
 func (o *op) disputeJob(chargeID string) {

@@ -12,8 +12,8 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// eventsKept bounds what GET /v1/events lists.
-const eventsKept = 1000
+// mostEvents bounds what GET /v1/events lists.
+const mostEvents = 1000
 
 // event is kept as the bytes that were sent: a snapshot of the object at that time.
 type event struct {
@@ -74,7 +74,7 @@ func (o *op) emit(eventType string, snapshot, previous object) string {
 	}
 	e.Body = body
 	g.data.Events.Put(e.ID, e)
-	g.data.Events.DropOldest(eventsKept)
+	g.data.Events.DropOldest(mostEvents)
 	g.stage.Emit(o.ctx, stage.Event{ID: e.ID, Type: eventType, Body: body})
 	return e.ID
 }

@@ -19,7 +19,7 @@ import (
 // story brings about one kind of event in the way the sample's name tells.
 type story struct {
 	eventType string
-	tell      func(b *bundle)
+	deliver   func(b *bundle)
 }
 
 func paidIntent(b *bundle, s *stripe.Subscription) string { return b.intentOf(s).ID }
@@ -164,13 +164,13 @@ func TestEventsHaveTheShapeOfTheSamples(t *testing.T) {
 				which = old
 				require.NoError(t, b.g.SetShape(gwb.PreBasil))
 			}
-			told, known := stories[which]
+			chosen, known := stories[which]
 			require.True(t, known, which)
-			told.tell(b)
-			b.last(told.eventType)
+			chosen.deliver(b)
+			b.last(chosen.eventType)
 			sample, err := os.ReadFile(file)
 			require.NoError(t, err)
-			if diff := cmp.Diff(keysOf(t, sample), keysOf(t, b.lastRaw(told.eventType))); diff != "" {
+			if diff := cmp.Diff(keysOf(t, sample), keysOf(t, b.lastRaw(chosen.eventType))); diff != "" {
 				t.Errorf("keys differ (-sample +produced):\n%s", diff)
 			}
 		})

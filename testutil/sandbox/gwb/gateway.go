@@ -123,12 +123,12 @@ func New(o Options) (*Gateway, error) {
 	}
 	g := &Gateway{opts: o, baseURL: o.BaseURL, secret: o.WebhookSecret, shape: Dahlia}
 	s, err := stage.New(stage.Options{
-		Name:      "gwb",
-		StateFile: o.StateFile,
-		FaultBody: faultBody,
-		OwnFaults: true,
-		Frozen:    o.Frozen,
-		Logger:    o.Logger,
+		Name:          "gwb",
+		StateFile:     o.StateFile,
+		FaultBody:     faultBody,
+		HandlesFaults: true,
+		Frozen:        o.Frozen,
+		Logger:        o.Logger,
 		Webhooks: stage.WebhookOptions{
 			URL: o.WebhookURL, Ladder: o.RetryLadder, Headers: g.sign, ReceiverNow: o.ReceiverNow,
 		},

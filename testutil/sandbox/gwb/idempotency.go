@@ -13,7 +13,7 @@ import (
 
 const (
 	keyLife  = 24 * time.Hour // virtual time that an answer is kept for its idempotency key
-	keysKept = 1000           // each holds an answer
+	mostKeys = 1000           // each holds an answer
 )
 
 // storedResponse is what an idempotency key replays. Status 0: the call is still running.
@@ -27,17 +27,17 @@ type storedResponse struct {
 // runOnce carries the call out, or replays its kept answer. Injected faults of the gateway's own kinds come while the
 // key is taken.
 func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, run handler) {
-	asked := q.fingerprint(r)
+	fingerprint := q.fingerprint(r)
 	g.stage.Lock()
-	kept, e := g.takeKey(q.key, asked)
+	stored, e := g.takeKey(q.key, fingerprint)
 	g.stage.Unlock()
 	if e != nil {
 		write(w, e.Status, e.body())
 		return
 	}
-	if kept != nil {
+	if stored != nil {
 		w.Header().Set("Idempotent-Replayed", "true")
-		write(w, kept.Status, kept.Body)
+		write(w, stored.Status, stored.Body)
 		return
 	}
 	fault := stage.FaultOf(r.Context())
@@ -49,22 +49,22 @@ func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, ru
 			w.Header().Set(k, v)
 		}
 	}
-	status, body := g.respond(q, run, fault, asked)
+	status, body := g.respond(q, run, fault, fingerprint)
 	write(w, status, body)
 }
 
 // respond is the call's effect and the record of its key in one step, so that no saved state holds the one without
 // the other. What a fault answers is what the key replays; a page that is no JSON comes from a proxy in front, and
 // the key replays the gateway's own answer. Without an effect only a 5xx is kept.
-func (g *Gateway) respond(q *request, run handler, fault *stage.Fault, asked string) (status int, body []byte) {
+func (g *Gateway) respond(q *request, run handler, fault *stage.Fault, fingerprint string) (status int, body []byte) {
 	g.stage.Lock()
 	defer g.stage.Unlock()
-	kept := storedResponse{Fingerprint: asked}
+	stored := storedResponse{Fingerprint: fingerprint}
 	keep := false
-	defer func() { g.storeResponse(q.key, kept, keep) }() // also when the handler panics: the key must not stay taken
+	defer func() { g.storeResponse(q.key, stored, keep) }() // also when the handler panics: the key must not stay taken
 	if fault == nil || fault.Kind != stage.FaultStatus {
 		status, body, keep = g.carryOut(q, run)
-		kept.Status, kept.Body = status, body
+		stored.Status, stored.Body = status, body
 	}
 	if fault == nil || fault.Kind == stage.FaultDelay {
 		return status, body
@@ -74,37 +74,37 @@ func (g *Gateway) respond(q *request, run handler, fault *stage.Fault, asked str
 		body = faultBody(status)
 	}
 	if json.Valid(body) {
-		kept.Status, kept.Body = status, body
+		stored.Status, stored.Body = status, body
 		keep = keep || status >= http.StatusInternalServerError
 	}
 	return status, body
 }
 
 // takeKey returns the kept answer, or takes the key for a new call.
-func (g *Gateway) takeKey(key, asked string) (*storedResponse, *apiError) {
+func (g *Gateway) takeKey(key, fingerprint string) (*storedResponse, *apiError) {
 	if key == "" {
 		return nil, nil
 	}
-	kept := g.data.Keys.Get(key)
+	stored := g.data.Keys.Get(key)
 	switch {
-	case kept == nil || g.now()-kept.At >= int64(keyLife/time.Second):
-		g.data.Keys.Put(key, &storedResponse{Fingerprint: asked, At: g.now()})
+	case stored == nil || g.now()-stored.At >= int64(keyLife/time.Second):
+		g.data.Keys.Put(key, &storedResponse{Fingerprint: fingerprint, At: g.now()})
 		return nil, nil
-	case kept.Fingerprint != asked:
+	case stored.Fingerprint != fingerprint:
 		return nil, &apiError{
 			Status: http.StatusBadRequest, Type: typeIdempotency,
 			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '" + key + "' if you meant to execute a different request.",
 		}
-	case kept.Status == 0:
+	case stored.Status == 0:
 		return nil, &apiError{
 			Status: http.StatusConflict, Type: typeIdempotency, Code: "idempotency_key_in_use",
 			Message: "There is currently another in-progress request using this idempotency key.",
 		}
 	}
-	return kept, nil
+	return stored, nil
 }
 
-func (g *Gateway) storeResponse(key string, kept storedResponse, keep bool) {
+func (g *Gateway) storeResponse(key string, stored storedResponse, keep bool) {
 	if key == "" {
 		return
 	}
@@ -112,17 +112,17 @@ func (g *Gateway) storeResponse(key string, kept storedResponse, keep bool) {
 		g.data.Keys.Remove(key)
 		return
 	}
-	kept.At = g.now()
-	g.data.Keys.Put(key, &kept)
-	g.data.Keys.DropOldest(keysKept)
+	stored.At = g.now()
+	g.data.Keys.Put(key, &stored)
+	g.data.Keys.DropOldest(mostKeys)
 	g.stage.Changed()
 }
 
 // forgetRunning frees the keys of calls that a crash cut off.
 func (g *Gateway) forgetRunning() {
 	var running []string
-	for key, kept := range g.data.Keys.All() {
-		if kept.Status == 0 {
+	for key, stored := range g.data.Keys.All() {
+		if stored.Status == 0 {
 			running = append(running, key)
 		}
 	}

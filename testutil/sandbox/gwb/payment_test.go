@@ -279,7 +279,7 @@ func TestRefundsThatFailOrWait(t *testing.T) {
 		require.NoError(t, err)
 		return r.Status
 	}
-	fails, waits := refund("pm_card_refundFail"), refund("pm_card_pendingRefund")
+	fails, pends := refund("pm_card_refundFail"), refund("pm_card_pendingRefund")
 	require.Equal(t, stripe.RefundStatusSucceeded, fails.Status)
 	b.advance(2 * time.Hour)
 	require.Equal(t, stripe.RefundStatusFailed, status(fails))
@@ -288,13 +288,13 @@ func TestRefundsThatFailOrWait(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, charge.AmountRefunded)
 
-	require.Equal(t, stripe.RefundStatusPending, status(waits))
-	code, _ := b.control("POST", "/_sandbox/refunds/"+waits.ID+"/succeed", nil)
+	require.Equal(t, stripe.RefundStatusPending, status(pends))
+	code, _ := b.control("POST", "/_sandbox/refunds/"+pends.ID+"/succeed", nil)
 	require.Equal(t, 200, code)
-	require.Equal(t, stripe.RefundStatusSucceeded, status(waits))
-	code, _ = b.control("POST", "/_sandbox/refunds/"+waits.ID+"/fail", nil)
+	require.Equal(t, stripe.RefundStatusSucceeded, status(pends))
+	code, _ = b.control("POST", "/_sandbox/refunds/"+pends.ID+"/fail", nil)
 	require.Equal(t, 200, code)
-	require.Equal(t, stripe.RefundStatusFailed, status(waits))
+	require.Equal(t, stripe.RefundStatusFailed, status(pends))
 }
 
 func TestDisputes(t *testing.T) {

@@ -30,10 +30,10 @@ func BenchmarkCallWithState(b *testing.B) {
 }
 
 func callWithState(b *testing.B, subscriptions int) {
-	told := make(chan string, 100_000)
+	ids := make(chan string, 100_000)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		told <- string(body)
+		ids <- string(body)
 	}))
 	defer hook.Close()
 	g, err := gwb.New(gwb.Options{StateFile: filepath.Join(b.TempDir(), "gwb.json"), WebhookSecret: webhookSecret})
@@ -48,8 +48,8 @@ func callWithState(b *testing.B, subscriptions int) {
 	g.SetWebhook(hook.URL, webhookSecret)
 	require.NoError(b, g.Stage().Webhooks.Settle(b.Context()))
 	queue := time.Since(start)
-	for len(told) > 0 {
-		<-told
+	for len(ids) > 0 {
+		<-ids
 	}
 	var toEvent time.Duration
 	b.ResetTimer()
@@ -57,7 +57,7 @@ func callWithState(b *testing.B, subscriptions int) {
 		name := fmt.Sprintf("bench-%d", i)
 		began := time.Now()
 		form(b, server.URL+"/v1/customers", url.Values{"name": {name}})
-		for !strings.Contains(<-told, name) {
+		for !strings.Contains(<-ids, name) {
 		}
 		toEvent += time.Since(began)
 	}

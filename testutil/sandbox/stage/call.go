@@ -29,7 +29,7 @@ func callOf(ctx context.Context) *call {
 	return c
 }
 
-// FaultOf is the fault that the gateway itself has to carry out in this call (Options.OwnFaults), or nil.
+// FaultOf is the fault that the gateway itself has to carry out in this call (Options.HandlesFaults), or nil.
 func FaultOf(ctx context.Context) *Fault {
 	if c := callOf(ctx); c != nil && c.fault != nil && c.fault.withinGateway() {
 		return c.fault
@@ -96,7 +96,7 @@ func (s *Stage) sendEarly(ctx context.Context, c *call) {
 // faultBefore carries out what comes before the effect; true means that the answer is complete without it.
 func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, c *call, ans *response) bool {
 	f := c.fault
-	if f == nil || s.opts.OwnFaults && f.withinGateway() {
+	if f == nil || s.opts.HandlesFaults && f.withinGateway() {
 		return false
 	}
 	if f.Delay > 0 {
@@ -125,7 +125,7 @@ func (s *Stage) faultBefore(w http.ResponseWriter, r *http.Request, c *call, ans
 // faultAfter carries out what comes after the effect. Where no answer comes, the events don't wait for it.
 func (s *Stage) faultAfter(w http.ResponseWriter, r *http.Request, c *call, ans *response) {
 	f := c.fault
-	if f == nil || s.opts.OwnFaults && f.withinGateway() {
+	if f == nil || s.opts.HandlesFaults && f.withinGateway() {
 		return
 	}
 	switch f.Kind {

@@ -243,7 +243,7 @@ func TestRestartKeepsClockJobsAndWaitingEvents(t *testing.T) {
 // met but the one that was planned for.
 func TestOddAnswers(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[stage.OddResponse]string{
+	for odd, want := range map[stage.OddResponse]string{
 		stage.OddEmpty: "", stage.OddObject: "{}", stage.OddNull: "null", stage.OddList: "[]",
 		stage.OddForeign:   `{"data":[{"id":"row_20b"}],"id":"obj_20bf"}`,
 		stage.OddTruncated: wholeObject[:len(wholeObject)/2],
@@ -251,11 +251,11 @@ func TestOddAnswers(t *testing.T) {
 		b := setup(t, nil)
 		for _, status := range []int{200, 404, 500} {
 			b.control("POST", "/_sandbox/faults",
-				fmt.Sprintf(`{"kind":"odd_after","answer":%q,"status":%d}`, answer, status))
+				fmt.Sprintf(`{"kind":"odd_after","answer":%q,"status":%d}`, odd, status))
 			got, body, err := b.call("object")
 			require.NoError(t, err)
 			require.Equal(t, status, got)
-			require.Equal(t, want, body, answer)
+			require.Equal(t, want, body, odd)
 		}
 		_, body, err := b.call("object")
 		require.NoError(t, err)

@@ -114,15 +114,15 @@ func (j job) before(other job) bool {
 func (c *Clock) Cancel(kind, ref string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kept := c.jobs[:0]
+	remaining := c.jobs[:0]
 	for _, j := range c.jobs {
 		if j.Kind != kind || j.Ref != ref {
-			kept = append(kept, j)
+			remaining = append(remaining, j)
 			continue
 		}
 		c.touch(j)
 	}
-	c.jobs = kept
+	c.jobs = remaining
 	c.changed()
 }
 
@@ -261,10 +261,10 @@ func (c *Clock) markAll() {
 	}
 }
 
-func (c *Clock) restore(r restored, kept bool) error {
+func (c *Clock) restore(r restored, saves bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if kept {
+	if saves {
 		c.touched = map[int64]bool{}
 	}
 	var s clockState

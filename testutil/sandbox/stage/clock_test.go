@@ -66,8 +66,8 @@ func TestClockOnlyGoesForward(t *testing.T) {
 	status, _, err := b.send("POST", "/_sandbox/clock/advance", `{"by":"-1h"}`)
 	require.NoError(t, err)
 	require.Equal(t, 400, status)
-	answer := b.control("POST", "/_sandbox/clock/advance", `{"by":"2d"}`)
-	require.WithinDuration(t, time.Now().Add(48*time.Hour), decode[map[string]time.Time](t, answer)["now"], time.Minute)
+	res := b.control("POST", "/_sandbox/clock/advance", `{"by":"2d"}`)
+	require.WithinDuration(t, time.Now().Add(48*time.Hour), decode[map[string]time.Time](t, res)["now"], time.Minute)
 	require.WithinDuration(t, time.Now().Add(48*time.Hour),
 		decode[map[string]time.Time](t, b.control("GET", "/_sandbox/clock", ""))["now"], time.Minute)
 }

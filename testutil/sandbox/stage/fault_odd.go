@@ -25,8 +25,8 @@ const (
 	OddHuge      OddResponse = "huge"      // the true answer and 10 MB of blanks
 )
 
-// OddAnswers are all of them.
-var OddAnswers = []OddResponse{
+// OddResponses are all of them.
+var OddResponses = []OddResponse{
 	OddEmpty, OddObject, OddNull, OddList, OddHTML, OddForeign, OddError, OddTruncated, OddHuge,
 }
 
@@ -40,7 +40,7 @@ func (a OddResponse) NeedsEffect() bool { return a == OddForeign || a == OddTrun
 
 func (f Fault) checkOdd() error {
 	known := false
-	for _, a := range OddAnswers {
+	for _, a := range OddResponses {
 		known = known || a == f.Answer
 	}
 	switch {

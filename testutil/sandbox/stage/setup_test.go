@@ -32,19 +32,19 @@ type bundle struct {
 
 // receiver counts what arrives; answer decides the status of each.
 type receiver struct {
-	mu     sync.Mutex
-	got    []string
-	answer func(body string) int
+	mu      sync.Mutex
+	got     []string
+	respond func(body string) int
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, _ := io.ReadAll(req.Body)
 	r.mu.Lock()
 	r.got = append(r.got, string(body))
-	answer := r.answer
+	respond := r.respond
 	r.mu.Unlock()
-	if answer != nil {
-		w.WriteHeader(answer(string(body)))
+	if respond != nil {
+		w.WriteHeader(respond(string(body)))
 	}
 }
 
@@ -57,7 +57,7 @@ func (r *receiver) all() []string {
 func (r *receiver) responses(f func(body string) int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answer = f
+	r.respond = f
 }
 
 func setup(t *testing.T, change func(*stage.Options)) *bundle {
@@ -164,10 +164,10 @@ func (b *bundle) send(method, path, body string) (int, string, error) {
 // control uses a control over HTTP and asserts that it went well.
 func (b *bundle) control(method, path, body string) string {
 	b.t.Helper()
-	status, answer, err := b.send(method, path, body)
+	status, raw, err := b.send(method, path, body)
 	require.NoError(b.t, err)
-	require.Equal(b.t, 200, status, answer)
-	return answer
+	require.Equal(b.t, 200, status, raw)
+	return raw
 }
 
 func decode[T any](t *testing.T, raw string) T {

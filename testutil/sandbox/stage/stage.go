@@ -18,9 +18,9 @@ type Options struct {
 	StateFile string
 	// FaultBody is the gateway's error document for an injected status without a body. nil: "{}".
 	FaultBody func(status int) []byte
-	// OwnFaults leaves faults of the kinds status, status_after and delay to the gateway, which asks FaultOf where in
+	// HandlesFaults leaves faults of the kinds status, status_after and delay to the gateway, which asks FaultOf where in
 	// its call they belong; else the stage carries them out around the gateway.
-	OwnFaults bool
+	HandlesFaults bool
 	// Frozen is where the clock stands until it is advanced. Jobs run within Advance alone, so that the same steps
 	// always give the same story. Zero: real time.
 	Frozen time.Time
@@ -41,7 +41,7 @@ type Stage struct {
 	mux      *http.ServeMux
 	saver    *saver
 	restored restored
-	keepers  []persisted
+	saved    []persisted
 	ctx      context.Context
 	stop     context.CancelFunc
 	work     sync.WaitGroup
@@ -92,7 +92,7 @@ func (s *Stage) Start() error {
 	}
 	if s.restored.old != nil { // read from a file of version 1, to be written as one of this
 		s.Lock()
-		for _, k := range s.keepers {
+		for _, k := range s.saved {
 			k.markAll()
 		}
 		s.Unlock()
@@ -125,7 +125,7 @@ func (s *Stage) Emit(ctx context.Context, ev Event) {
 func (s *Stage) collect(all bool, put func(table, id string, n int64, value any)) {
 	s.Lock()
 	defer s.Unlock()
-	for _, k := range s.keepers {
+	for _, k := range s.saved {
 		if all {
 			k.markAll()
 		}
@@ -137,11 +137,11 @@ func (s *Stage) load() (err error) {
 	if s.restored, err = s.saver.load(); err != nil {
 		return err
 	}
-	kept := s.opts.StateFile != ""
-	err = errors.Join(s.Clock.restore(s.restored, kept), s.Webhooks.restore(s.restored, kept))
+	saves := s.opts.StateFile != ""
+	err = errors.Join(s.Clock.restore(s.restored, saves), s.Webhooks.restore(s.restored, saves))
 	if err != nil {
 		return fmt.Errorf("sandbox state file %s: %w (delete it to start afresh)", s.opts.StateFile, err)
 	}
-	s.keepers = append(s.keepers, s.Clock, s.Webhooks)
+	s.saved = append(s.saved, s.Clock, s.Webhooks)
 	return nil
 }

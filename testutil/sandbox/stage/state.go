@@ -59,7 +59,7 @@ type saver struct {
 
 	writing sync.Mutex
 	file    *os.File // nil until something is written
-	kept    map[string]map[string]record
+	records map[string]map[string]record
 	size    int64 // bytes of the file
 	base    int64 // of them, those that it had when it was written afresh
 	afresh  bool  // it can't be appended to: old, or its last line failed
@@ -74,7 +74,7 @@ func newSaver(path, gateway string, collect func(all bool, put func(table, id st
 	log *slog.Logger) *saver {
 	return &saver{
 		path: path, gateway: gateway, collect: collect, log: log, wake: make(chan struct{}, 1),
-		kept: map[string]map[string]record{},
+		records: map[string]map[string]record{},
 	}
 }
 
@@ -157,13 +157,13 @@ func (s *saver) write() error {
 func (s *saver) changed() (changed []record, err error) {
 	s.collect(s.missed, func(table, id string, n int64, value any) {
 		r := record{Table: table, ID: id, N: n}
-		old, known := s.kept[table][id]
+		old, known := s.records[table][id]
 		switch {
 		case err != nil, value == nil && !known:
 			return
 		case value == nil:
 			r.N = 0
-			delete(s.kept[table], id)
+			delete(s.records[table], id)
 			changed = append(changed, r)
 			return
 		}
@@ -183,10 +183,10 @@ func (s *saver) changed() (changed []record, err error) {
 }
 
 func (s *saver) keep(r record) {
-	if s.kept[r.Table] == nil {
-		s.kept[r.Table] = map[string]record{}
+	if s.records[r.Table] == nil {
+		s.records[r.Table] = map[string]record{}
 	}
-	s.kept[r.Table][r.ID] = r
+	s.records[r.Table][r.ID] = r
 }
 
 // append writes one whole line. When that fails the file may end in a part of it, so that it is written afresh the
@@ -218,7 +218,7 @@ func (s *saver) rewrite() error {
 		return err
 	}
 	whole.Write(first)
-	for _, table := range s.kept {
+	for _, table := range s.records {
 		records := make([]record, 0, len(table))
 		for _, r := range table {
 			records = append(records, r)

@@ -65,7 +65,7 @@ func (s *saver) parse(raw []byte) (r restored, err error) {
 		rest = after
 	}
 	r.found, r.tables = true, map[string][]record{}
-	for name, table := range s.kept {
+	for name, table := range s.records {
 		for _, record := range table {
 			r.tables[name] = append(r.tables[name], record)
 			s.base += int64(len(record.Value))
@@ -82,7 +82,7 @@ func (s *saver) take(line []byte) error {
 	}
 	for _, r := range c.Records {
 		if r.Value == nil {
-			delete(s.kept[r.Table], r.ID)
+			delete(s.records[r.Table], r.ID)
 			continue
 		}
 		s.keep(r)

@@ -118,17 +118,17 @@ func TestEachChangeIsReadBack(t *testing.T) {
 	before, last := "", []byte{}
 	for i := range 60 {
 		k.step(r, i)
-		shown := k.saved()
+		saved := k.saved()
 		raw, err := os.ReadFile(file)
 		require.NoError(t, err)
-		require.Equal(t, shown, readBack(t, raw))
+		require.Equal(t, saved, readBack(t, raw))
 		if i > 0 {
 			require.True(t, bytes.HasPrefix(raw, last), "a change is appended")
 			cut := len(last) + r.Intn(len(raw)-len(last))
 			require.Equal(t, before, readBack(t, raw[:cut]), "cut off after %d of %d bytes", cut-len(last),
 				len(raw)-len(last))
 		}
-		before, last = shown, raw
+		before, last = saved, raw
 	}
 	for cut := bytes.LastIndexByte(last[:len(last)-1], '\n') + 1; cut < len(last); cut++ {
 		readBack(t, last[:cut])
@@ -142,14 +142,14 @@ func readBack(t *testing.T, raw []byte) string {
 	file := filepath.Join(t.TempDir(), "state.json")
 	require.NoError(t, os.WriteFile(file, raw, 0o600))
 	k := keep(t, file)
-	shown := k.saved()
+	saved := k.saved()
 	k.step(rand.New(rand.NewSource(2)), 7)
 	further := k.saved()
 	require.NoError(t, k.s.Close())
 	again := keep(t, file)
 	require.Equal(t, further, again.saved())
 	require.NoError(t, again.s.Close())
-	return shown
+	return saved
 }
 
 // TestStateFileIsWrittenAfresh: it stays within a few times what it holds, and what it holds stays the same.

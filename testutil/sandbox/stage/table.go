@@ -125,7 +125,7 @@ func (t *Table[T]) markAll() {
 	}
 }
 
-func (t *Table[T]) restore(name string, records []record, kept bool) error {
+func (t *Table[T]) restore(name string, records []record, saves bool) error {
 	t.name = name
 	for _, r := range records {
 		v := new(T)
@@ -134,7 +134,7 @@ func (t *Table[T]) restore(name string, records []record, kept bool) error {
 		}
 		t.insert(r.ID, v, r.N)
 	}
-	if kept {
+	if saves {
 		t.touched = map[string]bool{}
 	}
 	return nil
@@ -143,7 +143,7 @@ func (t *Table[T]) restore(name string, records []record, kept bool) error {
 // table is any Table.
 type table interface {
 	persisted
-	restore(name string, records []record, kept bool) error
+	restore(name string, records []record, saves bool) error
 }
 
 // value is one thing in the state file that is no table.
@@ -165,7 +165,7 @@ func (s *Stage) Keep(name string, t table) error {
 	if err != nil {
 		return fmt.Errorf("sandbox state file %s: %w (delete it to start afresh)", s.opts.StateFile, err)
 	}
-	s.keepers = append(s.keepers, t)
+	s.saved = append(s.saved, t)
 	return nil
 }
 
@@ -182,6 +182,6 @@ func (s *Stage) KeepValue(name string, is any) error {
 	if err != nil {
 		return fmt.Errorf("sandbox state file %s: %w (delete it to start afresh)", s.opts.StateFile, err)
 	}
-	s.keepers = append(s.keepers, value{name, is})
+	s.saved = append(s.saved, value{name, is})
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// finishedKept bounds how many finished deliveries stay listed.
-const finishedKept = 1000
+// mostFinished bounds how many finished deliveries stay listed.
+const mostFinished = 1000
 
 // Event is what a gateway wants told.
 type Event struct {

@@ -53,10 +53,10 @@ func (w *Webhooks) markAll() {
 	}
 }
 
-func (w *Webhooks) restore(r restored, kept bool) error {
+func (w *Webhooks) restore(r restored, saves bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if kept {
+	if saves {
 		w.touched = map[int64]bool{}
 	}
 	var s webhookState

@@ -64,7 +64,7 @@ func (w *Webhooks) sort() {
 	sort.SliceStable(w.deliveries, func(i, j int) bool { return w.deliveries[i].order < w.deliveries[j].order })
 }
 
-// trim forgets the oldest finished deliveries beyond finishedKept.
+// trim forgets the oldest finished deliveries beyond mostFinished.
 func (w *Webhooks) trim() {
 	finished := 0
 	for _, d := range w.deliveries {
@@ -72,18 +72,18 @@ func (w *Webhooks) trim() {
 			finished++
 		}
 	}
-	if finished <= finishedKept {
+	if finished <= mostFinished {
 		return
 	}
-	kept := w.deliveries[:0]
+	remaining := w.deliveries[:0]
 	for _, d := range w.deliveries {
-		if d.State != Waiting && finished > finishedKept {
+		if d.State != Waiting && finished > mostFinished {
 			finished--
 			continue
 		}
-		kept = append(kept, d)
+		remaining = append(remaining, d)
 	}
-	w.deliveries = kept
+	w.deliveries = remaining
 }
 
 // callEnded lets the deliveries of a call go, now that it has been answered.

@@ -16,12 +16,12 @@ type switches struct {
 	swap      int
 	drop      int
 	early     int
-	held      []string // patterns of event types
+	paused    []string // patterns of event types
 }
 
 // holds reports whether events of this type are held back.
 func (s switches) holds(eventType string) bool {
-	for _, p := range s.held {
+	for _, p := range s.paused {
 		if prefix, wild := strings.CutSuffix(p, "*"); wild && strings.HasPrefix(eventType, prefix) || p == eventType {
 			return true
 		}
@@ -70,13 +70,13 @@ func (w *Webhooks) Hold(patterns ...string) {
 	if len(patterns) == 0 {
 		patterns = []string{"*"}
 	}
-	w.turn(func(s *switches) { s.held = append([]string(nil), patterns...) })
+	w.turn(func(s *switches) { s.paused = append([]string(nil), patterns...) })
 }
 
 // Release ends Hold and lets lone firsts of SwapNext go.
 func (w *Webhooks) Release() {
 	w.mu.Lock()
-	w.switches.held = nil
+	w.switches.paused = nil
 	w.switches.swap = 0
 	for _, d := range w.deliveries {
 		d.partnered = false
@@ -125,7 +125,7 @@ func (w *Webhooks) Status() QueueStatus {
 	defer w.mu.Unlock()
 	st := QueueStatus{
 		URL: w.url, Sequential: w.sequential, Paused: w.paused, Failures: w.failures,
-		Held: append([]string{}, w.switches.held...), Delay: Duration(w.switches.delay),
+		Held: append([]string{}, w.switches.paused...), Delay: Duration(w.switches.delay),
 	}
 	for _, d := range w.deliveries {
 		if d.State == Waiting {

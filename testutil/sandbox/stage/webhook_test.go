@@ -32,25 +32,25 @@ func TestEventWaitsForTheAnswer(t *testing.T) {
 		if early {
 			b.control("POST", "/_sandbox/webhooks/early", `{"count":1}`)
 		}
-		answered := make(chan struct{})
-		sawAnswer := make(chan bool, 1)
+		responded := make(chan struct{})
+		sawResponse := make(chan bool, 1)
 		patience := time.Minute
 		if early {
 			patience = 300 * time.Millisecond
 		}
 		b.receiver.responses(func(string) int {
 			select {
-			case <-answered:
-				sawAnswer <- true
+			case <-responded:
+				sawResponse <- true
 			case <-time.After(patience):
-				sawAnswer <- false
+				sawResponse <- false
 			}
 			return 200
 		})
 		_, _, err := b.call("a")
 		require.NoError(t, err)
-		close(answered)
-		require.Equal(t, !early, <-sawAnswer)
+		close(responded)
+		require.Equal(t, !early, <-sawResponse)
 	}
 }
 

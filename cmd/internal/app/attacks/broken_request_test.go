@@ -39,13 +39,13 @@ func (p *platform) statuses(requests string, half bool) (statuses []int) {
 		require.NoError(p.T, conn.(*net.TCPConn).CloseWrite())
 	}
 	for from := bufio.NewReader(conn); ; {
-		answer, err := http.ReadResponse(from, nil)
+		res, err := http.ReadResponse(from, nil)
 		if err != nil { // the end
 			return statuses
 		}
-		_, _ = io.Copy(io.Discard, answer.Body)
-		require.NoError(p.T, answer.Body.Close())
-		statuses = append(statuses, answer.StatusCode)
+		_, _ = io.Copy(io.Discard, res.Body)
+		require.NoError(p.T, res.Body.Close())
+		statuses = append(statuses, res.StatusCode)
 	}
 }
 

@@ -42,11 +42,11 @@ func (p *platform) opening(username, file string) map[string]func(header ...stri
 	access, archive := session["access_token"].(string), session["archive_token"].(string)
 	get := func(c *apitest.Client, path string) func(header ...string) *apitest.Response {
 		return func(header ...string) *apitest.Response {
-			asking := c
+			request := c
 			for i := 0; i < len(header); i += 2 {
-				asking = asking.With(header[i], header[i+1])
+				request = request.With(header[i], header[i+1])
 			}
-			return asking.Get(path)
+			return request.Get(path)
 		}
 	}
 	return map[string]func(header ...string) *apitest.Response{
@@ -103,10 +103,10 @@ func TestFilmWithoutASubscription(t *testing.T) {
 				require.Equal(t, 403, a.Status, "%s, %s, %s", name, way, what)
 				require.Equal(t, "No active subscription.", a.Detail())
 				require.Equal(t, "FORBIDDEN", a.Code())
-				for _, told := range []string{
+				for _, message := range []string{
 					"ETag", "Content-Range", "Last-Modified", "Content-Disposition", "Accept-Ranges",
 				} {
-					require.Empty(t, a.Header.Get(told), "%s is told by %s", told, way)
+					require.Empty(t, a.Header.Get(message), "%s is told by %s", message, way)
 				}
 			}
 		}
@@ -183,8 +183,8 @@ func TestThumbnailsAreNoFilms(t *testing.T) {
 		"extra.pdf": "%PDF-1.7 an extra",
 	} {
 		file := p.upload(admin, video, name, []byte(data))
-		for _, shows := range []objectid.ID{video, other} {
-			admin.Put("/videos", []object{{"_id": shows, "thumbnail_vertical": file}})
+		for _, id := range []objectid.ID{video, other} {
+			admin.Put("/videos", []object{{"_id": id, "thumbnail_vertical": file}})
 			statuses(403, file, name)
 		}
 	}

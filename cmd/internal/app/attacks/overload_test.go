@@ -197,8 +197,8 @@ func TestAnyTableLocked(t *testing.T) {
 				for range 2 {
 					within(t, 500*time.Millisecond, "health beside "+table,
 						func() { p.Guest.Get("/health").Expect(http.StatusOK) })
-					for route, itsOwn := range needed {
-						if a := p.Guest.Get(route); table != itsOwn {
+					for route, kind := range needed {
+						if a := p.Guest.Get(route); table != kind {
 							require.Equal(t, http.StatusOK, a.Status, "%s beside %s", route, table)
 						}
 					}

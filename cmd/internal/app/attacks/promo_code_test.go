@@ -98,12 +98,12 @@ func TestSentenceTellsWhichCodesExist(t *testing.T) {
 
 	// Redeeming tells when a code's time is, as validating does, but of one that is not
 	// active no more than of one that there is not.
-	told := map[string]bool{}
+	messages := map[string]bool{}
 	for _, code := range []string{"NOSUCH", "INACT2", "inact2"} {
 		a := customer.Put("/customers/me/redeem-promo-code?code="+code, nil)
-		told[fmt.Sprintf("%d %s %s %q", a.Status, a.Code(), a.Detail(), a.Field())] = true
+		messages[fmt.Sprintf("%d %s %s %q", a.Status, a.Code(), a.Detail(), a.Field())] = true
 	}
-	require.Equal(t, map[string]bool{`404 NOT_FOUND Promo code not found. ""`: true}, told)
+	require.Equal(t, map[string]bool{`404 NOT_FOUND Promo code not found. ""`: true}, messages)
 }
 
 // Where validation is throttled, the guesses go to the other routes.

@@ -29,20 +29,20 @@ func TestRightFromAnotherList(t *testing.T) {
 	for _, r := range p.Routes() {
 		methods[r.Name] = r.Method
 	}
-	own, wrong := map[string][]string{}, map[string][]string{}
+	granted, wrong := map[string][]string{}, map[string][]string{}
 	for _, r := range p.Routes() {
 		if r.Permission == "" {
 			continue
 		}
 		for _, list := range listOf {
 			if list == listOf[methods[r.Permission]] {
-				own[list] = append(own[list], r.Permission)
+				granted[list] = append(granted[list], r.Permission)
 			} else {
 				wrong[list] = append(wrong[list], r.Permission)
 			}
 		}
 	}
-	require.Len(t, own, 4)
+	require.Len(t, granted, 4)
 	user, admin := p.NewAdmin()
 	profile := func(name string, lists map[string][]string) string {
 		fields := object{"name": name}
@@ -65,7 +65,7 @@ func TestRightFromAnotherList(t *testing.T) {
 		}
 	}
 	statuses(profile("Every name in the wrong lists", wrong), true)
-	statuses(profile("Every name in its own list", own), false)
+	statuses(profile("Every name in its own list", granted), false)
 }
 
 // Whoever has no rights takes them from a colleague, or takes the colleague away.
@@ -159,7 +159,7 @@ func TestFilesOfAColleagueWithMoreRights(t *testing.T) {
 		client.Delete("/upload-file/archive-records/"+user+"/"+
 			p.uploading(client, user, "own.txt", []byte("own")).Expect(200).Map()["file_id"].(string), nil).Expect(200)
 	}
-	own := attacker.ID.String()
-	plain.Delete("/upload-file/archive-records/"+own+"/"+
-		p.uploading(plain, own, "own.txt", []byte("own")).Expect(200).Map()["file_id"].(string), nil).Expect(200)
+	self := attacker.ID.String()
+	plain.Delete("/upload-file/archive-records/"+self+"/"+
+		p.uploading(plain, self, "own.txt", []byte("own")).Expect(200).Map()["file_id"].(string), nil).Expect(200)
 }

@@ -102,8 +102,8 @@ var gatewayActions = []action{
 }
 
 func (h *history) panel(name gateway.Name, method, path string, form url.Values) {
-	status, answer := h.gateways.call(h.t, name, method, path, form)
-	h.logStep("panel %s %s: %d %.200v", method, path, status, answer)
+	status, res := h.gateways.call(h.t, name, method, path, form)
+	h.logStep("panel %s %s: %d %.200v", method, path, status, res)
 }
 
 // paymentsA are the payments of gateway A that are so, newest first.

@@ -99,14 +99,14 @@ func (h *history) pass(s step, span time.Duration) {
 	require.Fail(h.t, "time does not pass")
 }
 
-// dueLooksSQL are the gateways that something is to be asked about, and those that
+// dueChecksSQL are the gateways that something is to be asked about, and those that
 // fail, which are probed.
-const dueLooksSQL = `SELECT gateway FROM payments.intents WHERE state = 'open' AND greatest(next_look_at, leased_until) <= $1
+const dueChecksSQL = `SELECT gateway FROM payments.intents WHERE state = 'open' AND greatest(next_look_at, leased_until) <= $1
 	UNION SELECT gateway FROM payments.gateway_state WHERE failing_since IS NOT NULL ORDER BY gateway`
 
 // runStatusChecks makes the turns of looks that are due, as the periodic job does.
 func (h *history) runStatusChecks() {
-	rows, err := h.db.Query(context.Background(), dueLooksSQL, h.now())
+	rows, err := h.db.Query(context.Background(), dueChecksSQL, h.now())
 	require.NoError(h.t, err)
 	gateways, err := pgx.CollectRows(rows, pgx.RowTo[gateway.Name])
 	require.NoError(h.t, err)

@@ -38,13 +38,13 @@ func order(s step, body object) object {
 	return body
 }
 
-const heldTooSQL = `SELECT id FROM tickets.orders WHERE state = 'reserved' AND NOT intent_open AND hold_until <= $1 ORDER BY id`
+const overdueHoldsSQL = `SELECT id FROM tickets.orders WHERE state = 'reserved' AND NOT intent_open AND hold_until <= $1 ORDER BY id`
 
 // sweepTickets does what is due with orders: one after the other, where the
 // service's own sweep does some at a time, so that a history runs alike each time.
 func (h *history) sweepTickets() {
 	h.runStatusChecks()
-	h.eachOrder(heldTooSQL, h.tickets.GiveBackUnpaid)
+	h.eachOrder(overdueHoldsSQL, h.tickets.GiveBackUnpaid)
 	h.process.run(context.Background(), func(ctx context.Context) {
 		h.process.many = true
 		h.logError("ticket sweep", h.tickets.Sweep(ctx))
@@ -57,7 +57,7 @@ func (h *history) sweepTickets() {
 func (h *history) sweepDueTickets() {
 	var due bool
 	require.NoError(h.t,
-		h.db.QueryRow(context.Background(), `SELECT EXISTS (`+heldTooSQL[:len(heldTooSQL)-len(" ORDER BY id")]+`)`,
+		h.db.QueryRow(context.Background(), `SELECT EXISTS (`+overdueHoldsSQL[:len(overdueHoldsSQL)-len(" ORDER BY id")]+`)`,
 			h.now()).Scan(&due))
 	if due {
 		h.sweepTickets()

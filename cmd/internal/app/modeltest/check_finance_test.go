@@ -127,11 +127,11 @@ func (h *history) picture(db postgres.DB) map[string]string {
 			h.picturing += part
 		}
 	}
-	shown := map[string]string{}
+	figures := map[string]string{}
 	rows, err := db.Query(ctx, h.picturing)
 	require.NoError(h.t, err)
 	var table, sum string
-	_, err = pgx.ForEachRow(rows, []any{&table, &sum}, func() error { shown[table] = sum; return nil })
+	_, err = pgx.ForEachRow(rows, []any{&table, &sum}, func() error { figures[table] = sum; return nil })
 	require.NoError(h.t, err)
-	return shown
+	return figures
 }

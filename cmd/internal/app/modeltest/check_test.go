@@ -74,7 +74,7 @@ func soundness(atRest bool) string {
 		") x WHERE n > 0 AND $1::timestamptz IS NOT NULL ORDER BY what"
 }
 
-var soundAfterStep, soundAtRest = soundness(false), soundness(true)
+var invariantsAfterStep, invariantsAtRest = soundness(false), soundness(true)
 
 // checkInvariants runs the queries of a check and reports the first that finds something.
 func (h *history) checkInvariants(query string) {
@@ -90,7 +90,7 @@ func (h *history) checkInvariants(query string) {
 
 // checkStep is what holds after each step, whatever is still on its way.
 func (h *history) checkStep() {
-	h.checkInvariants(soundAfterStep)
+	h.checkInvariants(invariantsAfterStep)
 	for _, p := range h.persons {
 		if h.watches(p) {
 			h.checkPaid(p)
@@ -174,7 +174,7 @@ func (h *history) paidAt(name gateway.Name, id objectid.ID, remote string) bool 
 // checkRest is what holds once everything has come to its end.
 func (h *history) checkRest() {
 	h.checkConnections()
-	h.checkInvariants(soundAtRest)
+	h.checkInvariants(invariantsAtRest)
 	h.checkMoney()
 	h.checkPrices()
 	h.checkFinance()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// adminDeeds are what admins do.
-var adminDeeds = []gatewayCall{
+// adminCalls are what admins do.
+var adminCalls = []gatewayCall{
 	{
 		name: "subscription_update", what: "plan at gateway A", good: []int{200}, also: []int{409},
 		given: a(newPlan, cardA), do: movePlan, done: onPremium,

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// customerDeeds are what customers do.
-var customerDeeds = []gatewayCall{
+// customerCalls are what customers do.
+var customerCalls = []gatewayCall{
 	{
 		name: "gwb_subscribe", key: true, good: []int{201}, again: []int{409},
 		do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
@@ -213,8 +213,8 @@ var customerDeeds = []gatewayCall{
 	{name: "token_post", beside: true, what: "gwb PIX", good: []int{200}, given: pixB, do: logIn},
 }
 
-// signupDeeds are what customers do who gave a promo code at signup.
-var signupDeeds = []gatewayCall{
+// signupCalls are what customers do who gave a promo code at signup.
+var signupCalls = []gatewayCall{
 	{
 		name: "gwb_subscribe", what: "with the code of the signup", key: true, good: []int{201}, again: []int{409},
 		given: signupCode(codeTen), do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)),

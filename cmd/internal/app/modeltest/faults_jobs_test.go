@@ -12,8 +12,8 @@ import (
 	"marquee/modules/payments/gateway"
 )
 
-// jobDeeds are what jobs and webhooks do by themselves.
-var jobDeeds = []gatewayCall{
+// jobCalls are what jobs and webhooks do by themselves.
+var jobCalls = []gatewayCall{
 	{
 		name: "payments_intents_look", what: "gwa card",
 		given: lost(customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"),

@@ -30,7 +30,7 @@ func TestFaultsSoak(t *testing.T) {
 				if !soak.Has(n + i) { // deeds of few trials begin at different shares
 					continue
 				}
-				if played++; played%worldLife == 0 {
+				if played++; played%storiesPerDatabase == 0 {
 					w = newTestPlatform(t)
 				}
 				w.requireFine(t, x)
@@ -103,7 +103,7 @@ func trials(d gatewayCall, made []string) (all []trial) {
 
 // gatewayCalls are all of them.
 func gatewayCalls() []gatewayCall {
-	return slices.Concat(customerDeeds, adminDeeds, ticketDeeds, jobDeeds, signupDeeds)
+	return slices.Concat(customerCalls, adminCalls, ticketCalls, jobCalls, signupCalls)
 }
 
 // TestEveryRouteAndJobIsADeedOrQuiet: whoever adds a route or a job says whether it

@@ -40,10 +40,10 @@ func oddNames(kind stage.FaultKind) (all []fault) {
 }
 
 func oddResponses(kind stage.FaultKind) (all []stage.Fault) {
-	for _, answer := range stage.OddAnswers {
+	for _, odd := range stage.OddResponses {
 		for _, status := range []int{200, 404, 500} {
-			if kind == stage.FaultOddAfter || !answer.NeedsEffect() {
-				all = append(all, stage.Fault{Kind: kind, Answer: answer, Status: status})
+			if kind == stage.FaultOddAfter || !odd.NeedsEffect() {
+				all = append(all, stage.Fault{Kind: kind, Answer: odd, Status: status})
 			}
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// longestAnswer is when the server hangs up on a client (App.Serve, WriteTimeout):
+// longestResponse is when the server hangs up on a client (App.Serve, WriteTimeout):
 // an answer has to be there before.
-const longestAnswer = 120 * time.Second
+const longestResponse = 120 * time.Second
 
 // longestJob is when River ends a job (jobs.New), longestReconcile when it ends the
 // one that reads lists.
@@ -112,7 +112,7 @@ func (h *history) carryOut(x trial) (int, []string) {
 	h.calls.over = true
 	h.calls.mu.Unlock()
 	h.process = &process{}
-	h.inTime(longestAnswer)
+	h.inTime(longestResponse)
 	if x.at > len(h.calls.made) && !x.perhaps {
 		h.fail("a call that is made no more", "call %d of %v", x.at, h.calls.made)
 	}
@@ -153,8 +153,8 @@ func (h *history) repeat(x trial, first int) {
 	h.logStep("again")
 	h.calls = &calls{over: true}
 	a := x.do(h)
-	kept := a.header.Get("Idempotent-Replayed") != "" && a.status == first
-	if !kept && !slices.Contains(x.good, a.status) && !slices.Contains(x.again, a.status) {
+	replayed := a.header.Get("Idempotent-Replayed") != "" && a.status == first
+	if !replayed && !slices.Contains(x.good, a.status) && !slices.Contains(x.again, a.status) {
 		h.fail("not the answer to a repetition", "%d %s", a.status, a.body)
 	}
 	h.pass(step{}, time.Hour)
@@ -170,7 +170,7 @@ func (h *history) repeat(x trial, first int) {
 		}
 		h.pass(step{}, time.Hour)
 	}
-	h.checkInvariants(soundAtRest)
+	h.checkInvariants(invariantsAtRest)
 	h.checkMoney()
 	h.checkRunning()
 }

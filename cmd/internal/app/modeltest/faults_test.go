@@ -98,9 +98,9 @@ func (c *calls) roundTrip(h *history, x wire, r *http.Request) (*http.Response, 
 	name := nameOf(x, r)
 	hit := c.hits(name)
 	if !hit {
-		answer := x.respond(r)
-		h.logStep("  %s: %d", name, answer.StatusCode)
-		return answer, nil
+		res := x.respond(r)
+		h.logStep("  %s: %d", name, res.StatusCode)
+		return res, nil
 	}
 	h.logStep("  %s: %s", name, c.fault)
 	if f, odd := odds[c.fault]; odd {
@@ -123,7 +123,7 @@ func (c *calls) roundTrip(h *history, x wire, r *http.Request) (*http.Response, 
 	case slowBefore:
 		return c.stall(x.refuse(r, broken), r, name), nil
 	}
-	answer := x.respond(r)
+	res := x.respond(r)
 	switch c.fault {
 	case crashAfter:
 		die(r.Context())
@@ -133,7 +133,7 @@ func (c *calls) roundTrip(h *history, x wire, r *http.Request) (*http.Response, 
 	case resetAfter:
 		return nil, reset()
 	}
-	return c.stall(answer, r, name), nil // slowAfter
+	return c.stall(res, r, name), nil // slowAfter
 }
 
 // respondWith has the gateway itself answer with an error, which gateway B keeps
@@ -163,11 +163,11 @@ func reset() error {
 }
 
 // stall lets half of the body through.
-func (c *calls) stall(answer *http.Response, r *http.Request, name string) *http.Response {
-	whole, _ := io.ReadAll(answer.Body)
-	answer.Body = &stalled{Reader: bytes.NewReader(whole[:len(whole)/2]), hang: func() error { return c.hang(r, name) }}
-	answer.ContentLength = int64(len(whole))
-	return answer
+func (c *calls) stall(res *http.Response, r *http.Request, name string) *http.Response {
+	whole, _ := io.ReadAll(res.Body)
+	res.Body = &stalled{Reader: bytes.NewReader(whole[:len(whole)/2]), hang: func() error { return c.hang(r, name) }}
+	res.ContentLength = int64(len(whole))
+	return res
 }
 
 type stalled struct {

@@ -61,10 +61,10 @@ func (h *history) turnOfUnapplied(span time.Duration) {
 // does not own, as a call makes it whose answer was taken for none.
 func strayA(h *history) {
 	h.touched[h.all()[0].ID.String()] = true // a charge more than months
-	own := h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions")[0]
+	recurrence := h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions")[0]
 	body := fmt.Sprintf(`{"customer":%q,"billingType":"CREDIT_CARD","cycle":"MONTHLY","value":49.90,"nextDueDate":%q,"externalReference":%q,"remoteIp":"203.0.113.7","creditCardToken":%q}`,
-		str(own, "customer"), h.now().In(h.zone).Format(time.DateOnly), str(own, "externalReference"),
-		str(own["creditCard"].(object), "creditCardToken"))
+		str(recurrence, "customer"), h.now().In(h.zone).Format(time.DateOnly), str(recurrence, "externalReference"),
+		str(recurrence["creditCard"].(object), "creditCardToken"))
 	status, made := h.gateways.call(h.t, gateway.GWA, http.MethodPost, "/v3/subscriptions", url.Values{"json": {body}})
 	if status != http.StatusOK {
 		h.fail("what comes before does not work", "%d %v", status, made)
@@ -74,14 +74,14 @@ func strayA(h *history) {
 // strayB is strayA at gateway B.
 func strayB(h *history) {
 	h.touched[h.all()[0].ID.String()] = true
-	own := h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions")[0]
-	item := own["items"].(object)["data"].([]any)[0].(object)
+	recurrence := h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions")[0]
+	item := recurrence["items"].(object)["data"].([]any)[0].(object)
 	form := url.Values{
-		"customer":               {str(own, "customer")},
+		"customer":               {str(recurrence, "customer")},
 		"items[0][price]":        {str(item["price"].(object), "id")},
-		"default_payment_method": {str(own, "default_payment_method")},
+		"default_payment_method": {str(recurrence, "default_payment_method")},
 	}
-	for name, value := range own["metadata"].(object) {
+	for name, value := range recurrence["metadata"].(object) {
 		form.Set("metadata["+name+"]", fmt.Sprint(value))
 	}
 	status, made := h.gateways.call(h.t, gateway.GWB, http.MethodPost, "/v1/subscriptions", form)

@@ -111,11 +111,11 @@ type wire struct {
 
 // Trouble on the wire.
 const (
-	lostAnswer  = "lost answer"  // the gateway did it, the answer never came
-	lostRequest = "lost request" // the gateway never heard of it, and nobody knows that
-	noRoute     = "no route"     // no connection: certainly nothing done
-	overloaded  = "overloaded"   // 429
-	broken      = "broken"       // 500 before anything was done
+	lostResponse = "lost answer"  // the gateway did it, the answer never came
+	lostRequest  = "lost request" // the gateway never heard of it, and nobody knows that
+	noRoute      = "no route"     // no connection: certainly nothing done
+	overloaded   = "overloaded"   // 429
+	broken       = "broken"       // 500 before anything was done
 )
 
 // RoundTrip lets the gateway answer, unless the step's trouble keeps it from that,
@@ -144,15 +144,15 @@ func (x wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	case overloaded, broken:
 		return x.refuse(r, trouble), nil
 	}
-	answer := x.respond(r)
-	h.logStep("  %s %s %s: %d", x.name, r.Method, r.URL.Path, answer.StatusCode)
+	res := x.respond(r)
+	h.logStep("  %s %s %s: %d", x.name, r.Method, r.URL.Path, res.StatusCode)
 	if acts {
 		h.meanwhile()
 	}
-	if point(r.Context()) || trouble == lostAnswer {
+	if point(r.Context()) || trouble == lostResponse {
 		return nil, syscall.ECONNRESET
 	}
-	return answer, nil
+	return res, nil
 }
 
 func (x wire) respond(r *http.Request) *http.Response {
@@ -162,9 +162,9 @@ func (x wire) respond(r *http.Request) *http.Response {
 	}
 	recorder := httptest.NewRecorder()
 	x.w.current.gateways.handler(x.name).ServeHTTP(recorder, served)
-	answer := recorder.Result()
-	answer.Request = r
-	return answer
+	res := recorder.Result()
+	res.Request = r
+	return res
 }
 
 // refuse answers for a gateway that has not looked at the call.
@@ -181,9 +181,9 @@ func (x wire) refuse(r *http.Request, trouble string) *http.Response {
 		body = `{"error":{"type":"api_error","code":"rate_limit","message":"x"}}`
 	}
 	_, _ = recorder.WriteString(body)
-	answer := recorder.Result()
-	answer.Request = r
-	return answer
+	res := recorder.Result()
+	res.Request = r
+	return res
 }
 
 // object is a JSON object of a gateway or of the platform.
@@ -238,13 +238,13 @@ func (g *gateways) list(t tester, name gateway.Name, path string) []object {
 				page += "&starting_after=" + str(all[len(all)-1], "id")
 			}
 		}
-		status, answer := g.call(t, name, http.MethodGet, page, nil)
-		require.Equal(t, http.StatusOK, status, "%s: %v", page, answer)
-		for _, o := range answer["data"].([]any) {
+		status, res := g.call(t, name, http.MethodGet, page, nil)
+		require.Equal(t, http.StatusOK, status, "%s: %v", page, res)
+		for _, o := range res["data"].([]any) {
 			all = append(all, o.(object))
 		}
-		more, _ := answer["hasMore"].(bool)
-		if moreB, _ := answer["has_more"].(bool); !more && !moreB {
+		more, _ := res["hasMore"].(bool)
+		if moreB, _ := res["has_more"].(bool); !more && !moreB {
 			return all
 		}
 	}

@@ -125,7 +125,7 @@ func (w *testPlatform) play(t tester, s story) (found problem, h *history) {
 // take does a step and lets its webhooks travel and its jobs be worked. It tells
 // whether anything happened.
 func (h *history) take(s step) bool {
-	noted, began := len(h.trace), h.now()
+	traced, began := len(h.trace), h.now()
 	h.step, h.process, h.trouble = s, &process{dieAt: s.Die}, 0
 	if s.Trouble != "" {
 		h.trouble = 1 + s.Tries
@@ -136,7 +136,7 @@ func (h *history) take(s step) bool {
 	h.trouble, h.step.During = 0, ""
 	h.travel(s.Mail)
 	h.checkConnections()
-	return len(h.trace) > noted || h.now().After(began)
+	return len(h.trace) > traced || h.now().After(began)
 }
 
 // nextTrouble is the trouble of the next call that changes something; odd answers
@@ -157,13 +157,13 @@ func (h *history) meanwhile() {
 	}
 	during := h.step.During
 	h.step.During, h.nested = "", true
-	own := h.process
+	current := h.process
 	h.process = &process{}
 	h.logStep("  meanwhile %s", during)
 	actionsByName[during].act(h, step{Do: during, Who: h.step.Who, Pick: h.step.Pick})
-	own.deadlock += h.process.deadlock
-	own.called += h.process.called
-	h.process, h.nested = own, false
+	current.deadlock += h.process.deadlock
+	current.called += h.process.called
+	h.process, h.nested = current, false
 }
 
 // travel brings the webhooks of a step on their way and works the jobs.

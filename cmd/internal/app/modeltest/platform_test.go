@@ -80,7 +80,7 @@ var dawn = time.Date(2027, 1, 1, 3, 0, 0, 0, time.UTC)
 
 func newTestPlatform(t *testing.T) *testPlatform {
 	t.Helper()
-	w := &testPlatform{workers: river.NewWorkers(), connections: &connections{held: map[*pgx.Conn]loan{}}}
+	w := &testPlatform{workers: river.NewWorkers(), connections: &connections{loans: map[*pgx.Conn]loan{}}}
 	w.db = tracedPool(t, w.connections)
 	w.at.Store(dawn.UnixMilli())
 	log := slog.New(slog.DiscardHandler)
@@ -145,19 +145,19 @@ func newTestPlatform(t *testing.T) *testPlatform {
 // remembers until when the gateway asked it to rest.
 type adapter struct {
 	gateway.Adapter
-	told func(ctx context.Context, right bool)
+	onReply func(ctx context.Context, right bool)
 }
 
 // OnReply implements gateway.Adapter, for the adapters that are made later, too.
 func (a *adapter) OnReply(f func(ctx context.Context, right bool)) {
-	a.told = f
+	a.onReply = f
 	a.Adapter.OnReply(f)
 }
 
 // renew puts another in its place.
 func (a *adapter) renew(by gateway.Adapter) {
 	a.Adapter = by
-	a.OnReply(a.told)
+	a.OnReply(a.onReply)
 }
 
 func (w *testPlatform) newGWA() gateway.Adapter {
@@ -265,9 +265,9 @@ func (*testPlatform) stage(ctx context.Context, db postgres.DB, at time.Time) er
 // login returns an access token. It asks no gateway: the sync is a step of its own.
 func (w *testPlatform) login(t tester, username string) string {
 	t.Helper()
-	answer := w.send(context.Background(), http.MethodPost, "/token", "", loginForm(username))
-	require.Equal(t, http.StatusOK, answer.status, "%s", answer.body)
-	return answer.text(t, "access_token")
+	res := w.send(context.Background(), http.MethodPost, "/token", "", loginForm(username))
+	require.Equal(t, http.StatusOK, res.status, "%s", res.body)
+	return res.text(t, "access_token")
 }
 
 func loginForm(username string) url.Values {

@@ -43,7 +43,7 @@ func processOf(ctx context.Context) *process {
 }
 
 // point is where the process may die.
-func point(ctx context.Context) (dead bool) {
+func point(ctx context.Context) (died bool) {
 	p := processOf(ctx)
 	if p == nil || p.dieAt == 0 {
 		return false
@@ -61,7 +61,7 @@ func point(ctx context.Context) (dead bool) {
 // runs, as the database rolls back for a client that is gone. A goroutine that
 // the process has begun besides lives on, for others wait for it, and is told to
 // reach nothing any more.
-func dying(ctx context.Context) (dead bool) {
+func dying(ctx context.Context) (died bool) {
 	p := processOf(ctx)
 	if p == nil {
 		return false
@@ -69,12 +69,12 @@ func dying(ctx context.Context) (dead bool) {
 	p.mu.Lock()
 	ends := p.died && !p.gone && p.main == goroutine()
 	p.gone = p.gone || ends
-	dead = p.died && !p.gone
+	died = p.died && !p.gone
 	p.mu.Unlock()
 	if ends {
 		runtime.Goexit()
 	}
-	return dead
+	return died
 }
 
 // hasEnded tells what may not end here whether the process is. A goroutine of it that
@@ -158,8 +158,8 @@ func (p *process) run(ctx context.Context, do func(ctx context.Context)) (ended 
 // take a connection while it holds another, since as many that do so at once as
 // there are connections would wait for ever.
 type connections struct {
-	mu   sync.Mutex
-	held map[*pgx.Conn]loan
+	mu    sync.Mutex
+	loans map[*pgx.Conn]loan
 }
 
 // loan says who has a connection.
@@ -213,7 +213,7 @@ func (c *connections) TraceAcquireEnd(ctx context.Context, _ *pgxpool.Pool, data
 	}
 	p := processOf(ctx)
 	c.mu.Lock()
-	c.held[data.Conn] = loan{p, callers()}
+	c.loans[data.Conn] = loan{p, callers()}
 	c.mu.Unlock()
 	if p != nil {
 		p.mu.Lock()
@@ -224,8 +224,8 @@ func (c *connections) TraceAcquireEnd(ctx context.Context, _ *pgxpool.Pool, data
 
 func (c *connections) TraceRelease(_ *pgxpool.Pool, data pgxpool.TraceReleaseData) {
 	c.mu.Lock()
-	h := c.held[data.Conn]
-	delete(c.held, data.Conn)
+	h := c.loans[data.Conn]
+	delete(c.loans, data.Conn)
 	c.mu.Unlock()
 	if h.process != nil {
 		h.process.mu.Lock()
@@ -239,7 +239,7 @@ func (c *connections) taken() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all string
-	for _, h := range c.held {
+	for _, h := range c.loans {
 		for frames := runtime.CallersFrames(h.callers); ; {
 			frame, more := frames.Next()
 			all += fmt.Sprintf("%s\n\t%s:%d\n", frame.Function, frame.File, frame.Line)
@@ -260,9 +260,9 @@ func callers() []uintptr {
 // The guard against locked pools notices what it is there for.
 func TestSecondConnectionAndKeptOneAreNoticed(t *testing.T) {
 	t.Parallel()
-	watched := &connections{held: map[*pgx.Conn]loan{}}
+	watched := &connections{loans: map[*pgx.Conn]loan{}}
 	db := tracedPool(t, watched)
-	ask := func(ctx context.Context, q interface {
+	query := func(ctx context.Context, q interface {
 		QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 	}) {
 		var n int
@@ -270,18 +270,18 @@ func TestSecondConnectionAndKeptOneAreNoticed(t *testing.T) {
 	}
 	one := &process{}
 	one.run(t.Context(), func(ctx context.Context) {
-		ask(ctx, db)
-		require.NoError(t, pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error { ask(ctx, tx); return nil }))
+		query(ctx, db)
+		require.NoError(t, pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error { query(ctx, tx); return nil }))
 	})
 	require.Empty(t, one.deadlock)
 	two := &process{}
 	two.run(t.Context(), func(ctx context.Context) {
-		require.NoError(t, pgx.BeginFunc(ctx, db, func(pgx.Tx) error { ask(ctx, db); return nil }))
+		require.NoError(t, pgx.BeginFunc(ctx, db, func(pgx.Tx) error { query(ctx, db); return nil }))
 	})
 	require.Contains(t, two.deadlock, "TestSecondConnectionAndKeptOneAreNoticed")
 	require.Empty(t, watched.taken())
-	kept, err := db.Acquire(t.Context())
+	conn, err := db.Acquire(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, watched.taken(), "TestSecondConnectionAndKeptOneAreNoticed")
-	kept.Release()
+	conn.Release()
 }

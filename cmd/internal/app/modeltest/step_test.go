@@ -104,7 +104,7 @@ func stories() *rapid.Generator[story] {
 func steps() *rapid.Generator[step] {
 	do := rapid.SampledFrom(weighted())
 	plain := rapid.SampledFrom([]string{
-		"", "", "", "", "", "", "", lostAnswer, lostAnswer, lostRequest, noRoute, overloaded, broken,
+		"", "", "", "", "", "", "", lostResponse, lostResponse, lostRequest, noRoute, overloaded, broken,
 	})
 	odd := rapid.Map(rapid.SampledFrom(slices.Concat(oddAfter, oddBefore)), func(f fault) string { return string(f) })
 	trouble := rapid.OneOf(plain, plain, odd)

@@ -20,9 +20,9 @@ const (
 	// inTest and inSoak are how many TestHistoriesSoak plays unless -rapid.checks says
 	// so.
 	inTest, inSoak = 100, 2000
-	// worldLife is how many histories run in one database: rows that were deleted
+	// storiesPerDatabase is how many histories run in one database: rows that were deleted
 	// slow the later ones down.
-	worldLife = 60
+	storiesPerDatabase = 60
 )
 
 // TestHistoriesSoak plays random stories. -rapid.checks says how many, -rapid.seed
@@ -35,19 +35,19 @@ func TestHistoriesSoak(t *testing.T) {
 	t.Cleanup(func() { // also of a run that fails
 		t.Logf("%d histories from seed %s in %v", played, seed, time.Since(began).Round(time.Millisecond))
 	})
-	kept := false
+	stored := false
 	rapid.Check(t, func(r *rapid.T) {
-		if played++; played%worldLife == 0 || w.db.Stat().AcquiredConns() > 0 { // a history lost some
+		if played++; played%storiesPerDatabase == 0 || w.db.Stat().AcquiredConns() > 0 { // a history lost some
 			w = newTestPlatform(t)
 		}
 		s := stories().Draw(r, "story")
 		if found, h := w.play(r, s); found != "" {
-			told := fmt.Sprintf("%#v\n%s\n%s", s, strings.Join(h.trace, "\n"), found)
-			if !kept {
-				kept = true
-				keepFirst(t, seed, played, told)
+			text := fmt.Sprintf("%#v\n%s\n%s", s, strings.Join(h.trace, "\n"), found)
+			if !stored {
+				stored = true
+				keepFirst(t, seed, played, text)
 			}
-			r.Logf("%s", told)
+			r.Logf("%s", text)
 			r.Fatalf("%s", found)
 		}
 	})
@@ -55,10 +55,10 @@ func TestHistoriesSoak(t *testing.T) {
 
 // keepFirst writes the history that failed, as it was before it is shrunk, into a file:
 // what depends on the order of random ids may not fail again.
-func keepFirst(t *testing.T, seed string, played int, told string) {
+func keepFirst(t *testing.T, seed string, played int, text string) {
 	t.Helper()
 	name := filepath.Join(os.TempDir(), fmt.Sprintf("marquee-history-%s-%d.log", seed, played))
-	require.NoError(t, os.WriteFile(name, []byte(told+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(name, []byte(text+"\n"), 0o600))
 	t.Logf("history %d from seed %s fails, its log is %s", played, seed, name)
 }
 

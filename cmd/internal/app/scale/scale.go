@@ -57,9 +57,9 @@ var filled = []string{
 	"tickets.orders", "tickets.tickets", "tickets.transitions",
 }
 
-// noted are triggers whose work is done here for all rows at once: the figures are
+// bypassed are triggers whose work is done here for all rows at once: the figures are
 // counted anew at the end, and logins come with the customers.
-var noted = []string{
+var bypassed = []string{
 	"accounts.users TRIGGER USER", "subscriptions.subscriptions TRIGGER USER",
 	"subscriptions.transitions TRIGGER finance_transition_added",
 	"payments.payments TRIGGER USER", "payments.failed_attempts TRIGGER USER", "payments.refunds TRIGGER USER",
@@ -93,7 +93,7 @@ func (f filler) fill(ctx context.Context, tx pgx.Tx) error {
 }
 
 func parts() []part {
-	all := append([]part{}, lives...)
+	all := append([]part{}, histories...)
 	all = append(all, ledgers...)
 	all = append(all, store...)
 	return append(all,
@@ -149,7 +149,7 @@ func (f filler) requireEmpty(ctx context.Context, tx pgx.Tx) error {
 }
 
 func setTriggers(ctx context.Context, tx pgx.Tx, state string) error {
-	for _, n := range noted {
+	for _, n := range bypassed {
 		table, trigger, _ := strings.Cut(n, " ")
 		if _, err := tx.Exec(ctx, "ALTER TABLE "+table+" "+state+" "+trigger); err != nil {
 			return err

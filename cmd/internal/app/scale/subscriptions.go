@@ -7,7 +7,7 @@ package scale
 // payments (unpaid), by an admin (removed), by a dispute (charged_back), by a
 // renewal (replaced); come back after a failure (back) or a won dispute (won_back);
 // never_paid, and waiting for its first PIX.
-var lives = []part{
+var histories = []part{
 	{"kinds of history", `
 WITH dice AS (
     SELECT n, n < $1::bigint / 5 AS followed, CASE WHEN n < $1::bigint - $1::bigint / 5 THEN n ELSE n - ($1::bigint - $1::bigint / 5) END AS customer,

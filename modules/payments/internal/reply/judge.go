@@ -51,8 +51,8 @@ func Failure(acted bool) error {
 
 // Made is the look at what a call says that it made: its answer alone may carry the id of
 // something else. Whatever it does not confirm may have been made.
-func Made[T any](look func() (T, error)) (T, error) {
-	got, err := look()
+func Made[T any](read func() (T, error)) (T, error) {
+	got, err := read()
 	if err != nil {
 		return got, fmt.Errorf("%w: what was made could not be read: %w", gateway.ErrOutcomeUnknown, Unnamed(err))
 	}

@@ -57,17 +57,17 @@ func (t Identity) Check(want Identity) error {
 }
 
 // Health passes on what an answer says of the gateway as a whole: that it is right,
-// whoever asked, or that it closes the whole account. The zero value tells nobody.
+// whoever asked, or that it closes the whole account. The zero value reports to nobody.
 type Health struct {
-	told atomic.Pointer[func(ctx context.Context, right bool)]
+	report atomic.Pointer[func(ctx context.Context, right bool)]
 }
 
-// On has f told from now on. It is called within the call to the gateway.
-func (h *Health) On(f func(ctx context.Context, right bool)) { h.told.Store(&f) }
+// On reports to f from now on. It is called within the call to the gateway.
+func (h *Health) On(f func(ctx context.Context, right bool)) { h.report.Store(&f) }
 
-// Tell tells.
-func (h *Health) Tell(ctx context.Context, right bool) {
-	if f := h.told.Load(); f != nil {
+// Report passes it on.
+func (h *Health) Report(ctx context.Context, right bool) {
+	if f := h.report.Load(); f != nil {
 		(*f)(ctx, right)
 	}
 }

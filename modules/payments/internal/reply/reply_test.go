@@ -14,34 +14,34 @@ func TestAnAnswerIsOfWhatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	want := reply.Identity{Object: "payment", ID: "pay_1", Reference: "ours"}
 	for name, tc := range map[string]struct {
-		told, want reply.Identity
-		odd        bool
+		got, want reply.Identity
+		odd       bool
 	}{
-		"the same":                    {told: want, want: want, odd: false},
-		"nothing is wanted but an id": {told: want, want: reply.Identity{}, odd: false},
+		"the same":                    {got: want, want: want, odd: false},
+		"nothing is wanted but an id": {got: want, want: reply.Identity{}, odd: false},
 		"another kind": {
-			told: reply.Identity{Object: "customer", ID: "pay_1", Reference: "ours"}, want: want, odd: true,
+			got: reply.Identity{Object: "customer", ID: "pay_1", Reference: "ours"}, want: want, odd: true,
 		},
 		"another id": {
-			told: reply.Identity{Object: "payment", ID: "pay_2", Reference: "ours"}, want: want, odd: true,
+			got: reply.Identity{Object: "payment", ID: "pay_2", Reference: "ours"}, want: want, odd: true,
 		},
 		"another id, without references": {
-			told: reply.Identity{Object: "payment", ID: "pay_2"},
+			got:  reply.Identity{Object: "payment", ID: "pay_2"},
 			want: reply.Identity{Object: "payment", ID: "pay_1"},
 			odd:  true,
 		},
 		"another reference": {
-			told: reply.Identity{Object: "payment", ID: "pay_1", Reference: "theirs"}, want: want, odd: true,
+			got: reply.Identity{Object: "payment", ID: "pay_1", Reference: "theirs"}, want: want, odd: true,
 		},
-		"no reference": {told: reply.Identity{Object: "payment", ID: "pay_1"}, want: want, odd: true},
+		"no reference": {got: reply.Identity{Object: "payment", ID: "pay_1"}, want: want, odd: true},
 		"no id": {
-			told: reply.Identity{Object: "payment", Reference: "ours"},
+			got:  reply.Identity{Object: "payment", Reference: "ours"},
 			want: reply.Identity{Object: "payment", Reference: "ours"},
 			odd:  true,
 		},
-		"nothing at all": {told: reply.Identity{}, want: reply.Identity{}, odd: true},
+		"nothing at all": {got: reply.Identity{}, want: reply.Identity{}, odd: true},
 	} {
-		err := tc.told.Check(tc.want)
+		err := tc.got.Check(tc.want)
 		if tc.odd {
 			require.ErrorIs(t, err, reply.ErrOdd, name)
 		} else {

@@ -112,22 +112,22 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 	outcome Outcome) error {
 	switch outcome := outcome.(type) {
 	case Succeeded:
-		if err := s.recordMadeTx(ctx, tx, sub, outcome.Answer, false); err != nil {
+		if err := s.recordMadeTx(ctx, tx, sub, outcome.Result, false); err != nil {
 			return err
 		}
-		return s.settleMadeTx(ctx, tx, sub, source, outcome.Answer, false)
+		return s.settleMadeTx(ctx, tx, sub, source, outcome.Result, false)
 	case Pending:
-		if err := s.recordMadeTx(ctx, tx, sub, outcome.Answer, true); err != nil {
+		if err := s.recordMadeTx(ctx, tx, sub, outcome.Result, true); err != nil {
 			return err
 		}
-		return s.settleMadeTx(ctx, tx, sub, source, outcome.Answer, true)
+		return s.settleMadeTx(ctx, tx, sub, source, outcome.Result, true)
 	case Declined:
-		if err := s.recordMadeTx(ctx, tx, sub, outcome.Answer, false); err != nil {
+		if err := s.recordMadeTx(ctx, tx, sub, outcome.Result, false); err != nil {
 			return err
 		}
-		return s.declineTx(ctx, tx, sub, source, outcome.Answer)
+		return s.declineTx(ctx, tx, sub, source, outcome.Result)
 	case Void:
-		if err := s.recordMadeTx(ctx, tx, sub, outcome.Answer, false); err != nil {
+		if err := s.recordMadeTx(ctx, tx, sub, outcome.Result, false); err != nil {
 			return err
 		}
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LiveReadDead, Source: source})
@@ -236,7 +236,7 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	latest := remote.LatestPayment
 	paid := latest != nil && latest.Status == gateway.PaymentStatusSettled
-	waits := !lifecycle.TraitsOf(*sub).StatusTellsPayment && source == state.BySubscribe
+	awaitsPayment := !lifecycle.TraitsOf(*sub).StatusImpliesPayment && source == state.BySubscribe
 	begins := sub.Status == state.Pending && !(paid && latest.Amount > 0)
 	switch {
 	case begins && (lifecycle.StartsFree(*sub) || sub.StartsAt != nil):
@@ -251,9 +251,9 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 				}
 			}})
 		return err
-	case paid && !waits:
+	case paid && !awaitsPayment:
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: source, Recurs: true})
-	case lifecycle.TraitsOf(*sub).StatusTellsPayment &&
+	case lifecycle.TraitsOf(*sub).StatusImpliesPayment &&
 		sub.Status != state.Suspended: // what reopens that is judged elsewhere
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{
 			Action: state.GatewaySaysActive, Source: source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 },
@@ -291,10 +291,10 @@ func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lif
 // AuthorizeTx activates an automatic PIX that the payer has authorized.
 func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change,
 	a *gateway.PixAuthorization) error {
-	now, note := s.deps.Clock.Now(), c.Edit
+	now, edit := s.deps.Clock.Now(), c.Edit
 	c.Edit = func(r *lifecycle.Row) {
-		if note != nil {
-			note(r)
+		if edit != nil {
+			edit(r)
 		}
 		lifecycle.CloseIntent(r)
 		lifecycle.SetAuthorization(r, a)

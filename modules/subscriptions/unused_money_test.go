@@ -67,7 +67,7 @@ func (b *bundle) consoleRefund(t *testing.T, gw gateway.Name, payment string, ce
 // list, the subscription that other money paid goes on; ledger and list have it.
 func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 	t.Parallel()
-	own := func(b *bundle, id objectid.ID) objectid.ID { return id }
+	same := func(b *bundle, id objectid.ID) objectid.ID { return id }
 	none := func(*bundle, objectid.ID) objectid.ID { return "" }
 	for name, tc := range map[string]struct {
 		gateway   gateway.Name
@@ -75,8 +75,8 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 		reference func(*bundle, objectid.ID) objectid.ID
 	}{
 		"A, a card, without reference": {gateway.GWA, (*bundle).paidGWA, none},
-		"A, a PIX, another amount":     {gateway.GWA, (*bundle).paidPixGWA, own},
-		"B, a card, a second intent":   {gateway.GWB, (*bundle).paidGWB, own},
+		"A, a PIX, another amount":     {gateway.GWA, (*bundle).paidPixGWA, same},
+		"B, a card, a second intent":   {gateway.GWB, (*bundle).paidGWB, same},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -233,13 +233,13 @@ func TestAWithdrawalGivesBackWhatWasKept(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
 	id := b.paidPixGWA(t)
-	kept := b.bought(t, gateway.GWA, id, 25, id)
+	payment := b.bought(t, gateway.GWA, id, 25, id)
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-	b.admin(t).Post(unappliedPath+"/"+b.listed(t, kept)["_id"].(string)+"/keep",
+	b.admin(t).Post(unappliedPath+"/"+b.listed(t, payment)["_id"].(string)+"/keep",
 		object{"reason": "They agreed to it."}).Expect(200)
 	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
 	b.settle(t)
-	require.Equal(t, "refunded", b.listed(t, kept)["state"])
+	require.Equal(t, "refunded", b.listed(t, payment)["state"])
 	require.EqualValues(t, 4990+2500, column[int64](t, b, id, "total_refunded_cents"))
-	b.admin(t).Post(unappliedPath+"/"+b.listed(t, kept)["_id"].(string)+"/extend", nil).Expect(409)
+	b.admin(t).Post(unappliedPath+"/"+b.listed(t, payment)["_id"].(string)+"/extend", nil).Expect(409)
 }

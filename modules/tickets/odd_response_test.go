@@ -55,7 +55,7 @@ func TestOddAnswersToAPurchase(t *testing.T) {
 				st = b.gateways.Sandbox.GWB.Stage()
 			}
 			for _, status := range []int{http.StatusOK, http.StatusNotFound, http.StatusInternalServerError} {
-				for _, odd := range stage.OddAnswers {
+				for _, odd := range stage.OddResponses {
 					if odd == stage.OddError && status != http.StatusInternalServerError || odd == stage.OddHuge {
 						continue // a refusal in the gateway's own form is one; what is too long is the adapters' to test
 					}

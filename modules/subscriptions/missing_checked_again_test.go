@@ -45,11 +45,11 @@ func TestAPeriodEndThatTheGatewayDoesNotFind(t *testing.T) {
 		Method: http.MethodPost, Path: "/v1/subscriptions/" + remote, Kind: stage.FaultStatus, Status: 404,
 		Body: notThere, Times: manyTimes,
 	}))
-	b.expect(t, 503, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 503, http.MethodDelete, subscriptionPath+atEnd, nil)
 	require.False(t, column[bool](t, b, id, "cancel_at_period_end"), "a read shows it: it would go on to charge")
 	faults.Clear()
 	b.mislaid(t, "gwb", id)
-	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM payments.intents WHERE kind = 'subscription_gone' AND state = 'open'"),
@@ -63,8 +63,8 @@ func TestAPeriodEndOfWhatIsLookedForAlready(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWB(t)
 	b.mislaid(t, "gwb", id)
-	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	b.set(t, id, "cancel_at_period_end = false")
-	b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
 }

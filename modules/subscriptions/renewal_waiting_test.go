@@ -42,7 +42,7 @@ func TestRenewalBeginsWhenThePaidTimeEnds(t *testing.T) {
 	t.Parallel()
 	eachBegun(t, func(t *testing.T, b *bundle, name string, old objectid.ID) {
 		b.settle(t)
-		b.expect(t, 200, http.MethodDelete, ownPath+atEnd,
+		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd,
 			nil) // expires_at is the end of what is paid, however it is paid
 		b.settle(t)
 		if name == "gwb" {
@@ -192,7 +192,7 @@ func TestRenewalWhoseAnswerIsLost(t *testing.T) {
 	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
 		old, id := b.lostRenewal(t, gateway, stage.FaultResetAfter)
 		refused(t, b.expect(t, 409, http.MethodPut, renewPath, goodCard()), "CONFLICT", "")
-		require.Equal(t, old.String(), doc(b.expect(t, 200, http.MethodGet, ownPath, nil))["_id"])
+		require.Equal(t, old.String(), doc(b.expect(t, 200, http.MethodGet, subscriptionPath, nil))["_id"])
 		require.True(t, b.access(t))
 		before := b.figures(t)
 		b.recover(t, id)
@@ -219,7 +219,7 @@ func TestCancelWhileARenewalWaits(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
 		old, id := b.lostRenewal(t, gateway, stage.FaultResetAfter)
-		require.Equal(t, "cancelled", b.expect(t, 200, http.MethodDelete, ownPath, nil)["status"])
+		require.Equal(t, "cancelled", b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)["status"])
 		require.Equal(t, "cancelled", b.status(t, old))
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Empty(t, b.current(t))
@@ -230,7 +230,7 @@ func TestCancelWhileARenewalWaits(t *testing.T) {
 
 		b.newcomer(t)
 		old, id = b.lostRenewal(t, gateway, stage.FaultResetAfter)
-		b.expect(t, 200, http.MethodDelete, ownPath+atEnd, nil)
+		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 		require.Equal(t, "active", b.status(t, old))
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Equal(t, old, b.current(t))

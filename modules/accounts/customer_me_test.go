@@ -101,11 +101,11 @@ func TestPutMeTakesServiceKeptFieldsWithoutEffect(t *testing.T) {
 	token := b.token(t, c.Username)
 	doc := b.get(t, "/customers/me", token).doc(t)
 	sent := map[string]any{"full_name": "Sara Nova"}
-	for _, kept := range []string{
+	for _, field := range []string{
 		"_id", "created_at", "updated_at", "register_date", "register_update_date", "document_created_by_id",
 		"email_verified_at",
 	} {
-		sent[kept] = doc[kept]
+		sent[field] = doc[field]
 	}
 	sent["created_at"] = "1999-01-01T00:00:00.000Z"
 	a := b.json(t, "PUT", "/customers/me", token, []any{sent})
@@ -127,17 +127,17 @@ func TestWhatGetMeShowsPutMeTakes(t *testing.T) {
 		if change != "" {
 			b.exec(t, `UPDATE accounts.users SET `+change+` WHERE id = $1`, c.ID)
 		}
-		shown := b.get(t, "/customers/me", token).doc(t)
-		sent := maps.Clone(shown)
+		doc := b.get(t, "/customers/me", token).doc(t)
+		sent := maps.Clone(doc)
 		delete(sent, "email")
 		a := b.json(t, "PUT", "/customers/me", token, []any{sent})
 		require.Equal(t, 200, a.status, a.raw)
 		after := a.doc(t)
 		for _, moves := range []string{"updated_at", "register_update_date"} {
-			delete(shown, moves)
+			delete(doc, moves)
 			delete(after, moves)
 		}
-		require.Equal(t, shown, after)
+		require.Equal(t, doc, after)
 	}
 }
 

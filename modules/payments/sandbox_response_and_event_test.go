@@ -125,9 +125,9 @@ func TestSandboxB_FailedRenewal(t *testing.T) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return slices.ContainsFunc(c.got, func(e gateway.Event) bool {
-			told, ok := e.Payload.(gateway.SubscriptionChange)
-			return ok && told.Subscription.Status == gateway.RemotePastDue &&
-				told.Subscription.LatestPayment.ID == failed.PaymentID()
+			change, ok := e.Payload.(gateway.SubscriptionChange)
+			return ok && change.Subscription.Status == gateway.RemotePastDue &&
+				change.Subscription.LatestPayment.ID == failed.PaymentID()
 		})
 	}, 10*time.Second, 10*time.Millisecond, "the status event names the same invoice")
 }

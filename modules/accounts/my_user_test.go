@@ -15,19 +15,19 @@ func TestMyUser(t *testing.T) {
 	o := openOffice(t)
 	a := o.get(t, "/my-user", o.adminToken)
 	require.Equal(t, 200, a.status, a.raw)
-	mine := a.doc(t)
-	require.Equal(t, o.get(t, "/users?_id="+o.admin.ID.String(), o.rootToken).doc(t), mine)
+	me := a.doc(t)
+	require.Equal(t, o.get(t, "/users?_id="+o.admin.ID.String(), o.rootToken).doc(t), me)
 	require.Equal(t, "ok", a.body["msg"])
 
 	o.clock.Advance(time.Second)
 	a = o.put(t, "/my-user", o.adminToken, []any{map[string]any{
-		"username": "the-admin", "email": "The.Admin@example.com", "name": "The admin", "avatar_id": mine["avatar_id"],
-		"created_at": mine["created_at"], "register_date": mine["register_date"],
+		"username": "the-admin", "email": "The.Admin@example.com", "name": "The admin", "avatar_id": me["avatar_id"],
+		"created_at": me["created_at"], "register_date": me["register_date"],
 	}})
 	require.Equal(t, 200, a.status, a.raw)
 	require.Equal(t, "the.admin@example.com", a.doc(t)["email"])
 	require.Equal(t, "the-admin", a.doc(t)["username"])
-	require.NotEqual(t, mine["updated_at"], a.doc(t)["updated_at"])
+	require.NotEqual(t, me["updated_at"], a.doc(t)["updated_at"])
 	require.Equal(t, 200,
 		o.put(t, "/my-user", o.adminToken, change(o.admin.ID, map[string]any{"avatar_id": nil})).status)
 	require.Equal(t, 200,
