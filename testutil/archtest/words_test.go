@@ -14,10 +14,17 @@ import (
 )
 
 // plainWords are what docs/glossary.md has the field's words for. No part of the name of a
-// package, type, function or method is one; names of tests are sentences and may hold any.
+// package, type, function, method, field or parameter is one; names of tests are sentences and may hold any. Fields with
+// a tag are named as the contract has them, those of generated code as their columns.
 var plainWords = regexp.MustCompile(`(?i)^(?:questions?|ask(?:s|ed|ing)?|wish(?:es)?|intend(?:s|ed)?|vacates?|admit(?:s|ted)?|kept|mine|owns?|held|` +
 	`told|shown|shaped|learn(?:s|ed)?|noted|notes?|follow(?:s|ed)?|recall(?:s|ed)?|keepers?|deeds?|lives|world|sound|look(?:s|ed)?|` +
-	`answer(?:s|ed)?|waits|dead|nothing|memory)$`)
+	`answer(?:s|ed)?|tells?|waits|dead|nothing|memory)$`)
+
+// plainVariables may be fields and parameters all the same.
+var plainVariables = map[string]bool{
+	"note": true, "Note": true, // what people read beside an unapplied payment or a difference
+	"MemoryKiB": true, // argon2's own word
+}
 
 // wordOf finds the words that a name is made of.
 var wordOf = regexp.MustCompile(`[A-Z]+(?:[a-z0-9]+)?|[a-z0-9]+`)
@@ -26,8 +33,9 @@ func TestNamesAreTheFieldsWords(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, plainNames(t, "planted.go",
 		"package a\ntype Memorial int\nfunc TestNothingIsKept() {}\nfunc Answerable() {}\n"))
-	require.Equal(t, []string{"own", "keptPage", "AskAgain", "IsShown"}, plainNames(t, "planted.go",
-		"package own\ntype keptPage int\nfunc AskAgain() {}\ntype I interface{ IsShown() bool }\n"), "planted")
+	require.Equal(t, []string{"own", "keptPage", "AskAgain", "IsShown", "told", "Held"}, plainNames(t, "planted.go",
+		"package own\ntype keptPage int\nfunc AskAgain() {}\ntype I interface{ IsShown() bool }\n"+
+			"func f(told, note int) {}\ntype s struct {\n\tHeld int\n\tKept int `json:\"kept\"`\n}\n"), "planted")
 
 	err := filepath.WalkDir(root(t), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
@@ -59,6 +67,19 @@ func plainNames(t *testing.T, path string, text any) (found []string) {
 			}
 		}
 	}
+	generated := strings.Contains(path, "/internal/") && strings.HasSuffix(filepath.Dir(path), "db")
+	variables := func(fields *ast.FieldList) {
+		if fields == nil || generated {
+			return
+		}
+		for _, f := range fields.List {
+			for _, name := range f.Names {
+				if f.Tag == nil && !plainVariables[name.Name] {
+					check(name)
+				}
+			}
+		}
+	}
 	check(file.Name)
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -66,6 +87,11 @@ func plainNames(t *testing.T, path string, text any) (found []string) {
 			check(n.Name)
 		case *ast.TypeSpec:
 			check(n.Name)
+		case *ast.StructType:
+			variables(n.Fields)
+		case *ast.FuncType:
+			variables(n.Params)
+			variables(n.Results)
 		case *ast.InterfaceType:
 			for _, m := range n.Methods.List {
 				for _, name := range m.Names {
