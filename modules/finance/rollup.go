@@ -54,7 +54,7 @@ func (s *Service) Check(ctx context.Context) (int64, error) {
 func (s *Service) UseReportZone(ctx context.Context) error {
 	var changed bool
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
-		changed, err = s.db.UseReportZone(ctx, tx, s.zone)
+		changed, err = s.db.ReportZoneUse(ctx, tx, s.zone)
 		return err
 	})
 	if notMigrated(err) {

@@ -45,7 +45,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if err := s.recovery.Recover(ctx, id); err != nil {
 		return err
 	}
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if err := s.calls.EndAtGateway(ctx, id); err != nil {
 		return err
 	}
-	if sub, err = s.db.GetSubscription(ctx, s.deps.Pool, id); err != nil {
+	if sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, id); err != nil {
 		return err
 	}
 	if lifecycle.RunsThere(sub) {

@@ -27,7 +27,7 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 	}
 	all := make([]subscriptionRecord, len(ids))
 	for i, id := range ids {
-		sub, err := s.db.GetSubscription(ctx, db, id)
+		sub, err := s.db.SubscriptionGet(ctx, db, id)
 		if err != nil {
 			return nil, fmt.Errorf("read subscription: %w", err)
 		}

@@ -64,7 +64,7 @@ func TestSamePaymentManyTimesAtOnce(t *testing.T) {
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	history, err := s.db.ListTransitions(t.Context(), db, id)
+	history, err := s.db.TransitionList(t.Context(), db, id)
 	require.NoError(t, err)
 	require.Len(t, history, 2)
 	all, err := s.deps.Payments.PaymentsOf(t.Context(), db, gateway.ForSubscription, id)

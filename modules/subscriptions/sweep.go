@@ -30,35 +30,35 @@ func (s *Service) Sweep(ctx context.Context) error {
 			failed = errors.Join(failed, step(ctx, id))
 		}
 	}
-	expirations, err := s.db.ListDueExpirations(ctx, s.deps.Pool,
-		subscriptionsdb.ListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(extensions.HandOver))})
+	expirations, err := s.db.SubscriptionListDueExpirations(ctx, s.deps.Pool,
+		subscriptionsdb.SubscriptionListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(extensions.HandOver))})
 	each(expirations, err, s.recovery.Expire)
-	open, err := s.db.ListDueRecoveries(ctx, s.deps.Pool, &now)
+	open, err := s.db.SubscriptionListDueRecoveries(ctx, s.deps.Pool, &now)
 	each(open, err, s.recovery.Adopt)
-	debits, err := s.db.ListDueDebits(ctx, s.deps.Pool, s.calendar.DueDebitParams(now))
+	debits, err := s.db.SubscriptionListDueDebits(ctx, s.deps.Pool, s.calendar.DueDebitParams(now))
 	each(debits, err, s.debits.Debit)
-	pix, err := s.db.ListDuePix(ctx, s.deps.Pool, s.calendar.DuePixParams(now))
+	pix, err := s.db.SubscriptionListDuePix(ctx, s.deps.Pool, s.calendar.DuePixParams(now))
 	each(pix, err, s.recovery.DropPix)
-	stops, err := s.db.ListDueStops(ctx, s.deps.Pool, now.Add(-stopSilence))
+	stops, err := s.db.SubscriptionListDueStops(ctx, s.deps.Pool, now.Add(-stopSilence))
 	each(stops, err, s.calls.EndAtGateway)
 	failed = errors.Join(failed, s.reconciler.CheckPeriodEnds(ctx, now))
-	disputed, err := s.db.ListDisputedSuspended(ctx, s.deps.Pool)
+	disputed, err := s.db.PauseListDisputed(ctx, s.deps.Pool)
 	failed = errors.Join(failed, err)
 	for _, sub := range disputed {
 		failed = errors.Join(failed, s.disputes.ApplyDisputes(ctx, sub))
 	}
-	unheld, err := s.db.ListUnheld(ctx, s.deps.Pool)
+	unheld, err := s.db.PauseListUnsuspended(ctx, s.deps.Pool)
 	failed = errors.Join(failed, err)
 	for _, sub := range unheld {
 		failed = errors.Join(failed, s.disputes.HoldUnheld(ctx, sub))
 	}
-	pauses, err := s.db.ListDuePauses(ctx, s.deps.Pool, now)
+	pauses, err := s.db.PauseListDue(ctx, s.deps.Pool, now)
 	each(pauses, err, s.pauses.SweepPause)
-	extended, err := s.db.ListDueChargeMoves(ctx, s.deps.Pool, now)
+	extended, err := s.db.ChargeMoveListDue(ctx, s.deps.Pool, now)
 	each(extended, err, s.extensions.SweepChargeMove)
-	charges, err := s.db.ListDueRenewalCharges(ctx, s.deps.Pool, &now)
+	charges, err := s.db.RenewalChargeListDue(ctx, s.deps.Pool, &now)
 	each(charges, err, s.charges.TendRenewalCharge)
-	moves, err := s.db.ListDuePlanMoves(ctx, s.deps.Pool, &now)
+	moves, err := s.db.PlanMoveListDue(ctx, s.deps.Pool, &now)
 	each(moves, err, s.plans.RecoverMove)
 	return errors.Join(failed, s.retries.RetryDue(ctx, now), s.dunning.MailDueDunning(ctx, now),
 		s.strays.EndStrays(ctx))

@@ -30,7 +30,7 @@ type trialUsesWorker struct {
 func (w *trialUsesWorker) Work(ctx context.Context, _ *river.Job[trialUsesArgs]) error {
 	s := w.s
 	before := lifecycle.Forgotten(s.deps.Clock.Now())
-	if _, err := s.db.DeleteOldTrials(ctx, s.deps.Pool, &before); err != nil {
+	if _, err := s.db.TrialDeleteOld(ctx, s.deps.Pool, &before); err != nil {
 		return fmt.Errorf("delete old trials: %w", err)
 	}
 	for after := objectid.ID(""); ; {
@@ -73,7 +73,7 @@ func (t trials) PersonalData(ctx context.Context, db postgres.DB, customerID obj
 	if c.TaxID != "" {
 		mac = t.s.deps.Accounts.TaxIDMAC(c.TaxID)
 	}
-	rows, err := t.s.db.ListTrialsOf(ctx, db, subscriptionsdb.ListTrialsOfParams{CustomerID: customerID, TaxIDMac: mac})
+	rows, err := t.s.db.TrialListOf(ctx, db, subscriptionsdb.TrialListOfParams{CustomerID: customerID, TaxIDMac: mac})
 	if err != nil {
 		return nil, fmt.Errorf("list trials: %w", err)
 	}
@@ -93,7 +93,7 @@ func (t trials) PersonalData(ctx context.Context, db postgres.DB, customerID obj
 
 // ErasePersonalDataTx keeps the hash, and not whose it was.
 func (t trials) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
-	if err := t.s.db.ForgetTrialsOwner(ctx, tx, customerID); err != nil {
+	if err := t.s.db.TrialForgetOwner(ctx, tx, customerID); err != nil {
 		return fmt.Errorf("forget whose trials these were: %w", err)
 	}
 	return nil

@@ -116,8 +116,8 @@ WHERE i.id IN (
     SELECT o.id FROM payments.intents o WHERE o.gateway = @gateway AND o.state = 'open' AND o.kind = ANY(@kinds::text[])
     FOR UPDATE SKIP LOCKED);
 
--- name: IntentTell :many
--- IntentTell marks what has been not known for too long, for one mail.
+-- name: IntentMarkMailed :many
+-- IntentMarkMailed marks what has been not known for too long, for one mail.
 UPDATE payments.intents i SET told_at = @now::timestamptz
 WHERE i.id IN (
     SELECT o.id FROM payments.intents o

@@ -54,8 +54,8 @@ ORDER BY u.created_at LIMIT @most;
 UPDATE payments.unapplied_payments SET customer_id = @customer_id::text, note = replace(note, @no_customer::text, @its_customer::text), updated_at = @at
 WHERE id = @id AND state = 'open' AND customer_id IS NULL;
 
--- name: UnappliedTell :many
--- UnappliedTell lists, once a day, the open money that nobody here is known to have paid, and notes that it was told.
+-- name: UnappliedMarkMailed :many
+-- UnappliedMarkMailed lists, once a day, the open money that nobody here is known to have paid, and notes that it was told.
 UPDATE payments.unapplied_payments SET told_at = sqlc.arg(at)::timestamptz
 WHERE kind = 'unknown' AND state = 'open' AND customer_id IS NULL AND gateway_payment_id IS NOT NULL
   AND (told_at IS NULL OR told_at <= sqlc.arg(before)::timestamptz)

@@ -1,22 +1,22 @@
--- name: BeginPlanMove :execrows
+-- name: PlanMoveBegin :execrows
 -- Has the sweep come later: the move's intent asks the gateway.
 UPDATE subscriptions.plan_moves SET next_try_at = @next_try_at WHERE id = @id AND state = 'open';
 
--- name: EndPlanMove :execrows
+-- name: PlanMoveEnd :execrows
 UPDATE subscriptions.plan_moves SET state = @state, next_try_at = NULL, ended_at = @now
 WHERE id = @id AND state = @from_state;
 
--- name: GetOpenPlanMove :one
+-- name: PlanMoveGetOpen :one
 SELECT * FROM subscriptions.plan_moves WHERE subscription_id = @subscription_id AND state = 'open';
 
--- name: GetPlanMove :one
+-- name: PlanMoveGet :one
 SELECT * FROM subscriptions.plan_moves WHERE id = @id;
 
--- name: InsertPlanMove :exec
+-- name: PlanMoveInsert :exec
 INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, next_try_at, created_by_id, register_date)
 VALUES (@id, @subscription_id, @plan_id, @from_cents, @next_try_at, @created_by_id, @now);
 
--- name: IsMovedPrice :one
+-- name: PlanMoveIsPrice :one
 -- Whether a recurrence may charge the amount because of a move: the price that an open
 -- one asks for, or the one that it has left since.
 SELECT EXISTS (
@@ -24,10 +24,10 @@ SELECT EXISTS (
     WHERE m.subscription_id = @subscription_id AND (
         m.state = 'open' AND p.amount_cents = @amount_cents OR m.state = 'done' AND m.from_cents = @amount_cents AND m.ended_at > @since));
 
--- name: ListDuePlanMoves :many
+-- name: PlanMoveListDue :many
 SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND next_try_at <= @now
 ORDER BY next_try_at LIMIT 500;
 
--- name: ListOpenPlanMovesOf :many
+-- name: PlanMoveListOpenOf :many
 SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND subscription_id = ANY(@subscription_ids::text[])
 ORDER BY id;

@@ -1,28 +1,28 @@
--- name: FindPlan :one
+-- name: PlanFind :one
 -- By plan_id or by id; where a plan_id looks like another plan's id, the plan_id counts.
 SELECT * FROM subscriptions.plans
 WHERE plan_id = @key::text OR id = @key::text
 ORDER BY plan_id = @key::text DESC
 LIMIT 1;
 
--- name: GetPlanByPlanID :one
+-- name: PlanGetByPlanID :one
 SELECT * FROM subscriptions.plans WHERE plan_id = @plan_id;
 
--- name: InsertPlanIfNew :exec
+-- name: PlanInsertIfNew :exec
 -- A plan that is there already stays as it is.
 INSERT INTO subscriptions.plans (id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, register_date, register_update_date)
 VALUES (@id, @plan_id, @name, @description, @amount_cents, 'MONTH', @trial_enabled, @trial_days, @tier, @now, @now)
 ON CONFLICT ON CONSTRAINT plans_plan_id_unique DO NOTHING;
 
--- name: LockPlan :exec
+-- name: PlanLock :exec
 SELECT id FROM subscriptions.plans WHERE id = @id FOR NO KEY UPDATE;
 
--- name: UpdatePlanActive :exec
+-- name: PlanUpdateActive :exec
 UPDATE subscriptions.plans
 SET is_active = @is_active, register_update_date = @now
 WHERE id = @id AND is_active <> @is_active;
 
--- name: UpdatePlanPrice :exec
+-- name: PlanUpdatePrice :exec
 -- The guard on the amount keeps a slow synchronisation from labelling a price
 -- with an amount that the plan no longer has.
 UPDATE subscriptions.plans

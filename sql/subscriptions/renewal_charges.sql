@@ -1,35 +1,35 @@
--- name: FindRenewalCharge :one
+-- name: RenewalChargeFind :one
 -- The charge that has our own id, else the one that has the payment.
 SELECT * FROM subscriptions.renewal_charges
 WHERE id = @id OR gateway = @gateway AND gateway_payment_id = sqlc.narg(gateway_payment_id)
 ORDER BY id = @id DESC LIMIT 1;
 
--- name: GetOpenRenewalCharge :one
+-- name: RenewalChargeGetOpen :one
 -- The open code of the subscription, the newest first.
 SELECT * FROM subscriptions.renewal_charges WHERE subscription_id = @subscription_id AND state = 'open' ORDER BY register_date DESC, id DESC LIMIT 1;
 
--- name: GetOpenRenewalChargeOf :one
+-- name: RenewalChargeGetOpenOf :one
 -- The open code of one period: that of the cycle, or of a manual PIX the next.
 SELECT * FROM subscriptions.renewal_charges
 WHERE subscription_id = @subscription_id AND state = 'open' AND cycle IS NOT DISTINCT FROM sqlc.narg(cycle);
 
--- name: GetRenewalCharge :one
+-- name: RenewalChargeGet :one
 SELECT * FROM subscriptions.renewal_charges WHERE id = @id;
 
--- name: GetRenewalChargeByPayment :one
+-- name: RenewalChargeGetByPayment :one
 SELECT * FROM subscriptions.renewal_charges WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
 
--- name: GetRenewalChargeForUpdate :one
+-- name: RenewalChargeLock :one
 SELECT * FROM subscriptions.renewal_charges WHERE id = @id FOR UPDATE;
 
--- name: InsertRenewalCharge :one
+-- name: RenewalChargeInsert :one
 INSERT INTO subscriptions.renewal_charges (
     id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, register_date, register_update_date
 ) VALUES (
     @id, @subscription_id, @customer_id, @gateway, sqlc.narg(cycle), @amount_cents, 'open', @payable_until, true, @look_at, @now, @now
 ) RETURNING *;
 
--- name: ListDueRenewalCharges :many
+-- name: RenewalChargeListDue :many
 -- Open codes about which something is to be done: an order to be asked about, a code
 -- that has run out, one of a subscription that has ended.
 SELECT c.id FROM subscriptions.renewal_charges c JOIN subscriptions.subscriptions s ON s.id = c.subscription_id
@@ -38,5 +38,5 @@ WHERE c.state = 'open' AND (
     OR NOT c.intent_open AND (c.payable_until <= @now OR c.pix_expires_at <= @now OR s.status IN ('cancelled', 'expired')))
 ORDER BY c.register_date LIMIT 500;
 
--- name: ListOpenRenewalCharges :many
+-- name: RenewalChargeListOpen :many
 SELECT id FROM subscriptions.renewal_charges WHERE subscription_id = @subscription_id AND state = 'open' ORDER BY register_date;

@@ -1,52 +1,52 @@
--- name: GetLatestBegun :one
+-- name: SubscriptionGetLatestBegun :one
 -- The last subscription of the customer that has begun: a try that came to nothing is none.
 SELECT * FROM subscriptions.subscriptions WHERE customer_id = @customer_id AND started_at IS NOT NULL ORDER BY register_date DESC, id DESC LIMIT 1;
 
--- name: GetLiveSubscription :one
+-- name: SubscriptionGetLive :one
 -- A renewal that waits stands behind the one that it renews.
 SELECT * FROM subscriptions.subscriptions
 WHERE customer_id = @customer_id AND status IN ('active', 'pending', 'suspended')
 ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1;
 
--- name: GetSubscription :one
+-- name: SubscriptionGet :one
 SELECT * FROM subscriptions.subscriptions WHERE id = @id;
 
--- name: GetSubscriptionByAuthorization :one
+-- name: SubscriptionGetByAuthorization :one
 SELECT * FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = @gwa_pix_auth_id;
 
--- name: GetSubscriptionByConciliation :one
+-- name: SubscriptionGetByConciliation :one
 SELECT * FROM subscriptions.subscriptions WHERE pix_conciliation_id = @pix_conciliation_id;
 
--- name: GetSubscriptionOfGatewayCustomer :one
+-- name: SubscriptionGetOfGatewayCustomer :one
 -- The newest of a gateway's customer; one that waits for its first payment only when there is no other.
 SELECT * FROM subscriptions.subscriptions
 WHERE gateway = @gateway AND coalesce(gwa_customer_id, gwb_customer_id) = @gateway_customer_id::text
 ORDER BY (status = 'pending'), register_date DESC, id DESC LIMIT 1;
 
--- name: HasOpenIntent :one
+-- name: SubscriptionHasOpenIntent :one
 SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = @customer_id AND gateway = @gateway AND intent_open);
 
--- name: GetSubscriptionByGWAID :one
+-- name: SubscriptionGetByGWAID :one
 SELECT * FROM subscriptions.subscriptions WHERE gwa_subscription_id = @gwa_subscription_id;
 
--- name: GetSubscriptionByGWBID :one
+-- name: SubscriptionGetByGWBID :one
 SELECT * FROM subscriptions.subscriptions WHERE gwb_subscription_id = @gwb_subscription_id;
 
--- name: GetSubscriptionByPixPayment :one
+-- name: SubscriptionGetByPixPayment :one
 SELECT * FROM subscriptions.subscriptions WHERE gateway = @gateway AND pix_payment_id = @pix_payment_id;
 
--- name: GetSubscriptionForUpdate :one
+-- name: SubscriptionLock :one
 SELECT * FROM subscriptions.subscriptions WHERE id = @id FOR UPDATE;
 
--- name: GetWaitingRenewal :one
+-- name: SubscriptionGetWaitingRenewal :one
 -- The renewal that waits for the gateway to take its card.
 SELECT * FROM subscriptions.subscriptions WHERE customer_id = @customer_id AND status = 'pending' AND renews_id IS NOT NULL;
 
--- name: HasBegun :one
+-- name: SubscriptionHasBegun :one
 -- Whether any subscription of the customer has begun.
 SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = @customer_id AND started_at IS NOT NULL);
 
--- name: InsertSubscription :one
+-- name: SubscriptionInsert :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
     gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, renews_id, starts_at, intent_open, recovery_at,
@@ -57,11 +57,11 @@ INSERT INTO subscriptions.subscriptions (
     @customer_id, @now, @now
 ) RETURNING *;
 
--- name: ListCustomersOf :many
+-- name: SubscriptionListCustomers :many
 -- In order, so that two who lock them all cannot deadlock.
 SELECT DISTINCT customer_id FROM subscriptions.subscriptions WHERE id = ANY(@ids::text[]) ORDER BY customer_id;
 
--- name: ListDueDebits :many
+-- name: SubscriptionListDueDebits :many
 -- Automatic PIX whose next cycle begins before the horizon and whose debit nobody
 -- has ordered or set about since the instant: first the debit's own job repeats.
 SELECT s.id FROM subscriptions.subscriptions s
@@ -73,7 +73,7 @@ WHERE s.status = 'active' AND s.pix_automatic AND s.gwa_pix_auth_id IS NOT NULL 
       AND (d.gateway_payment_id IS NOT NULL OR d.tried_at > @since))
 ORDER BY s.next_billing_date LIMIT 500;
 
--- name: ListDueExpirations :many
+-- name: SubscriptionListDueExpirations :many
 -- An extension whose recurrence goes on after it is over sooner: its end is taken away.
 SELECT s.id FROM subscriptions.subscriptions s
 WHERE s.status IN ('active', 'suspended') AND s.expires_at <= @handed_over AND (s.expires_at <= @now
@@ -82,26 +82,26 @@ WHERE s.status IN ('active', 'suspended') AND s.expires_at <= @handed_over AND (
     WHERE m.subscription_id = s.id AND m.to_at >= s.expires_at - interval '1 second' AND m.state IN ('open', 'done')))
 ORDER BY s.expires_at LIMIT 500;
 
--- name: ListDuePix :many
+-- name: SubscriptionListDuePix :many
 -- PIX payments nobody made: the code has run out, or the row waits too long.
 SELECT id FROM subscriptions.subscriptions
 WHERE status = 'pending' AND payment_method = 'pix' AND NOT intent_open
   AND (pix_expires_at <= @now OR register_date <= @pending_since)
 ORDER BY register_date LIMIT 500;
 
--- name: ListDueEnds :many
+-- name: SubscriptionListDueEnds :many
 -- Ended subscriptions of which the gateway has not confirmed that nothing runs.
 SELECT id FROM subscriptions.subscriptions
 WHERE status IN ('cancelled', 'expired') AND gateway_ended_at IS NULL AND ended_at BETWEEN @since AND @before
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL)
 ORDER BY ended_at LIMIT 500;
 
--- name: ListDueRecoveries :many
+-- name: SubscriptionListDueRecoveries :many
 SELECT id FROM subscriptions.subscriptions
 WHERE intent_open AND recovery_at <= @now
 ORDER BY recovery_at LIMIT 500;
 
--- name: ListDueStops :many
+-- name: SubscriptionListDueStops :many
 -- Subscriptions that end with their paid time, whose recurrence at gateway A, or, once
 -- they were opened again, at either gateway, has not been stopped since the instant.
 SELECT id FROM subscriptions.subscriptions
@@ -111,13 +111,13 @@ WHERE status IN ('active', 'suspended') AND gateway_deleted_at IS NULL
       AND register_update_date < @before)
 ORDER BY register_update_date LIMIT 500;
 
--- name: ListDuePeriodEnds :many
+-- name: SubscriptionListDuePeriodEnds :many
 -- Of gateway B, whose end with the period has to be held against what stands there.
 SELECT id FROM subscriptions.subscriptions
 WHERE period_end_look_at <= @now AND gateway = 'gwb' AND gwb_subscription_id IS NOT NULL AND status IN ('active', 'suspended', 'pending')
 ORDER BY period_end_look_at LIMIT 100;
 
--- name: ListOverdueRecurrences :many
+-- name: SubscriptionListOverdue :many
 -- Live recurrences whose period has ended without news: what the webhooks may
 -- have missed. A suspended automatic PIX is debited no more.
 SELECT * FROM subscriptions.subscriptions
@@ -125,7 +125,7 @@ WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN @since AND
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL AND status = 'active')
 ORDER BY next_billing_date LIMIT @most;
 
--- name: GetLastRenewal :one
+-- name: SubscriptionGetLastRenewal :one
 -- The subscription, or that of those which followed it by renewals that goes on: one at most does.
 WITH RECURSIVE followers AS (
     SELECT s.id, s.status, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = @id
@@ -135,7 +135,7 @@ WITH RECURSIVE followers AS (
 SELECT s.* FROM followers f JOIN subscriptions.subscriptions s ON s.id = f.id
 ORDER BY f.status IN ('active', 'suspended') DESC, f.steps LIMIT 1;
 
--- name: ListRenewalChain :many
+-- name: SubscriptionListRenewals :many
 -- The subscription and all that it followed by renewals, newest first.
 WITH RECURSIVE chain AS (
     SELECT s.id, s.renews_id, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = @id
@@ -144,12 +144,12 @@ WITH RECURSIVE chain AS (
 )
 SELECT s.* FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.id ORDER BY c.steps;
 
--- name: ListStats :many
+-- name: SubscriptionListStats :many
 -- Subscriptions by gateway and status, and what the active ones pay a month.
 SELECT gateway, status, count(*) AS subscriptions, coalesce(sum(price_cents), 0)::bigint AS monthly_cents
 FROM subscriptions.subscriptions GROUP BY gateway, status;
 
--- name: LockRenewalsOf :many
+-- name: SubscriptionLockRenewals :many
 -- What followed the subscription by renewals, oldest first, for changes.
 WITH RECURSIVE renewals AS (
     SELECT s.id, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = @id

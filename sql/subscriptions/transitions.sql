@@ -1,23 +1,23 @@
--- name: GetLastReason :one
+-- name: TransitionGetLastReason :one
 -- Why the subscription is in its present state.
 SELECT reason FROM subscriptions.transitions WHERE subscription_id = @subscription_id ORDER BY id DESC LIMIT 1;
 
--- name: GetWithdrawnAt :one
+-- name: TransitionGetWithdrawnAt :one
 -- When the customer withdrew from the subscription.
 SELECT at FROM subscriptions.transitions WHERE subscription_id = @subscription_id AND reason = 'withdrawn' ORDER BY id DESC LIMIT 1;
 
--- name: IsActivatedSince :one
+-- name: TransitionActivatedSince :one
 -- Whether an admin has activated a subscription of the customer's since an instant.
 SELECT EXISTS (SELECT 1 FROM subscriptions.transitions WHERE customer_id = @customer_id AND reason = 'admin_activated' AND at >= @since::timestamptz);
 
--- name: InsertTransition :exec
+-- name: TransitionInsert :exec
 INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source, actor_id, event_id)
 VALUES (@subscription_id, @customer_id, @at, @from_status, @to_status, @reason, @source, @actor_id, @event_id);
 
--- name: ListTransitions :many
+-- name: TransitionList :many
 SELECT * FROM subscriptions.transitions WHERE subscription_id = @subscription_id ORDER BY id;
 
--- name: ListWithdrawals :many
+-- name: TransitionListWithdrawals :many
 -- The subscription, or one that followed it by renewals, that its customer withdrew
 -- from: one at most.
 WITH RECURSIVE followers AS (

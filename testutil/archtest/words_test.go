@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -102,4 +103,31 @@ func plainNames(t *testing.T, path string, text any) (found []string) {
 		return true
 	})
 	return found
+}
+
+var (
+	queryName = regexp.MustCompile(`(?m)^-- name: (\w+) `)
+	// verbFirst is a name that begins with what the query does, and not with what it does it to.
+	verbFirst = regexp.MustCompile(`^(?:Add|Adopt|Begin|Cancel|Claim|Clear|Confirm|Count|Defer|Delete|Drop|End|Erase|Expire|` +
+		`Fail|Find|Finish|Forget|Get|Has|Hold|Insert|Is|Lengthen|List|Lock|Mark|Move|Open|Postpone|Put|Read|Release|` +
+		`Set|Take|Turn|Update|Use|Void)(?:[A-Z]|$)`)
+)
+
+// TestQueriesAreNounVerb: OrderLock, SubscriptionListDueEnds. So the queries of one thing stand together, in the generated
+// code as in a list of completions.
+func TestQueriesAreNounVerb(t *testing.T) {
+	t.Parallel()
+	require.Regexp(t, verbFirst, "GetSubscription", "planted")
+	files, err := filepath.Glob(filepath.Join(root(t), "sql", "*", "*.sql"))
+	require.NoError(t, err)
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range queryName.FindAllSubmatch(text, -1) {
+			require.NotRegexp(t, verbFirst, string(m[1]), file)
+			found++
+		}
+	}
+	require.Greater(t, found, 400)
 }

@@ -28,7 +28,7 @@ func (h Handlers) GetDefinitions(ctx context.Context, _ *struct{}) (*httpapi.Out
 		if out.TimeZone, err = h.db.ReportZone(ctx, tx); err != nil {
 			return err
 		}
-		rows, err := h.db.ListDefinitions(ctx, tx)
+		rows, err := h.db.DefinitionList(ctx, tx)
 		out.Definitions = make([]definition, len(rows))
 		for i, r := range rows {
 			out.Definitions[i] = definition{Figure: r.Figure, Formula: r.Formula, Edges: r.Edges}

@@ -48,7 +48,7 @@ func (s *Reports) Snapshot(ctx context.Context, timeout time.Duration, f func(tx
 	}
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return pgx.BeginTxFunc(ctx, s.deps.Reads, options, func(tx pgx.Tx) error {
-		err := s.db.BeginSnapshot(ctx, tx, financedb.BeginSnapshotParams{
+		err := s.db.SnapshotBegin(ctx, tx, financedb.SnapshotBeginParams{
 			Now: s.deps.Clock.Now().Format(time.RFC3339Nano), Timeout: strconv.FormatInt(timeout.Milliseconds(), 10),
 		})
 		if err != nil {

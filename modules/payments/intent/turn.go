@@ -128,7 +128,7 @@ func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, sinc
 func (s *Service) notify(ctx context.Context, gateway gateway.Name) error {
 	now := s.deps.Clock.Now()
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		found, err := s.db.IntentTell(ctx, tx, paymentsdb.IntentTellParams{Now: now, Gateway: gateway, Since: now.Add(-mailAfter)})
+		found, err := s.db.IntentMarkMailed(ctx, tx, paymentsdb.IntentMarkMailedParams{Now: now, Gateway: gateway, Since: now.Add(-mailAfter)})
 		if err != nil {
 			return fmt.Errorf("find what is not known: %w", err)
 		}

@@ -61,7 +61,7 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 			lifecycle.Change{Source: state.ByAdmin, Actor: lifecycle.CallerID(ctx)}); err != nil {
 			return err
 		}
-		*sub, err = s.db.GetSubscription(ctx, tx, sub.ID)
+		*sub, err = s.db.SubscriptionGet(ctx, tx, sub.ID)
 		return err
 	})
 }
@@ -94,7 +94,7 @@ func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row,
 		if err != nil {
 			return err
 		}
-		if locked, err = s.db.GetSubscription(ctx, tx, sub.ID); err != nil {
+		if locked, err = s.db.SubscriptionGet(ctx, tx, sub.ID); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, locked, reason)

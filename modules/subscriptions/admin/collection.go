@@ -114,7 +114,7 @@ func (h handlers) update(ctx context.Context,
 // lockNamedTx locks the customers of the rows, in order: whoever changes a
 // subscription locks its customer first.
 func (s *Admin) lockNamedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	customers, err := s.db.ListCustomersOf(ctx, tx, objectid.Strings(ids))
+	customers, err := s.db.SubscriptionListCustomers(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return fmt.Errorf("find customers: %w", err)
 	}
@@ -134,7 +134,7 @@ var editActions = map[state.Status]state.Action{
 // editRecordsTx moves and edits the rows of a PUT, which are locked.
 func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	for _, rec := range records {
-		sub, err := s.db.GetSubscription(ctx, tx, rec.ID)
+		sub, err := s.db.SubscriptionGet(ctx, tx, rec.ID)
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if !given || id == sub.PlanID {
 		return nil, nil //nolint:nilnil // nil is the answer: the plan stays
 	}
-	plan, err := s.db.GetPlanByPlanID(ctx, tx, id)
+	plan, err := s.db.PlanGetByPlanID(ctx, tx, id)
 	if postgres.IsNoRows(err) {
 		return nil, rec.Invalid("plan_id", "is not a plan")
 	}

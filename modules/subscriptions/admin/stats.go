@@ -46,7 +46,7 @@ func (s *Admin) stats(ctx context.Context) (allStatsBody, error) {
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return allStatsBody{}, err
 	}
-	rows, err := s.db.ListStats(ctx, s.deps.Pool)
+	rows, err := s.db.SubscriptionListStats(ctx, s.deps.Pool)
 	if err != nil {
 		return allStatsBody{}, err
 	}

@@ -24,13 +24,13 @@ func (s *Calls) EndNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 		s.deps.Log.WarnContext(ctx, "not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", string(sub.Gateway)), slog.Any("error", err))
 	}
-	return s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
+	return s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
 }
 
 // EndAtGateway ends at the gateway whatever of a subscription is to end there: what has ended
 // here, or would charge it beyond its paid time. When that fails the looks repeat it.
 func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil || !lifecycle.RunsThere(sub) && !lifecycle.Stops(sub) {
 		return err
 	}
@@ -49,7 +49,7 @@ func OpeningOfEnd(sub lifecycle.Row) intent.Opening {
 func (s *Calls) Ends(other func(context.Context, lifecycle.Row) error) *intent.Repeated {
 	return &intent.Repeated{Kind: intent.End, Intents: s.deps.Intents,
 		Do: func(ctx context.Context, r intent.Ref) error {
-			sub, err := s.db.GetSubscription(ctx, s.deps.Pool, r.Subject)
+			sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, r.Subject)
 			switch {
 			case err != nil:
 				return err
@@ -66,7 +66,7 @@ func (s *Calls) Ends(other func(context.Context, lifecycle.Row) error) *intent.R
 
 // ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
 func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil || !lifecycle.RunsThere(sub) {
 		return err
 	}

@@ -101,7 +101,7 @@ func (s *Calls) Gone() *intent.Operation[lifecycle.Row, struct{}] {
 
 // perhapsGone reads what is looked for; over when nothing of it is left to be asked.
 func (s *Calls) perhapsGone(ctx context.Context, i intent.Intent) (sub lifecycle.Row, over bool, err error) {
-	sub, err = s.db.GetSubscription(ctx, s.deps.Pool, i.Subject)
+	sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, i.Subject)
 	return sub, sub.Status.Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil, err
 }
 

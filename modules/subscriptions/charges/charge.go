@@ -79,8 +79,8 @@ func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
 // without a code and its intent is open.
 func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOrder,
 	may func(lifecycle.Row) error) (lifecycle.RenewalCharge, error) {
-	charge, err := s.db.GetOpenRenewalChargeOf(ctx, s.deps.Pool,
-		subscriptionsdb.GetOpenRenewalChargeOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
+	charge, err := s.db.RenewalChargeGetOpenOf(ctx, s.deps.Pool,
+		subscriptionsdb.RenewalChargeGetOpenOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
 	if err == nil {
 		charge, err = s.openCode(ctx, charge)
 		if err != nil || charge.State == state.ChargeOpen {
@@ -143,7 +143,7 @@ func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Row, o chargeO
 		}
 		now := s.deps.Clock.Now()
 		checkAt := now.Add(lifecycle.AdoptAfter)
-		code.charge, err = s.db.InsertRenewalCharge(ctx, tx, subscriptionsdb.InsertRenewalChargeParams{
+		code.charge, err = s.db.RenewalChargeInsert(ctx, tx, subscriptionsdb.RenewalChargeInsertParams{
 			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
 			Cycle:       s.cycleDate(o.cycle),
 			AmountCents: int64(o.amount), PayableUntil: o.until, LookAt: &checkAt, Now: now,
@@ -182,7 +182,7 @@ func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) 
 			return charge, s.deps.Payments.Refused(ctx, "cancel renewal PIX", err)
 		}
 		var err error
-		if charge, err = s.db.GetRenewalCharge(ctx, s.deps.Pool, charge.ID); err != nil {
+		if charge, err = s.db.RenewalChargeGet(ctx, s.deps.Pool, charge.ID); err != nil {
 			return charge, fmt.Errorf("read renewal charge: %w", err)
 		}
 	}
@@ -204,7 +204,7 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 	if err != nil {
 		return err
 	}
-	if charge, err = s.db.GetRenewalChargeForUpdate(ctx, tx, charge.ID); err != nil {
+	if charge, err = s.db.RenewalChargeLock(ctx, tx, charge.ID); err != nil {
 		return err
 	}
 	first := charge.GatewayPaymentID == nil
@@ -257,7 +257,7 @@ func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalChar
 // to nothing. The text is why it did nothing, "" when it did.
 func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, id objectid.ID,
 	e gateway.Event) (ignored gateway.Reason, err error) {
-	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
+	charge, err := s.db.RenewalChargeLock(ctx, tx, id)
 	if err != nil {
 		return "", err
 	}
@@ -284,7 +284,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 // OpenCharge is the open code of a subscription that is paid, without one while it is
 // not known; ok is false when there is none that can be shown.
 func (s *Charges) OpenCharge(ctx context.Context, sub lifecycle.Row) (c lifecycle.RenewalCharge, ok bool, err error) {
-	c, err = s.db.GetOpenRenewalCharge(ctx, s.deps.Pool, sub.ID)
+	c, err = s.db.RenewalChargeGetOpen(ctx, s.deps.Pool, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c, false, nil
 	}
@@ -304,7 +304,7 @@ func (s *Charges) OpenCharge(ctx context.Context, sub lifecycle.Row) (c lifecycl
 // without waiting for its time. Whatever it does not tell, the looks find out.
 func (s *Charges) checkCharge(ctx context.Context, charge lifecycle.RenewalCharge) lifecycle.RenewalCharge {
 	err := s.deps.Intents.CheckNow(ctx, charge.ID)
-	found, failed := s.db.GetRenewalCharge(ctx, s.deps.Pool, charge.ID)
+	found, failed := s.db.RenewalChargeGet(ctx, s.deps.Pool, charge.ID)
 	if err = errors.Join(err, failed); err != nil {
 		s.deps.Log.WarnContext(ctx, "no look at a renewal PIX", slog.String("charge_id", charge.ID.String()),
 			slog.Any("error", err))

@@ -46,16 +46,16 @@ func openingOf(c lifecycle.RenewalCharge, callTime time.Duration) intent.Opening
 
 // codeOrderOf reads an order whose answer was lost; over when its intent is closed.
 func (s *Charges) codeOrderOf(ctx context.Context, i intent.Intent) (o codeOrder, over bool, err error) {
-	if o.charge, err = s.db.GetRenewalCharge(ctx, s.deps.Pool, i.Subject); err != nil {
+	if o.charge, err = s.db.RenewalChargeGet(ctx, s.deps.Pool, i.Subject); err != nil {
 		return o, false, fmt.Errorf("read renewal charge: %w", err)
 	}
-	o.sub, err = s.db.GetSubscription(ctx, s.deps.Pool, o.charge.SubscriptionID)
+	o.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, o.charge.SubscriptionID)
 	return o, !o.charge.IntentOpen, err
 }
 
 // codeTerms is what the gateway is asked for, and by which it is searched.
 func (s *Charges) codeTerms(ctx context.Context, o codeOrder) (gateway.PixTerms, error) {
-	plan, err := s.db.GetPlanByPlanID(ctx, s.deps.Pool, o.sub.PlanID)
+	plan, err := s.db.PlanGetByPlanID(ctx, s.deps.Pool, o.sub.PlanID)
 	if err != nil {
 		return gateway.PixTerms{}, fmt.Errorf("read plan: %w", err)
 	}
@@ -102,14 +102,14 @@ func (s *Charges) settleCodeTx(ctx context.Context, tx pgx.Tx, o *codeOrder, out
 			return err
 		}
 	}
-	o.charge, err = s.db.GetRenewalCharge(ctx, tx, o.charge.ID)
+	o.charge, err = s.db.RenewalChargeGet(ctx, tx, o.charge.ID)
 	return err
 }
 
 // dropTx notes that an open charge can no longer be paid, and how its order ended: else
 // the row's own write ends it, as an event's.
 func (s *Charges) dropTx(ctx context.Context, tx pgx.Tx, id objectid.ID, how intent.Outcome[any], by intent.By) error {
-	c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
+	c, err := s.db.RenewalChargeLock(ctx, tx, id)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (s *Charges) dropTx(ctx context.Context, tx pgx.Tx, id objectid.ID, how int
 // one alone.
 func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		c, err := s.db.GetRenewalChargeForUpdate(ctx, tx, id)
+		c, err := s.db.RenewalChargeLock(ctx, tx, id)
 		if err != nil || !c.IntentOpen {
 			return err
 		}
@@ -148,7 +148,7 @@ func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
 // ended. What became of an order whose answer was lost the looks find out: it sees to it
 // that they do. Otherwise it does nothing.
 func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
-	charge, err := s.db.GetRenewalCharge(ctx, s.deps.Pool, id)
+	charge, err := s.db.RenewalChargeGet(ctx, s.deps.Pool, id)
 	if err != nil || charge.State != state.ChargeOpen {
 		return err
 	}
@@ -161,7 +161,7 @@ func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 	if charge.IntentOpen || charge.State != state.ChargeOpen {
 		return nil
 	}
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, charge.SubscriptionID)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, charge.SubscriptionID)
 	if err != nil || !sub.Status.Ended() && !s.runsOut(charge) {
 		return err
 	}
@@ -190,7 +190,7 @@ func (s *Charges) withdrawCode(ctx context.Context, charge lifecycle.RenewalChar
 // TendAll settles what is open of a subscription's renewal charges, for an account
 // that is deleted: ErrStillOpen while something could still be paid.
 func (s *Charges) TendAll(ctx context.Context, subscriptionID objectid.ID) error {
-	ids, err := s.db.ListOpenRenewalCharges(ctx, s.deps.Pool, subscriptionID)
+	ids, err := s.db.RenewalChargeListOpen(ctx, s.deps.Pool, subscriptionID)
 	if err != nil {
 		return fmt.Errorf("list renewal charges: %w", err)
 	}
@@ -199,7 +199,7 @@ func (s *Charges) TendAll(ctx context.Context, subscriptionID objectid.ID) error
 			return err
 		}
 	}
-	if ids, err = s.db.ListOpenRenewalCharges(ctx, s.deps.Pool, subscriptionID); err == nil && len(ids) > 0 {
+	if ids, err = s.db.RenewalChargeListOpen(ctx, s.deps.Pool, subscriptionID); err == nil && len(ids) > 0 {
 		return calls.ErrStillOpen
 	}
 	return err

@@ -94,7 +94,7 @@ func ChargeClarified(i intent.Intent) string {
 
 // ReplayRenewPix tells what became of the order of a request that was cut off.
 func (h Handlers) ReplayRenewPix(ctx context.Context, id objectid.ID) (*httpapi.Output[renewPixBody], error) {
-	c, err := h.service.db.GetRenewalCharge(ctx, h.service.deps.Pool, id)
+	c, err := h.service.db.RenewalChargeGet(ctx, h.service.deps.Pool, id)
 	if err != nil {
 		return nil, fmt.Errorf("read renewal charge: %w", err)
 	}
@@ -104,7 +104,7 @@ func (h Handlers) ReplayRenewPix(ctx context.Context, id objectid.ID) (*httpapi.
 	case c.State == state.ChargeGone:
 		return nil, httpapi.ErrCameToNothing
 	}
-	sub, err := h.service.db.GetSubscription(ctx, h.service.deps.Pool, c.SubscriptionID)
+	sub, err := h.service.db.SubscriptionGet(ctx, h.service.deps.Pool, c.SubscriptionID)
 	if err != nil {
 		return nil, fmt.Errorf("read subscription: %w", err)
 	}

@@ -178,7 +178,7 @@ func (s *Checkout) refused(ctx context.Context, sub lifecycle.Row, cause, failed
 func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w request, subscriptionID objectid.ID) (bool, error) {
 	now := s.deps.Clock.Now()
 	before := lifecycle.Forgotten(now)
-	n, err := s.db.ClaimTrial(ctx, tx, subscriptionsdb.ClaimTrialParams{
+	n, err := s.db.TrialClaim(ctx, tx, subscriptionsdb.TrialClaimParams{
 		TaxIDMac: s.deps.Accounts.TaxIDMAC(w.customer.TaxID), SubscriptionID: &subscriptionID, Now: now,
 		Forgotten: &before,
 	})

@@ -70,7 +70,7 @@ func twoIntents(t *testing.T, s *Checkout, db *pgxpool.Pool) (live int, second e
 	require.NoError(t, err)
 	defer func() { _ = b.Rollback(ctx) }()
 	for _, tx := range []pgx.Tx{a, b} {
-		_, err := s.db.GetLiveSubscription(ctx, tx, w.customer.ID)
+		_, err := s.db.SubscriptionGetLive(ctx, tx, w.customer.ID)
 		require.ErrorIs(t, err, pgx.ErrNoRows)
 	}
 	_, err = s.insertTx(ctx, a, w)

@@ -57,7 +57,7 @@ func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, renewed lifecyc
 	if !renewed.Status.Ended() {
 		return fault.NotFound("Subscription")
 	}
-	last, err := s.db.GetLastReason(ctx, tx, renewed.ID)
+	last, err := s.db.TransitionGetLastReason(ctx, tx, renewed.ID)
 	if err != nil {
 		return fmt.Errorf("read why the renewed subscription ended: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
 // ended unpaid cost nothing, so that the request may run again.
 func (s *Checkout) Replay(ctx context.Context, id objectid.ID) (lifecycle.Row, error) {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	switch {
 	case err != nil:
 		return lifecycle.Row{}, fmt.Errorf("read subscription: %w", err)
@@ -101,6 +101,6 @@ func (s *Checkout) clarifying(ctx context.Context, sub lifecycle.Row) (pixOutcom
 	if err != nil || open {
 		return pixOutcome{sub: sub, clarifying: &i}, err
 	}
-	sub, err = s.db.GetSubscription(ctx, s.deps.Pool, sub.ID) // somebody has looked meanwhile
+	sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID) // somebody has looked meanwhile
 	return pixOutcome{sub: sub}, err
 }

@@ -231,7 +231,7 @@ func (s *Checkout) discount(ctx context.Context, w *request, code string) error 
 		if w.customer.PromoCodeUsed == "" {
 			return nil
 		}
-		if begun, err := s.db.HasBegun(ctx, s.deps.Pool, w.customer.ID); err != nil || begun {
+		if begun, err := s.db.SubscriptionHasBegun(ctx, s.deps.Pool, w.customer.ID); err != nil || begun {
 			return err
 		}
 	}
@@ -263,7 +263,7 @@ func (s *Checkout) ensureGatewayCustomer(ctx context.Context, w *request) (err e
 // live is the customer's live subscription; ok is false when there is none.
 func (s *Checkout) live(ctx context.Context, db postgres.DB,
 	customerID objectid.ID) (sub lifecycle.Row, ok bool, err error) {
-	sub, err = s.db.GetLiveSubscription(ctx, db, customerID)
+	sub, err = s.db.SubscriptionGetLive(ctx, db, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sub, false, nil
 	}
@@ -351,7 +351,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycl
 			w.trial = 0
 		}
 	}
-	params := subscriptionsdb.InsertSubscriptionParams{
+	params := subscriptionsdb.SubscriptionInsertParams{
 		ID: id, CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: w.gateway.Name(),
 		PaymentMethod: w.method, PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
 		PixAutomatic: w.automatic, PromoCode: nullable.Ptr(w.promoCode), RecoveryAt: &recoverAt, Now: now,
@@ -373,7 +373,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycl
 	if w.gateway.Name().Traits().Prices && w.method == gateway.MethodCard {
 		params.GwbPriceID = w.plan.GwbPriceID
 	}
-	sub, err := s.db.InsertSubscription(ctx, tx, params)
+	sub, err := s.db.SubscriptionInsert(ctx, tx, params)
 	if err != nil {
 		return lifecycle.Row{}, err
 	}

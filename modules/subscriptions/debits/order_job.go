@@ -25,7 +25,7 @@ import (
 func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 	o := debitOrder{}
 	var err error
-	if o.sub, err = s.db.GetSubscription(ctx, s.deps.Pool, id); err != nil || !s.debitDue(o.sub) {
+	if o.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, id); err != nil || !s.debitDue(o.sub) {
 		return err
 	}
 	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error { return s.createIntentTx(ctx, tx, &o) })
@@ -75,11 +75,11 @@ func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (o debitOrder, ov
 	if err != nil {
 		return o, false, fmt.Errorf("cycle of a debit: %w", err)
 	}
-	if o.sub, err = s.db.GetSubscription(ctx, s.deps.Pool, i.Subject); err != nil {
+	if o.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, i.Subject); err != nil {
 		return o, false, err
 	}
-	o.debit, err = s.db.GetDebit(ctx, s.deps.Pool,
-		subscriptionsdb.GetDebitParams{SubscriptionID: o.sub.ID, Cycle: pgtype.Date{Time: cycle, Valid: true}})
+	o.debit, err = s.db.DebitGet(ctx, s.deps.Pool,
+		subscriptionsdb.DebitGetParams{SubscriptionID: o.sub.ID, Cycle: pgtype.Date{Time: cycle, Valid: true}})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return o, true, nil
 	}
@@ -136,7 +136,7 @@ func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, ou
 		return s.keepDebitTx(ctx, tx, o.sub, o.debit, outcome.Result)
 	case intent.Missing[gateway.Payment]:
 		now := s.deps.Clock.Now()
-		err := s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{
+		err := s.db.DebitSetFailed(ctx, tx, subscriptionsdb.DebitSetFailedParams{
 			SubscriptionID: o.sub.ID, Cycle: o.debit.Cycle, Now: &now, Failure: new(FailedGone),
 		})
 		if err != nil {
@@ -173,12 +173,12 @@ func (s *Debits) createIntentTx(ctx context.Context, tx pgx.Tx, o *debitOrder) e
 		return err
 	}
 	cycle, now := s.deps.Calendar.DateOf(*locked.NextBillingDate), s.deps.Clock.Now()
-	twice, err := s.db.HasOpenDebitWithin(ctx, tx,
-		subscriptionsdb.HasOpenDebitWithinParams{SubscriptionID: locked.ID, Cycle: cycle, Months: locked.PeriodMonths})
+	twice, err := s.db.DebitHasOpenWithin(ctx, tx,
+		subscriptionsdb.DebitHasOpenWithinParams{SubscriptionID: locked.ID, Cycle: cycle, Months: locked.PeriodMonths})
 	if err != nil || twice {
 		return err // an admin's extension has moved the cycle since one was ordered
 	}
-	o.debit, err = s.db.ClaimDebit(ctx, tx, subscriptionsdb.ClaimDebitParams{
+	o.debit, err = s.db.DebitClaim(ctx, tx, subscriptionsdb.DebitClaimParams{
 		SubscriptionID: locked.ID, Cycle: cycle,
 		DueDate:     s.deps.Calendar.DateOf(s.deps.Calendar.DebitDueDate(*locked.NextBillingDate)),
 		AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-lifecycle.DebitSilence),
@@ -194,7 +194,7 @@ func (s *Debits) createIntentTx(ctx context.Context, tx pgx.Tx, o *debitOrder) e
 
 func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row,
 	d subscriptionsdb.SubscriptionsDebit) (gateway.DebitTerms, error) {
-	plan, err := s.db.GetPlanByPlanID(ctx, s.deps.Pool, sub.PlanID)
+	plan, err := s.db.PlanGetByPlanID(ctx, s.deps.Pool, sub.PlanID)
 	if err != nil {
 		return gateway.DebitTerms{}, fmt.Errorf("read plan: %w", err)
 	}
@@ -214,7 +214,7 @@ func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if made.DueDate != nil {
 		d.DueDate = s.deps.Calendar.DateOf(*made.DueDate)
 	}
-	err := s.db.SetDebitOrdered(ctx, tx, subscriptionsdb.SetDebitOrderedParams{
+	err := s.db.DebitSetOrdered(ctx, tx, subscriptionsdb.DebitSetOrderedParams{
 		SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: &made.ID, DueDate: d.DueDate, Now: &now,
 	})
 	if err != nil {
@@ -225,7 +225,7 @@ func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 		return fmt.Errorf("find payment: %w", err)
 	}
 	if paid != nil { // its money overtook our knowing of it
-		err = s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{
+		err = s.db.DebitSetPaid(ctx, tx, subscriptionsdb.DebitSetPaidParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now,
 		})
 		if err != nil {

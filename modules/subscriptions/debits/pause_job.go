@@ -29,11 +29,11 @@ const (
 // CarryOutPause has the gateway collect nothing, or collect again, as the pause asks.
 // When that fails the looks repeat it.
 func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
-	p, err := s.db.GetPause(ctx, s.deps.Pool, id)
+	p, err := s.db.PauseGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, p.SubscriptionID)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, p.SubscriptionID)
 	if err != nil {
 		return err
 	}
@@ -60,15 +60,15 @@ func (s *Pauses) Order() *intent.Repeated {
 // worker at a time asks.
 func (s *Pauses) requestPause(ctx context.Context, id objectid.ID) error {
 	now := s.deps.Clock.Now()
-	p, err := s.db.ClaimPause(ctx, s.deps.Pool,
-		subscriptionsdb.ClaimPauseParams{ID: id, Until: now.Add(pauseLease), Now: now})
+	p, err := s.db.PauseClaim(ctx, s.deps.Pool,
+		subscriptionsdb.PauseClaimParams{ID: id, Until: now.Add(pauseLease), Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s.pauseDue(ctx, id)
 	}
 	if err != nil {
 		return fmt.Errorf("claim pause: %w", err)
 	}
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, p.SubscriptionID)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, p.SubscriptionID)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (s *Pauses) requestPause(ctx context.Context, id objectid.ID) error {
 
 // pauseDue is nil when nothing is left to be asked of the gateway.
 func (s *Pauses) pauseDue(ctx context.Context, id objectid.ID) error {
-	p, err := s.db.GetPause(ctx, s.deps.Pool, id)
+	p, err := s.db.PauseGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
@@ -132,7 +132,7 @@ func (s *Pauses) confirm(ctx context.Context, db postgres.DB, p lifecycle.Collec
 	if err != nil {
 		return 0, err
 	}
-	return s.db.ConfirmPause(ctx, db, subscriptionsdb.ConfirmPauseParams{
+	return s.db.PauseConfirm(ctx, db, subscriptionsdb.PauseConfirmParams{
 		ID: p.ID, FromState: p.State, State: to, Now: s.deps.Clock.Now(),
 	})
 }
@@ -142,7 +142,7 @@ func (s *Pauses) confirmed(ctx context.Context, p lifecycle.CollectionPause, n i
 	if err != nil || n == 1 {
 		return err
 	}
-	if err := s.db.ReleasePause(ctx, s.deps.Pool, p.ID); err != nil {
+	if err := s.db.PauseRelease(ctx, s.deps.Pool, p.ID); err != nil {
 		return err
 	}
 	return s.requestPause(ctx, p.ID)
@@ -202,8 +202,8 @@ const MaxDropRounds = 3
 // cycle can be ordered again.
 func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) error {
 	since := s.deps.Calendar.DateOf(s.deps.Clock.Now().Add(-retriesReach))
-	debits, err := s.db.ListDebitsSince(ctx, s.deps.Pool,
-		subscriptionsdb.ListDebitsSinceParams{SubscriptionID: sub.ID, Since: since})
+	debits, err := s.db.DebitListSince(ctx, s.deps.Pool,
+		subscriptionsdb.DebitListSinceParams{SubscriptionID: sub.ID, Since: since})
 	if err != nil {
 		return fmt.Errorf("list debits: %w", err)
 	}
@@ -216,8 +216,8 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 				return errors.Join(err, calls.ErrDebitUnderWay)
 			}
 			// The order may have been found since the debit was read: what it has made is dropped, too.
-			d, err = s.db.GetDebit(ctx, s.deps.Pool,
-				subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle})
+			d, err = s.db.DebitGet(ctx, s.deps.Pool,
+				subscriptionsdb.DebitGetParams{SubscriptionID: sub.ID, Cycle: d.Cycle})
 			if errors.Is(err, pgx.ErrNoRows) || err == nil && d.PaidAt != nil {
 				continue
 			}
@@ -241,7 +241,7 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 			}
 			continue
 		}
-		err = s.db.ForgetDebit(ctx, s.deps.Pool, subscriptionsdb.ForgetDebitParams{
+		err = s.db.DebitForget(ctx, s.deps.Pool, subscriptionsdb.DebitForgetParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, GatewayPaymentID: d.GatewayPaymentID,
 		})
 		if err != nil {
@@ -319,11 +319,11 @@ func (s *Pauses) madeAhead(sub lifecycle.Row, reported *time.Time) *time.Time {
 // postponePause lets go of a pause that was not carried out; one that was turned the
 // other way meanwhile is asked about at once. The sweep takes up what nobody looks at.
 func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause, why error) error {
-	n, err := s.db.PostponePause(ctx, s.deps.Pool, subscriptionsdb.PostponePauseParams{
+	n, err := s.db.PausePostpone(ctx, s.deps.Pool, subscriptionsdb.PausePostponeParams{
 		ID: p.ID, State: p.State, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter),
 	})
 	if err == nil && n == 0 {
-		err = s.db.ReleasePause(ctx, s.deps.Pool, p.ID)
+		err = s.db.PauseRelease(ctx, s.deps.Pool, p.ID)
 		return errors.Join(err, s.requestPause(ctx, p.ID))
 	}
 	return errors.Join(why, err)
@@ -332,7 +332,7 @@ func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause,
 // SweepPause takes up a pause that nobody asks about.
 func (s *Pauses) SweepPause(ctx context.Context, id objectid.ID) error {
 	return s.Order().Sweep(ctx, pauseIntent(id), func() error { return s.CarryOutPause(ctx, id) }, func() error {
-		return s.db.DeferPause(ctx, s.deps.Pool,
-			subscriptionsdb.DeferPauseParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
+		return s.db.PauseDefer(ctx, s.deps.Pool,
+			subscriptionsdb.PauseDeferParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }

@@ -32,7 +32,7 @@ func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	now := s.deps.Clock.Now()
 	next := s.deps.Calendar.DateOf(s.deps.Calendar.MonthsOn(s.deps.Calendar.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
 	for _, after := range s.deps.Config.PixRetryDays {
-		p := subscriptionsdb.InsertDebitRetryParams{
+		p := subscriptionsdb.DebitRetryInsertParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: lifecycle.DateAfter(d.DueDate, after), Now: now,
 		}
 		by := state.RetryAfterFailure
@@ -49,7 +49,7 @@ func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 		if p.State != state.RetryPlanned {
 			p.Reason, p.EndedAt = new(state.Retries.ReasonOf(by)), &now
 		}
-		if err := s.db.InsertDebitRetry(ctx, tx, p); err != nil {
+		if err := s.db.DebitRetryInsert(ctx, tx, p); err != nil {
 			return fmt.Errorf("plan retry: %w", err)
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Debits) InTime(day pgtype.Date) bool {
 func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, by state.RetryAction,
 	reason string) error {
 	from, to := state.Retries.Of(by)
-	err := s.db.EndDebitRetries(ctx, tx, subscriptionsdb.EndDebitRetriesParams{
+	err := s.db.DebitRetryEnd(ctx, tx, subscriptionsdb.DebitRetryEndParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, FromStates: from, ToStates: to,
 		Reason: new(cmp.Or(state.Retries.ReasonOf(by), reason)), Now: new(s.deps.Clock.Now()),
 	})
@@ -86,7 +86,7 @@ func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 		return nil, false, err
 	}
 	now := s.deps.Clock.Now()
-	if err := s.db.SetDebitPaid(ctx, tx, subscriptionsdb.SetDebitPaidParams{
+	if err := s.db.DebitSetPaid(ctx, tx, subscriptionsdb.DebitSetPaidParams{
 		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now,
 	}); err != nil {
 		return nil, false, fmt.Errorf("note paid debit: %w", err)
@@ -94,8 +94,8 @@ func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if err := s.EndRetriesTx(ctx, tx, d, pgtype.Date{}, state.RetryDebitPaid, ""); err != nil {
 		return nil, false, err
 	}
-	older, err = s.db.HasLaterFailedDebit(ctx, tx,
-		subscriptionsdb.HasLaterFailedDebitParams{SubscriptionID: sub.ID, Cycle: d.Cycle, PassedOver: new(FailedGone)})
+	older, err = s.db.DebitHasLaterFailed(ctx, tx,
+		subscriptionsdb.DebitHasLaterFailedParams{SubscriptionID: sub.ID, Cycle: d.Cycle, PassedOver: new(FailedGone)})
 	if err != nil {
 		return nil, false, fmt.Errorf("read later debits: %w", err)
 	}
@@ -109,7 +109,7 @@ func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 		return err
 	}
 	now := s.deps.Clock.Now()
-	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{
+	err = s.db.DebitSetFailed(ctx, tx, subscriptionsdb.DebitSetFailedParams{
 		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(FailedGone),
 	})
 	if err != nil {
@@ -148,8 +148,8 @@ func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Deb
 // RetriesOf are the next planned retry of a debit, and the one that is with the bank.
 func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB,
 	d lifecycle.Debit) (next, open *lifecycle.Retry, err error) {
-	all, err := s.db.ListDebitRetries(ctx, db,
-		subscriptionsdb.ListDebitRetriesParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
+	all, err := s.db.DebitRetryList(ctx, db,
+		subscriptionsdb.DebitRetryListParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
 	if err != nil {
 		return nil, nil, fmt.Errorf("list retries: %w", err)
 	}
@@ -203,7 +203,7 @@ func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Row,
 	if !sub.PixAutomatic {
 		return false, code, false, nil
 	}
-	d, err := s.db.GetDebitByPayment(ctx, s.deps.Pool, &paymentID)
+	d, err := s.db.DebitGetByPayment(ctx, s.deps.Pool, &paymentID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, code, false, nil
 	}

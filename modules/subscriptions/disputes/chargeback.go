@@ -75,7 +75,7 @@ func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycl
 // to be asked for: they were told that the money comes back. What stands on the list of
 // unapplied payments is not: people decide about it.
 func (s *Disputes) notWithdrawnTx(ctx context.Context, tx pgx.Tx, of lifecycle.Row, paid gateway.LedgerPayment) error {
-	withdrawn, err := s.db.ListWithdrawals(ctx, tx, of.ID)
+	withdrawn, err := s.db.TransitionListWithdrawals(ctx, tx, of.ID)
 	if err != nil || len(withdrawn) == 0 {
 		return err
 	}

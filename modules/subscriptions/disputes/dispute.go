@@ -91,7 +91,7 @@ func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // have replaced it, the one that its customer has by them now. A renewal that waits for
 // its card is ended: it would open what is held.
 func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) ([]*lifecycle.Row, error) {
-	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
+	renewals, err := s.db.SubscriptionLockRenewals(ctx, tx, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("lock renewals: %w", err)
 	}
@@ -131,7 +131,7 @@ func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 // were held with it.
 func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	lift func(r *lifecycle.Row) error) error {
-	renewals, err := s.db.LockRenewalsOf(ctx, tx, sub.ID)
+	renewals, err := s.db.SubscriptionLockRenewals(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("lock renewals: %w", err)
 	}
@@ -250,15 +250,15 @@ func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
 			if d.State != gateway.DisputeOpen && d.State != gateway.DisputeLost {
 				continue
 			}
-			lifted, err := s.db.IsActivatedSince(ctx, tx,
-				subscriptionsdb.IsActivatedSinceParams{CustomerID: sub.CustomerID, Since: d.OpenedAt})
+			lifted, err := s.db.TransitionActivatedSince(ctx, tx,
+				subscriptionsdb.TransitionActivatedSinceParams{CustomerID: sub.CustomerID, Since: d.OpenedAt})
 			if err != nil {
 				return fmt.Errorf("read who has activated: %w", err)
 			}
 			if lifted {
 				continue
 			}
-			disputed, err := s.db.GetSubscriptionForUpdate(ctx, tx, d.LocalID)
+			disputed, err := s.db.SubscriptionLock(ctx, tx, d.LocalID)
 			if err != nil {
 				return fmt.Errorf("read disputed subscription: %w", err)
 			}
@@ -310,11 +310,11 @@ func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) er
 			since = d.OpenedAt
 		}
 	}
-	open, err := s.db.LockOpenPause(ctx, tx, sub.ID)
+	open, err := s.db.PauseLockOpen(ctx, tx, sub.ID)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		id := objectid.At(now)
-		if err := s.db.InsertPause(ctx, tx, subscriptionsdb.InsertPauseParams{
+		if err := s.db.PauseInsert(ctx, tx, subscriptionsdb.PauseInsertParams{
 			ID: id, SubscriptionID: sub.ID, Since: since, Now: now,
 		}); err != nil {
 			return fmt.Errorf("write pause: %w", err)

@@ -165,7 +165,7 @@ const SlippedNote = "Charged while another payment of the subscription was dispu
 // where it is not the subscription's.
 func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	p gateway.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
-	c, err := s.db.GetRenewalChargeByPayment(ctx, tx, subscriptionsdb.GetRenewalChargeByPaymentParams{
+	c, err := s.db.RenewalChargeGetByPayment(ctx, tx, subscriptionsdb.RenewalChargeGetByPaymentParams{
 		Gateway: p.Gateway, GatewayPaymentID: &p.Payment.ID,
 	})
 	switch {

@@ -53,7 +53,7 @@ func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentI
 	claim time.Duration) error {
 	now := s.deps.Clock.Now()
 	lost := now.Add(-claim)
-	m, err := s.db.ClaimDunningMail(ctx, s.deps.Pool, subscriptionsdb.ClaimDunningMailParams{
+	m, err := s.db.DunningMailClaim(ctx, s.deps.Pool, subscriptionsdb.DunningMailClaimParams{
 		SubscriptionID: id, PaymentID: paymentID, Day: int32(day), Now: &now, LostSince: &lost, //nolint:gosec // a configured number of days
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -63,7 +63,7 @@ func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentI
 		return fmt.Errorf("claim dunning mail: %w", err)
 	}
 	sent, failed := s.writeDunning(ctx, m)
-	after := subscriptionsdb.ReleaseDunningMailParams{
+	after := subscriptionsdb.DunningMailReleaseParams{
 		SubscriptionID: id, PaymentID: paymentID, Day: m.Day, DueAt: m.DueAt,
 	}
 	switch now := s.deps.Clock.Now(); {
@@ -74,7 +74,7 @@ func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentI
 	default:
 		after.DroppedAt = &now
 	}
-	if err := s.db.ReleaseDunningMail(context.WithoutCancel(ctx), s.deps.Pool, after); err != nil {
+	if err := s.db.DunningMailRelease(context.WithoutCancel(ctx), s.deps.Pool, after); err != nil {
 		return errors.Join(failed, fmt.Errorf("note dunning mail: %w", err))
 	}
 	return failed
@@ -83,7 +83,7 @@ func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentI
 // writeDunning writes and sends the mail; sent is false when there is nothing to
 // be asked for any more, or nobody to be asked.
 func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.SubscriptionsDunningMail) (sent bool, err error) {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, m.SubscriptionID)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, m.SubscriptionID)
 	if err != nil {
 		return false, fmt.Errorf("read subscription: %w", err)
 	}
@@ -98,7 +98,7 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.Subscripti
 	if err != nil {
 		return false, err
 	}
-	plan, err := s.db.GetPlanByPlanID(ctx, s.deps.Pool, sub.PlanID)
+	plan, err := s.db.PlanGetByPlanID(ctx, s.deps.Pool, sub.PlanID)
 	if err != nil {
 		return false, fmt.Errorf("read plan: %w", err)
 	}
@@ -128,8 +128,8 @@ func (s *Dunning) MailDueDunning(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	lost := now.Add(-DunningClaim)
-	due, err := s.db.ListDueDunningMails(ctx, s.deps.Pool,
-		subscriptionsdb.ListDueDunningMailsParams{Now: now, LostSince: &lost})
+	due, err := s.db.DunningMailListDue(ctx, s.deps.Pool,
+		subscriptionsdb.DunningMailListDueParams{Now: now, LostSince: &lost})
 	if err != nil {
 		return fmt.Errorf("list dunning mails: %w", err)
 	}

@@ -72,7 +72,7 @@ func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 		amount = sub.PriceCents * int64(sub.PeriodMonths)
 	}
 	args := DunningArgs{SubscriptionID: sub.ID, PaymentID: failed.ID, Day: int32(day)} //nolint:gosec // a number of days
-	n, err := s.db.InsertDunningMail(ctx, tx, subscriptionsdb.InsertDunningMailParams{
+	n, err := s.db.DunningMailInsert(ctx, tx, subscriptionsdb.DunningMailInsertParams{
 		SubscriptionID: sub.ID, PaymentID: failed.ID, Day: args.Day, AmountCents: amount, DueAt: due, Now: now,
 	})
 	if err != nil {

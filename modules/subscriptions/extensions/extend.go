@@ -128,7 +128,7 @@ func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 // given comes after that.
 func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (time.Time, error) {
 	next := *sub.NextBillingDate
-	d, err := s.db.GetDebit(ctx, tx, subscriptionsdb.GetDebitParams{
+	d, err := s.db.DebitGet(ctx, tx, subscriptionsdb.DebitGetParams{
 		SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(next),
 	})
 	switch {
@@ -150,8 +150,8 @@ func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 	if most := lifecycle.TraitsOf(sub).MostFreeYears; most > 0 && to.After(now.AddDate(most, 0, 0)) {
 		return fault.Conflict("Gateway B accepts no charge more than %s ahead.", fault.Count(most, "year"))
 	}
-	n, err := s.db.LengthenChargeMove(ctx, tx,
-		subscriptionsdb.LengthenChargeMoveParams{SubscriptionID: sub.ID, ToAt: to, Now: now})
+	n, err := s.db.ChargeMoveLengthen(ctx, tx,
+		subscriptionsdb.ChargeMoveLengthenParams{SubscriptionID: sub.ID, ToAt: to, Now: now})
 	if err != nil {
 		return fmt.Errorf("lengthen charge move: %w", err)
 	}
@@ -159,7 +159,7 @@ func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 		return nil // its job, or the sweep, takes it up
 	}
 	id := objectid.At(now)
-	err = s.db.InsertChargeMove(ctx, tx, subscriptionsdb.InsertChargeMoveParams{
+	err = s.db.ChargeMoveInsert(ctx, tx, subscriptionsdb.ChargeMoveInsertParams{
 		ID: id, SubscriptionID: sub.ID, FromAt: from, ToAt: to, CreatedByID: lifecycle.CallerID(ctx), Now: now,
 	})
 	if err != nil {
@@ -215,7 +215,7 @@ func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (lifecycle.Row, error) {
 	id := e.SubscriptionID
 	if id == "" {
-		living, err := s.db.GetLiveSubscription(ctx, tx, e.CustomerID)
+		living, err := s.db.SubscriptionGetLive(ctx, tx, e.CustomerID)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return lifecycle.Row{}, fault.Conflict("The customer has no live subscription.")
 		}
@@ -224,7 +224,7 @@ func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 		}
 		id = living.ID
 	}
-	sub, err := s.db.GetSubscriptionForUpdate(ctx, tx, id)
+	sub, err := s.db.SubscriptionLock(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return lifecycle.Row{}, fault.NotFound("Subscription").WithField("subscription_id")
 	}

@@ -47,11 +47,11 @@ func (ChargeMoveArgs) Kind() string { return "subscriptions_charge_move" }
 // MoveCharge has the gateway charge next when the extension ends. When that fails the
 // looks repeat it.
 func (s *Extensions) MoveCharge(ctx context.Context, id objectid.ID) error {
-	move, err := s.db.GetChargeMove(ctx, s.deps.Pool, id)
+	move, err := s.db.ChargeMoveGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return fmt.Errorf("read charge move: %w", err)
 	}
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, move.SubscriptionID)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, move.SubscriptionID)
 	if err != nil {
 		return err
 	}
@@ -87,22 +87,22 @@ func (s *Extensions) order(call func(context.Context, objectid.ID) error) *inten
 // requestChargeMove asks the gateway once. Repeating it is harmless: it looks first.
 func (s *Extensions) requestChargeMove(ctx context.Context, id objectid.ID) error {
 	until := s.deps.Clock.Now().Add(chargeMoveLease)
-	move, err := s.db.BeginChargeMove(ctx, s.deps.Pool, subscriptionsdb.BeginChargeMoveParams{ID: id, Until: until})
+	move, err := s.db.ChargeMoveBegin(ctx, s.deps.Pool, subscriptionsdb.ChargeMoveBeginParams{ID: id, Until: until})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // it is over
 	}
 	if err != nil {
 		return fmt.Errorf("begin charge move: %w", err)
 	}
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, move.SubscriptionID)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, move.SubscriptionID)
 	if err != nil {
 		return err
 	}
 	if sub.Status.Ended() || !move.ToAt.After(s.deps.Clock.Now()) {
 		return s.endChargeMove(ctx, sub, move, state.MoveOvertaken, nil)
 	}
-	paused, err := s.db.HasPauseSince(ctx, s.deps.Pool,
-		subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: s.deps.Clock.Now()})
+	paused, err := s.db.PauseExistsSince(ctx, s.deps.Pool,
+		subscriptionsdb.PauseExistsSinceParams{SubscriptionID: sub.ID, At: s.deps.Clock.Now()})
 	if err != nil || paused {
 		return errors.Join(err, calls.ErrPauseUnderWay) // nothing is charged meanwhile
 	}
@@ -220,7 +220,7 @@ func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move chargeMove,
 	if err != nil {
 		return 0, err
 	}
-	return s.db.EndChargeMove(ctx, tx, subscriptionsdb.EndChargeMoveParams{
+	return s.db.ChargeMoveEnd(ctx, tx, subscriptionsdb.ChargeMoveEndParams{
 		ID: move.ID, FromState: move.State, State: to, ToAt: move.ToAt, Now: new(s.deps.Clock.Now()), Refusal: refusal,
 	})
 }
@@ -228,8 +228,8 @@ func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move chargeMove,
 // SweepChargeMove takes up an extension's next charge that nobody asks about.
 func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error {
 	return s.Order().Sweep(ctx, chargeMoveIntent(id), func() error { return s.MoveCharge(ctx, id) }, func() error {
-		return s.db.PostponeChargeMove(ctx, s.deps.Pool,
-			subscriptionsdb.PostponeChargeMoveParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
+		return s.db.ChargeMovePostpone(ctx, s.deps.Pool,
+			subscriptionsdb.ChargeMovePostponeParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
 	})
 }
 
@@ -274,8 +274,8 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row,
 		if sub.Status.Ended() || sub.ExpiresAt != nil && !sub.ExpiresAt.Equal(move.ToAt) {
 			return nil // something else has moved the end since
 		}
-		earlier, err := s.db.GoesOnAfter(ctx, tx,
-			subscriptionsdb.GoesOnAfterParams{SubscriptionID: sub.ID, Since: move.FromAt.Add(-time.Second)})
+		earlier, err := s.db.ChargeMoveGoesBeyond(ctx, tx,
+			subscriptionsdb.ChargeMoveGoesBeyondParams{SubscriptionID: sub.ID, Since: move.FromAt.Add(-time.Second)})
 		if err != nil {
 			return fmt.Errorf("read earlier extension: %w", err)
 		}

@@ -175,8 +175,8 @@ func (s *Calendar) SetRemote(r *Row, remote *gateway.RemoteSubscription) {
 }
 
 // DuePixParams asks for the PIX that nobody has paid in time.
-func (s *Calendar) DuePixParams(now time.Time) subscriptionsdb.ListDuePixParams {
-	return subscriptionsdb.ListDuePixParams{Now: &now, PendingSince: now.Add(-s.cfg.PixPendingTTL)}
+func (s *Calendar) DuePixParams(now time.Time) subscriptionsdb.SubscriptionListDuePixParams {
+	return subscriptionsdb.SubscriptionListDuePixParams{Now: &now, PendingSince: now.Add(-s.cfg.PixPendingTTL)}
 }
 
 // AddMonths moves an instant by calendar months as they pass in the zone, and

@@ -34,9 +34,9 @@ func (s *Calendar) DebitAt(cycle time.Time) time.Time {
 }
 
 // DueDebitParams looks a little further than the lead, since weekends vary it.
-func (s *Calendar) DueDebitParams(now time.Time) subscriptionsdb.ListDueDebitsParams {
+func (s *Calendar) DueDebitParams(now time.Time) subscriptionsdb.SubscriptionListDueDebitsParams {
 	horizon := businessDays(now, debitLead, s.cfg.Zone)
-	return subscriptionsdb.ListDueDebitsParams{
+	return subscriptionsdb.SubscriptionListDueDebitsParams{
 		Horizon: &horizon, Zone: s.cfg.Zone.String(), Since: now.Add(-DebitSilence),
 	}
 }

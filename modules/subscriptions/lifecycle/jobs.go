@@ -145,7 +145,7 @@ const WithdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
 // GiveBackWithdrawnTx has a job give back what the withdrawal from a subscription, or from one
 // that followed it by renewals, still has; where nobody withdrew there is nothing to do.
 func (s *Store) GiveBackWithdrawnTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	withdrawn, err := s.db.ListWithdrawals(ctx, tx, id)
+	withdrawn, err := s.db.TransitionListWithdrawals(ctx, tx, id)
 	if err != nil {
 		return fmt.Errorf("read withdrawals: %w", err)
 	}

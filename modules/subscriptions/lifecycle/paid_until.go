@@ -50,7 +50,7 @@ func (s *Reads) FirstUnpaid(ctx context.Context, db postgres.DB, sub Row) (time.
 	if err != nil {
 		return due, err
 	}
-	extended, err := s.db.GetLastChargeMove(ctx, db, sub.ID)
+	extended, err := s.db.ChargeMoveGetLast(ctx, db, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return due, nil
 	}
@@ -84,7 +84,7 @@ func (s *Reads) GivenUp(sub Row, end *time.Time, wasPaid bool) string {
 // its period begins. Then what is paid ends where that period begins. Nil while it is not
 // known what has failed.
 func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Row) (*time.Time, error) {
-	all, err := s.db.ListUnpaidDebits(ctx, db, sub.ID)
+	all, err := s.db.DebitListUnpaid(ctx, db, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read unpaid debits: %w", err)
 	}

@@ -35,7 +35,7 @@ func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) err
 // turnOpenTx turns the subscription's pause that is not over; without one there is nothing to do.
 func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by state.PauseAction,
 	until *time.Time) error {
-	open, err := s.db.LockOpenPause(ctx, tx, id)
+	open, err := s.db.PauseLockOpen(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p CollectionPause, b
 		return err
 	}
 	now := s.deps.Clock.Now()
-	err = s.db.TurnPause(ctx, tx, subscriptionsdb.TurnPauseParams{
+	err = s.db.PauseTurn(ctx, tx, subscriptionsdb.PauseTurnParams{
 		ID: p.ID, State: to, Since: since, Until: until, Now: now,
 	})
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p CollectionPause, b
 // any more.
 func (s *Store) VoidPauses(ctx context.Context, db postgres.DB, id objectid.ID, at time.Time) error {
 	from, to := state.Pauses.Of(state.PauseOvertaken)
-	err := s.db.VoidPauses(ctx, db, subscriptionsdb.VoidPausesParams{
+	err := s.db.PauseVoid(ctx, db, subscriptionsdb.PauseVoidParams{
 		SubscriptionID: id, FromStates: from, ToStates: to, Now: &at,
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) 
 	if !Recurs(sub) || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
 		return false, nil
 	}
-	return s.db.GoesOnAfter(ctx, tx, subscriptionsdb.GoesOnAfterParams{
+	return s.db.ChargeMoveGoesBeyond(ctx, tx, subscriptionsdb.ChargeMoveGoesBeyondParams{
 		SubscriptionID: sub.ID, Since: sub.ExpiresAt.Add(-time.Second),
 	})
 }
@@ -31,7 +31,7 @@ func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) 
 // IsPausedTx reports whether nothing is to be collected for the subscription now, or
 // whether the gateway has not confirmed yet that it collects again.
 func (s *Reads) IsPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
-	_, err := s.db.LockOpenPause(ctx, tx, id)
+	_, err := s.db.PauseLockOpen(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -40,7 +40,7 @@ func (s *Reads) IsPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool
 
 // PausedLatelyTx is IsPausedTx for what was read a moment ago.
 func (s *Reads) PausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
-	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{
+	return s.db.PauseExistsSince(ctx, tx, subscriptionsdb.PauseExistsSinceParams{
 		SubscriptionID: id, At: s.deps.Clock.Now().Add(-time.Hour),
 	})
 }
@@ -52,13 +52,13 @@ func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, remote gateway
 	if !remote.Inactive {
 		return false, nil
 	}
-	return s.db.HasPauseSince(ctx, tx, subscriptionsdb.HasPauseSinceParams{SubscriptionID: sub.ID, At: at})
+	return s.db.PauseExistsSince(ctx, tx, subscriptionsdb.PauseExistsSinceParams{SubscriptionID: sub.ID, At: at})
 }
 
 // ExtendedTo is the end of an extension whose order is open: what the gateway tells
 // meanwhile of its period is from before it. Nil: there is none.
 func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Row) (*time.Time, error) {
-	last, err := s.db.GetLastChargeMove(ctx, db, sub.ID)
+	last, err := s.db.ChargeMoveGetLast(ctx, db, sub.ID)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), err == nil && last.State != "open":
 		return nil, nil //nolint:nilnil // nil is the answer
@@ -71,7 +71,7 @@ func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Row) (*time.
 // CycleOfTx is the beginning of the cycle that a payment pays; nil when it is no
 // debit of the subscription.
 func (s *Reads) CycleOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID string) (*time.Time, error) {
-	d, err := s.db.GetDebitByPayment(ctx, tx, &paymentID)
+	d, err := s.db.DebitGetByPayment(ctx, tx, &paymentID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
 		return nil, nil //nolint:nilnil // nil is the answer: no debit
 	}
@@ -86,7 +86,7 @@ func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID str
 	if !sub.PixAutomatic || paymentID == "" {
 		return Debit{}, false, nil
 	}
-	d, err = s.db.GetDebitByPayment(ctx, tx, &paymentID)
+	d, err = s.db.DebitGetByPayment(ctx, tx, &paymentID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
 		return Debit{}, false, nil
 	}
@@ -102,7 +102,7 @@ func (s *Reads) Find(ctx context.Context, db postgres.DB, id string) (Row, error
 	if !objectid.Valid(id) {
 		return Row{}, fault.InvalidAt(objectid.ErrMalformed.Error(), "path", "id")
 	}
-	sub, err := s.db.GetSubscription(ctx, db, objectid.ID(id))
+	sub, err := s.db.SubscriptionGet(ctx, db, objectid.ID(id))
 	if postgres.IsNoRows(err) {
 		return Row{}, fault.NotFound("Subscription")
 	}
@@ -118,7 +118,7 @@ func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool
 	if int(sub.PaymentFailures) >= s.deps.Config.MaxPaymentFailures {
 		return false, nil
 	}
-	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
+	reason, err := s.db.TransitionGetLastReason(ctx, tx, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return true, nil
 	}
@@ -127,7 +127,7 @@ func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool
 
 // Current returns the customer's live subscription; 404 when there is none.
 func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Row, error) {
-	sub, err := s.db.GetLiveSubscription(ctx, s.deps.Pool, customerID)
+	sub, err := s.db.SubscriptionGetLive(ctx, s.deps.Pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Row{}, fault.NotFound("Subscription")
 	}
@@ -140,7 +140,7 @@ func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Row, error
 // WaitingRenewal is the customer's renewal that waits; ok is false when there is none.
 func (s *Reads) WaitingRenewal(ctx context.Context, db postgres.DB,
 	customerID objectid.ID) (waiting Row, ok bool, err error) {
-	waiting, err = s.db.GetWaitingRenewal(ctx, db, customerID)
+	waiting, err = s.db.SubscriptionGetWaitingRenewal(ctx, db, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Row{}, false, nil
 	}
@@ -172,7 +172,7 @@ func (s *Reads) SuspendedByTx(ctx context.Context, tx pgx.Tx, sub Row) (gateway.
 	case sub.HasChargeback:
 		return gateway.ReasonHeldByDispute, nil
 	}
-	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
+	reason, err := s.db.TransitionGetLastReason(ctx, tx, sub.ID)
 	if err == nil && reason == suspendedByAdmin {
 		return gateway.ReasonHeldByAdmin, nil
 	}
@@ -188,7 +188,7 @@ func (s *Reads) RenewalChain(ctx context.Context, db postgres.DB, sub Row) ([]Ro
 	if sub.RenewsID == nil {
 		return []Row{sub}, nil
 	}
-	chain, err := s.db.ListRenewalChain(ctx, db, sub.ID)
+	chain, err := s.db.SubscriptionListRenewals(ctx, db, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list what subscription %s renews: %w", sub.ID, err)
 	}

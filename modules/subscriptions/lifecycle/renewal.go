@@ -24,7 +24,7 @@ const (
 // that makes the renewal active: its customer always has one of them. Money that the
 // old one took meanwhile for time that the new one will charge, too, is listed.
 func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, renewal Row) error {
-	old, err := s.db.GetSubscriptionForUpdate(ctx, tx, *renewal.RenewsID)
+	old, err := s.db.SubscriptionLock(ctx, tx, *renewal.RenewsID)
 	if err != nil {
 		return fmt.Errorf("read renewed subscription: %w", err)
 	}
@@ -77,7 +77,7 @@ func (s *Store) EndWaitingTx(ctx context.Context, tx pgx.Tx, ended Row, c Change
 	if err != nil || !ok || *waiting.RenewsID != ended.ID {
 		return err
 	}
-	locked, err := s.db.GetSubscriptionForUpdate(ctx, tx, waiting.ID)
+	locked, err := s.db.SubscriptionLock(ctx, tx, waiting.ID)
 	if err != nil {
 		return fmt.Errorf("read renewal: %w", err)
 	}

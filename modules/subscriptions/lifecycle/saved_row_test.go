@@ -31,7 +31,7 @@ func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 	s := newStore(t, db)
 	s.deps.Clock = clock.NewFake(time.Now())
 	id := subscriptionstest.In(t, db, accountstest.Customer(t, db).ID, string(state.Cancelled))
-	found, err := s.db.GetSubscription(t.Context(), db, id)
+	found, err := s.db.SubscriptionGet(t.Context(), db, id)
 	require.NoError(t, err)
 
 	changed := found
@@ -44,7 +44,7 @@ func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 		saved, err = s.saveTx(t.Context(), tx, found, changed, named{"test", state.AllColumns}, IntentEnd{})
 		return err
 	}))
-	read, err := s.db.GetSubscription(t.Context(), db, id)
+	read, err := s.db.SubscriptionGet(t.Context(), db, id)
 	require.NoError(t, err)
 	require.Equal(t, read, saved)
 	require.NotEqual(t, found.GwbPriceID, read.GwbPriceID)
@@ -81,7 +81,7 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 	s.deps.Log = secrettest.Logger(t, &log)
 	customer := accountstest.Customer(t, db).ID
 	now := s.deps.Clock.Now()
-	charge, err := s.db.InsertRenewalCharge(t.Context(), db, subscriptionsdb.InsertRenewalChargeParams{
+	charge, err := s.db.RenewalChargeInsert(t.Context(), db, subscriptionsdb.RenewalChargeInsertParams{
 		ID: objectid.New(), SubscriptionID: subscriptionstest.Active(t, db, customer), CustomerID: customer,
 		Gateway:     gateway.GWA,
 		AmountCents: 4990, PayableUntil: now, LookAt: &now, Now: now,
@@ -100,7 +100,7 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 		c.IntentOpen, c.LookAt = false, nil
 	})
 	require.NoError(t, err)
-	found, err := s.db.GetRenewalCharge(t.Context(), db, charge.ID)
+	found, err := s.db.RenewalChargeGet(t.Context(), db, charge.ID)
 	require.NoError(t, err)
 	require.Equal(t, found, saved)
 	require.Empty(t, log.String())
@@ -110,7 +110,7 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 	require.NoError(t, err)
 	_, err = edit(saved, state.CodeGone, func(c *RenewalCharge) { c.State, c.PixPayload = state.ChargeGone, nil })
 	require.NoError(t, err)
-	found, err = s.db.GetRenewalCharge(t.Context(), db, charge.ID)
+	found, err = s.db.RenewalChargeGet(t.Context(), db, charge.ID)
 	require.NoError(t, err)
 	require.Equal(t, "meanwhile", nullable.Value(found.PixImage))
 	require.Equal(t, state.ChargeGone, found.State)
@@ -131,14 +131,14 @@ func TestAChangeWritesWhatDiffers(t *testing.T) {
 	s.deps.Log = secrettest.Logger(t, &log)
 	id := subscriptionstest.In(t, db, accountstest.Customer(t, db).ID, string(state.Active))
 	edit := func(as state.Edit, edit func(r *Row)) Row {
-		read, err := s.db.GetSubscription(t.Context(), db, id)
+		read, err := s.db.SubscriptionGet(t.Context(), db, id)
 		require.NoError(t, err)
 		_, err = db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET pix_payload = 'meanwhile' WHERE id = $1",
 			id)
 		require.NoError(t, err)
 		require.NoError(t, postgres.InTx(t.Context(), db,
 			func(tx pgx.Tx) error { return s.EditTx(t.Context(), tx, &read, as, edit) }))
-		read, err = s.db.GetSubscription(t.Context(), db, id)
+		read, err = s.db.SubscriptionGet(t.Context(), db, id)
 		require.NoError(t, err)
 		require.Equal(t, "meanwhile", nullable.Value(read.PixPayload))
 		return read

@@ -44,7 +44,7 @@ func TestStateChangesCompareAndSet(t *testing.T) {
 	s := newStore(t, db)
 	customer := accountstest.Customer(t, db)
 	id := subscriptionstest.In(t, db, customer.ID, "pending")
-	read, err := s.db.GetSubscription(t.Context(), db, id)
+	read, err := s.db.SubscriptionGet(t.Context(), db, id)
 	require.NoError(t, err)
 	move := func(sub Row, action state.Action) error {
 		return postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
@@ -54,10 +54,10 @@ func TestStateChangesCompareAndSet(t *testing.T) {
 	}
 	require.NoError(t, move(read, state.PaymentSettles))
 	require.ErrorIs(t, move(read, state.PixRunsOut), errMoved)
-	history, err := s.db.ListTransitions(t.Context(), db, id)
+	history, err := s.db.TransitionList(t.Context(), db, id)
 	require.NoError(t, err)
 	require.Len(t, history, 2)
-	now, err := s.db.GetSubscription(t.Context(), db, id)
+	now, err := s.db.SubscriptionGet(t.Context(), db, id)
 	require.NoError(t, err)
 	require.Equal(t, state.Active, now.Status)
 }

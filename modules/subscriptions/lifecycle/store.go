@@ -41,7 +41,7 @@ func (s *Store) LockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.I
 	if err := s.LockCustomerTx(ctx, tx, customerID); err != nil {
 		return Row{}, err
 	}
-	return s.db.GetSubscriptionForUpdate(ctx, tx, id)
+	return s.db.SubscriptionLock(ctx, tx, id)
 }
 
 // LockCustomerTx lets a deleted customer pass: what they owe and are owed goes on.
@@ -130,7 +130,7 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 	if c.Event != nil {
 		c.Actor = CallerID(ctx)
 	}
-	err := s.db.InsertTransition(ctx, tx, subscriptionsdb.InsertTransitionParams{
+	err := s.db.TransitionInsert(ctx, tx, subscriptionsdb.TransitionInsertParams{
 		SubscriptionID: sub.ID, CustomerID: sub.CustomerID, At: sub.RegisterUpdateDate, FromStatus: nullable.Ptr(from),
 		ToStatus: sub.Status, Reason: reason, Source: c.Source, ActorID: c.Actor, EventID: c.Event,
 	})
@@ -303,7 +303,7 @@ func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 		return err
 	}
 	now := s.deps.Clock.Now()
-	n, err := s.db.BeginTrial(ctx, tx, subscriptionsdb.BeginTrialParams{SubscriptionID: &sub.ID, Now: &now})
+	n, err := s.db.TrialBegin(ctx, tx, subscriptionsdb.TrialBeginParams{SubscriptionID: &sub.ID, Now: &now})
 	if err != nil {
 		return fmt.Errorf("begin trial: %w", err)
 	}

@@ -36,7 +36,7 @@ func (PlanMoveArgs) Kind() string { return "subscriptions_plan_move" }
 // CreateIntentTx writes the order to move a subscription to a plan. The same order
 // again is the one that is open; another one has to wait for it.
 func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, plan subscriptionsdb.Plan) error {
-	open, err := s.db.GetOpenPlanMove(ctx, tx, sub.ID)
+	open, err := s.db.PlanMoveGetOpen(ctx, tx, sub.ID)
 	if err == nil {
 		if open.PlanID != plan.PlanID {
 			return fault.Conflict("The subscription is being moved to the plan %s. Try again in a few minutes.",
@@ -49,7 +49,7 @@ func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	}
 	now := s.deps.Clock.Now()
 	id, at := objectid.At(now), now.Add(s.deps.Config.RecoveryDelay)
-	err = s.db.InsertPlanMove(ctx, tx, subscriptionsdb.InsertPlanMoveParams{
+	err = s.db.PlanMoveInsert(ctx, tx, subscriptionsdb.PlanMoveInsertParams{
 		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents, NextTryAt: &at,
 		CreatedByID: lifecycle.CallerID(ctx), Now: now,
 	})
@@ -86,7 +86,7 @@ func CheckMovable(sub lifecycle.Row) (local bool, err error) {
 // CheckNoCodeTx refuses to move a subscription while a PIX code asks for a further
 // period at the old price: 409.
 func (s *Plans) CheckNoCodeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
-	charge, err := s.db.GetOpenRenewalCharge(ctx, tx, sub.ID)
+	charge, err := s.db.RenewalChargeGetOpen(ctx, tx, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (s *Plans) CheckNoCodeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row)
 // FinishMoves asks the gateways for the new prices of the subscriptions' open
 // moves, one after the other. The first that fails is told.
 func (s *Plans) FinishMoves(ctx context.Context, subscriptionIDs []string) error {
-	ids, err := s.db.ListOpenPlanMovesOf(ctx, s.deps.Pool, subscriptionIDs)
+	ids, err := s.db.PlanMoveListOpenOf(ctx, s.deps.Pool, subscriptionIDs)
 	if err != nil {
 		return fmt.Errorf("list plan moves: %w", err)
 	}
@@ -125,8 +125,8 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error {
-		n, err := s.db.BeginPlanMove(ctx, tx,
-			subscriptionsdb.BeginPlanMoveParams{ID: id, NextTryAt: new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter))})
+		n, err := s.db.PlanMoveBegin(ctx, tx,
+			subscriptionsdb.PlanMoveBeginParams{ID: id, NextTryAt: new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter))})
 		if err == nil && n == 0 {
 			o = moveOrder{} // it has ended meanwhile
 		}
@@ -152,7 +152,7 @@ func (s *Plans) checkMove(ctx context.Context, id objectid.ID) error {
 	if err := s.deps.Intents.CheckOne(ctx, intent.PlanMove, id); err != nil {
 		return err
 	}
-	move, err := s.db.GetPlanMove(ctx, s.deps.Pool, id)
+	move, err := s.db.PlanMoveGet(ctx, s.deps.Pool, id)
 	switch {
 	case err != nil:
 		return fmt.Errorf("read plan move: %w", err)
@@ -204,17 +204,17 @@ func (s *Plans) Order() *intent.Operation[moveOrder, *subscriptionsdb.Plan] {
 
 // readMove reads a move; none has ended.
 func (s *Plans) readMove(ctx context.Context, id objectid.ID) (o moveOrder, err error) {
-	o.move, err = s.db.GetPlanMove(ctx, s.deps.Pool, id)
+	o.move, err = s.db.PlanMoveGet(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return o, nil
 	}
 	if err != nil {
 		return o, fmt.Errorf("read plan move: %w", err)
 	}
-	if o.sub, err = s.db.GetSubscription(ctx, s.deps.Pool, o.move.SubscriptionID); err != nil {
+	if o.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, o.move.SubscriptionID); err != nil {
 		return o, err
 	}
-	if o.plan, err = s.db.GetPlanByPlanID(ctx, s.deps.Pool, o.move.PlanID); err != nil {
+	if o.plan, err = s.db.PlanGetByPlanID(ctx, s.deps.Pool, o.move.PlanID); err != nil {
 		return o, fmt.Errorf("read plan: %w", err)
 	}
 	return o, nil
@@ -279,7 +279,7 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
 	if err != nil {
 		return err
 	}
-	n, err := s.db.EndPlanMove(ctx, tx, subscriptionsdb.EndPlanMoveParams{
+	n, err := s.db.PlanMoveEnd(ctx, tx, subscriptionsdb.PlanMoveEndParams{
 		ID: o.move.ID, FromState: o.move.State, State: to, Now: new(s.deps.Clock.Now()),
 	})
 	if err != nil || n == 0 || to != state.MoveDone {

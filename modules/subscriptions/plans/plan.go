@@ -64,7 +64,7 @@ var PublicPlans = plans.Restrict("t.is_active", "gwb_product_id", "gwb_price_id"
 // SellablePlan finds a plan that can be subscribed to: 404 when there is none of
 // that plan_id, 400 when it is no longer offered.
 func (s *Plans) SellablePlan(ctx context.Context, planID string) (subscriptionsdb.Plan, error) {
-	plan, err := s.db.GetPlanByPlanID(ctx, s.deps.Pool, planID)
+	plan, err := s.db.PlanGetByPlanID(ctx, s.deps.Pool, planID)
 	if postgres.IsNoRows(err) {
 		return plan, fault.NotFound("Plan")
 	}
@@ -104,7 +104,7 @@ func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway,
 	}
 	p.GwbProductID, p.GwbPriceID, p.GwbPriceAmountCents = &ids.ProductID, &ids.PriceID, &p.AmountCents
 	err = s.changePlan(ctx, p, func(tx pgx.Tx) error {
-		return s.db.UpdatePlanPrice(ctx, tx, subscriptionsdb.UpdatePlanPriceParams{
+		return s.db.PlanUpdatePrice(ctx, tx, subscriptionsdb.PlanUpdatePriceParams{
 			ID: p.ID, GwbProductID: p.GwbProductID, GwbPriceID: p.GwbPriceID, AmountCents: &p.AmountCents,
 		})
 	})
@@ -118,7 +118,7 @@ func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway,
 // premium with seven days of trial. Plans that are there already stay as they
 // are.
 func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
-	for _, p := range []subscriptionsdb.InsertPlanIfNewParams{
+	for _, p := range []subscriptionsdb.PlanInsertIfNewParams{
 		{
 			PlanID: "basic", Name: "Basic", Description: nullable.Ptr("The whole catalogue on one screen."),
 			AmountCents: 1990, Tier: 1,
@@ -134,7 +134,7 @@ func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 		},
 	} {
 		p.ID, p.Now = objectid.At(now), now
-		if err := subscriptionsdb.New().InsertPlanIfNew(ctx, db, p); err != nil {
+		if err := subscriptionsdb.New().PlanInsertIfNew(ctx, db, p); err != nil {
 			return fmt.Errorf("seed plan %s: %w", p.PlanID, err)
 		}
 	}
@@ -183,7 +183,7 @@ type planInput struct {
 func (h handlers) change(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context,
 	*planInput) (*resource.Response, error) {
 	return func(ctx context.Context, in *planInput) (*resource.Response, error) {
-		p, err := h.s.db.FindPlan(ctx, h.s.deps.Pool, in.PlanID)
+		p, err := h.s.db.PlanFind(ctx, h.s.deps.Pool, in.PlanID)
 		if postgres.IsNoRows(err) {
 			return nil, fault.NotFound("Plan")
 		}
@@ -210,8 +210,8 @@ func (s *Plans) inactivatePlan(ctx context.Context, p subscriptionsdb.Plan) erro
 
 func (s *Plans) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, active bool) error {
 	err := s.changePlan(ctx, p, func(tx pgx.Tx) error {
-		return s.db.UpdatePlanActive(ctx, tx,
-			subscriptionsdb.UpdatePlanActiveParams{ID: p.ID, IsActive: active, Now: s.deps.Clock.Now()})
+		return s.db.PlanUpdateActive(ctx, tx,
+			subscriptionsdb.PlanUpdateActiveParams{ID: p.ID, IsActive: active, Now: s.deps.Clock.Now()})
 	})
 	if err != nil {
 		return fmt.Errorf("set plan %s active %t: %w", p.PlanID, active, err)
@@ -223,7 +223,7 @@ func (s *Plans) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, activ
 // tell of.
 func (s *Plans) changePlan(ctx context.Context, p subscriptionsdb.Plan, change func(tx pgx.Tx) error) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if err := s.db.LockPlan(ctx, tx, p.ID); err != nil {
+		if err := s.db.PlanLock(ctx, tx, p.ID); err != nil {
 			return err
 		}
 		return plans.AuditTx(ctx, tx, []objectid.ID{p.ID}, func() error { return change(tx) })

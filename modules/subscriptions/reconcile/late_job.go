@@ -43,7 +43,7 @@ func (s *Reconciler) retryLater(ctx context.Context, a settle.LateMoneyArgs) (bo
 // ConfirmLateMoney applies money as the gateway shows it. What it does not know, or shows
 // as another's or unpaid, gives nothing; what it does not answer is asked again.
 func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArgs) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, a.SubscriptionID)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, a.SubscriptionID)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 func (s *Reconciler) finishConfirmation(ctx context.Context, gw gateway.Name, event string, id objectid.ID,
 	ignored gateway.Reason) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		sub, err := s.db.GetSubscription(ctx, tx, id)
+		sub, err := s.db.SubscriptionGet(ctx, tx, id)
 		if err != nil {
 			return fmt.Errorf("read subscription: %w", err)
 		}

@@ -43,8 +43,8 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 	report *payments.ReconcileReport) error {
 	now := s.deps.Clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-retries.OverdueAfter)
-	silent, err := s.db.ListOverdueRecurrences(ctx, s.deps.Pool,
-		subscriptionsdb.ListOverdueRecurrencesParams{Since: &since, Before: &before, Most: reconcileReads})
+	silent, err := s.db.SubscriptionListOverdue(ctx, s.deps.Pool,
+		subscriptionsdb.SubscriptionListOverdueParams{Since: &since, Before: &before, Most: reconcileReads})
 	if err != nil {
 		return fmt.Errorf("list overdue recurrences: %w", err)
 	}
@@ -140,7 +140,7 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
 func (s *Reconciler) EndForgotten(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-time.Hour)
-	ids, err := s.db.ListDueEnds(ctx, s.deps.Pool, subscriptionsdb.ListDueEndsParams{Since: &since, Before: &before})
+	ids, err := s.db.SubscriptionListDueEnds(ctx, s.deps.Pool, subscriptionsdb.SubscriptionListDueEndsParams{Since: &since, Before: &before})
 	failed := err
 	for _, id := range ids {
 		failed = errors.Join(failed, s.deps.Calls.EndAtGateway(ctx, id))

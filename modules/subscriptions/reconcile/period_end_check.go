@@ -66,12 +66,12 @@ func (s *Reconciler) AgreedNow(ctx context.Context, sub lifecycle.Row) (lifecycl
 		s.deps.Log.WarnContext(ctx, "not known yet whether it ends with its period",
 			slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 	}
-	return s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
+	return s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
 }
 
 // CheckPeriodEnds reads what is due. While the gateway does not answer the rest waits.
 func (s *Reconciler) CheckPeriodEnds(ctx context.Context, now time.Time) error {
-	ids, err := s.db.ListDuePeriodEnds(ctx, s.deps.Pool, &now)
+	ids, err := s.db.SubscriptionListDuePeriodEnds(ctx, s.deps.Pool, &now)
 	failed := err
 	for _, id := range ids {
 		if err := s.deps.Payments.Comparison().Pace(ctx, gateway.GWB); err != nil {
@@ -95,7 +95,7 @@ func (s *Reconciler) checkPeriodEnd(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	for range checkTries {
-		sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+		sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 		if err != nil || sub.Status.Ended() || lifecycle.RemoteID(sub) == "" {
 			return err
 		}

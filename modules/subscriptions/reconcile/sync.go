@@ -30,7 +30,7 @@ var endedAuthorizations = map[gateway.AuthorizationStatus]state.Action{
 // SyncAuthorization does what the gateway says of an authorization. Of one that the
 // subscription did not know it learns, and is opened, when our id stands in it.
 func (s *Reconciler) SyncAuthorization(ctx context.Context, a webhooks.RefusedArgs) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, a.SubscriptionID)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, a.SubscriptionID)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row,
 // SyncRecurrence does what the gateway itself says of a recurrence. One that goes on
 // there goes on here, whatever an event said.
 func (s *Reconciler) SyncRecurrence(ctx context.Context, a webhooks.RecurrenceArgs) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, a.SubscriptionID)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, a.SubscriptionID)
 	if err != nil {
 		return err
 	}

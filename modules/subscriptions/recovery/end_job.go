@@ -20,7 +20,7 @@ import (
 // meanwhile, or has ended, is left alone. Where a recurrence goes on after an
 // extension, that is no end, and is taken away shortly before.
 func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 // DropPix gives up a PIX that nobody paid before its code ran out or the wait was
 // over; it cancels the payment at the gateway first. When that fails the looks repeat it.
 func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil || !s.pixRunsOut(sub) {
 		return err
 	}

@@ -117,10 +117,10 @@ func openingOf(sub lifecycle.Row, callTime time.Duration) intent.Opening {
 // firstCallOf reads a subscription whose call was not known; over when its intent is closed.
 func (s *Recovery) firstCallOf(ctx context.Context, i intent.Intent) (c FirstCall, over bool, err error) {
 	c.recovers = true
-	if c.Sub, err = s.db.GetSubscription(ctx, s.deps.Pool, i.Subject); err != nil || !c.Sub.IntentOpen {
+	if c.Sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, i.Subject); err != nil || !c.Sub.IntentOpen {
 		return c, true, err
 	}
-	if c.Plan, err = s.db.GetPlanByPlanID(ctx, s.deps.Pool, c.Sub.PlanID); err != nil {
+	if c.Plan, err = s.db.PlanGetByPlanID(ctx, s.deps.Pool, c.Sub.PlanID); err != nil {
 		return c, false, fmt.Errorf("read plan: %w", err)
 	}
 	c.Payer = s.deps.Reads.PayerOfRow(ctx, c.Sub)

@@ -55,7 +55,7 @@ func (s *Recovery) CheckNow(ctx context.Context, sub lifecycle.Row) (lifecycle.R
 			return sub, err
 		}
 	}
-	return s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
+	return s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
 }
 
 func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (gateway.RemoteSubscription, error) {

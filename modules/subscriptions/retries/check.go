@@ -77,8 +77,8 @@ func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row,
 func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Row,
 	dryRun bool) (f payments.Finding, found bool, err error) {
 	f = payments.Finding{Kind: payments.MissedFailure}
-	debit, err := s.db.GetDebit(ctx, s.deps.Pool,
-		subscriptionsdb.GetDebitParams{SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(*sub.NextBillingDate)})
+	debit, err := s.db.DebitGet(ctx, s.deps.Pool,
+		subscriptionsdb.DebitGetParams{SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(*sub.NextBillingDate)})
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && debit.GatewayPaymentID == nil {
 		return f, false, nil
 	}

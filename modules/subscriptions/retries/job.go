@@ -24,7 +24,7 @@ import (
 // RetryDebit orders the next planned retry of a debit, from the day before its day on.
 // When that fails the looks repeat it.
 func (s *Retries) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
 	}
@@ -50,11 +50,11 @@ func (s *Retries) Order() *intent.Repeated {
 // and that committed, before the gateway is asked. To ask twice for one day is harmless:
 // the gateway takes each day of a debit once.
 func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
 	}
-	d, err := s.db.GetDebit(ctx, s.deps.Pool, subscriptionsdb.GetDebitParams{SubscriptionID: id, Cycle: cycle})
+	d, err := s.db.DebitGet(ctx, s.deps.Pool, subscriptionsdb.DebitGetParams{SubscriptionID: id, Cycle: cycle})
 	if err != nil {
 		return fmt.Errorf("read debit of %s: %w", id, err)
 	}
@@ -148,7 +148,7 @@ func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle
 			return err
 		}
 		now := s.deps.Clock.Now()
-		n, err := s.db.ClaimDebitRetry(ctx, tx, subscriptionsdb.ClaimDebitRetryParams{
+		n, err := s.db.DebitRetryClaim(ctx, tx, subscriptionsdb.DebitRetryClaimParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: r.RetryDate, Now: &now,
 			Before: new(now.Add(-lifecycle.DebitGrace)),
 		})
@@ -168,7 +168,7 @@ func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.
 		if err != nil {
 			return err
 		}
-		return s.db.SetDebitRetryOrdered(ctx, tx, subscriptionsdb.SetDebitRetryOrderedParams{
+		return s.db.DebitRetrySetOrdered(ctx, tx, subscriptionsdb.DebitRetrySetOrderedParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: day, FromState: state.RetryPlanned, State: to,
 			OrderID: &order.ID, Now: new(s.deps.Clock.Now()),
 		})
@@ -197,15 +197,15 @@ func (s *Retries) heardOfDebit(ctx context.Context, sub lifecycle.Row, d lifecyc
 }
 
 // dueRetryParams: what is to be ordered until tomorrow.
-func (s *Retries) dueRetryParams(now time.Time) subscriptionsdb.ListDueDebitRetriesParams {
-	return subscriptionsdb.ListDueDebitRetriesParams{
+func (s *Retries) dueRetryParams(now time.Time) subscriptionsdb.DebitRetryListDueParams {
+	return subscriptionsdb.DebitRetryListDueParams{
 		Until: lifecycle.DateAfter(s.deps.Calendar.DateOf(now), 1), Since: new(now.Add(-lifecycle.DebitSilence)),
 	}
 }
 
 // RetryDue orders the retries whose own jobs are silent.
 func (s *Retries) RetryDue(ctx context.Context, now time.Time) error {
-	due, err := s.db.ListDueDebitRetries(ctx, s.deps.Pool, s.dueRetryParams(now))
+	due, err := s.db.DebitRetryListDue(ctx, s.deps.Pool, s.dueRetryParams(now))
 	failed := err
 	for _, r := range due {
 		failed = errors.Join(failed, s.RetryDebit(ctx, r.SubscriptionID, r.Cycle))

@@ -76,14 +76,14 @@ func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecy
 		after, _, err := s.cancelHere(context.WithoutCancel(ctx), sub, c)
 		return after, err
 	}
-	after, err := s.db.GetSubscription(ctx, s.deps.Pool, sub.ID)
+	after, err := s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
 	if err == nil && after.Status == state.Active {
 		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
-	last, err := s.db.GetLastReason(ctx, s.deps.Pool, sub.ID)
+	last, err := s.db.TransitionGetLastReason(ctx, s.deps.Pool, sub.ID)
 	if err != nil {
 		return lifecycle.Row{}, fmt.Errorf("read why the subscription ended: %w", err)
 	}

@@ -98,7 +98,7 @@ func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment
 			}
 		},
 		Row: func(ctx context.Context, i intent.Intent) (invoice, bool, error) {
-			sub, err := s.db.GetSubscription(ctx, s.deps.Pool, i.Subject)
+			sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, i.Subject)
 			over := sub.Status.Ended() || s.deps.Clock.Now().Sub(i.CreatedAt) > invoiceRepeats
 			return invoice{sub: sub, attempt: objectid.ID(i.Item), recovers: true}, over, err
 		},

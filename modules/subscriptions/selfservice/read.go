@@ -202,8 +202,8 @@ func (s *SelfService) debitCode(ctx context.Context, sub lifecycle.Row) (pixDoc,
 	if !sub.PixAutomatic || sub.HasChargeback {
 		return pixDoc{}, none
 	}
-	d, err := s.db.GetFailedDebit(ctx, s.deps.Pool,
-		subscriptionsdb.GetFailedDebitParams{SubscriptionID: sub.ID, PassedOver: new(debits.FailedGone)})
+	d, err := s.db.DebitGetFailed(ctx, s.deps.Pool,
+		subscriptionsdb.DebitGetFailedParams{SubscriptionID: sub.ID, PassedOver: new(debits.FailedGone)})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return pixDoc{}, none
 	}

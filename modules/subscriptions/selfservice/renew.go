@@ -76,7 +76,7 @@ func (s *SelfService) renew(ctx context.Context, customerID objectid.ID, r renew
 func (s *SelfService) finishRenewal(ctx context.Context, out checkout.CardOutcome) (checkout.CardOutcome, error) {
 	switch waited := out.Sub.RenewsID != nil; {
 	case waited && out.Sub.Status == state.Active:
-		old, err := s.db.GetSubscription(ctx, s.deps.Pool, *out.Sub.RenewsID)
+		old, err := s.db.SubscriptionGet(ctx, s.deps.Pool, *out.Sub.RenewsID)
 		if err == nil && old.Status.Ended() {
 			_, err = s.deps.Calls.EndNow(ctx, old)
 		}
@@ -108,7 +108,7 @@ func (s *SelfService) dropForRenewal(ctx context.Context, old lifecycle.Row) (li
 	if err := s.deps.Recovery.DropPixAs(ctx, old, state.Replaced, state.ByCustomer); err != nil {
 		return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "cancel PIX", err)
 	}
-	after, err := s.db.GetSubscription(ctx, s.deps.Pool, old.ID)
+	after, err := s.db.SubscriptionGet(ctx, s.deps.Pool, old.ID)
 	if err == nil && after.Status == state.Active {
 		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}

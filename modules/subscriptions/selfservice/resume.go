@@ -112,7 +112,7 @@ func (s *SelfService) ResumeOrder() *intent.Repeated {
 // resumeAgain takes the end back once more, unless the subscription has ended, goes on
 // already, or its customer wants the end again meanwhile.
 func (s *SelfService) resumeAgain(ctx context.Context, r intent.Ref) error {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, r.Subject)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, r.Subject)
 	if err != nil || !lifecycle.Resumable(sub) {
 		return err
 	}

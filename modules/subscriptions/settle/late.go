@@ -23,7 +23,7 @@ import (
 // It is listed and refunded, as is money that opens nothing because the customer has
 // another subscription by now, or disputes what they paid, or has deleted the account.
 func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
-	withdrawals, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
+	withdrawals, err := s.db.TransitionListWithdrawals(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("read withdrawals: %w", err)
 	}
@@ -77,7 +77,7 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // at the gateway: a recurrence that shows itself by its money is the one that was ordered,
 // and goes on. What ended otherwise was to end there, too, also when nobody knew it.
 func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (bool, error) {
-	reason, err := s.db.GetLastReason(ctx, tx, sub.ID)
+	reason, err := s.db.TransitionGetLastReason(ctx, tx, sub.ID)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("read why the subscription ended: %w", err)
 	}
@@ -89,7 +89,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if sub.HasChargeback { // while its money is disputed nothing opens
 		return "Paid after the subscription had ended, of which a payment is disputed.", nil
 	}
-	withdrawals, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
+	withdrawals, err := s.db.TransitionListWithdrawals(ctx, tx, sub.ID)
 	if err != nil || len(withdrawals) > 0 {
 		return "Paid after the customer had withdrawn from the subscription.", err
 	}
@@ -97,7 +97,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if err != nil || gone {
 		return "Paid after the customer had deleted the account.", err
 	}
-	live, err := s.db.GetLiveSubscription(ctx, tx, sub.CustomerID)
+	live, err := s.db.SubscriptionGetLive(ctx, tx, sub.CustomerID)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return "", nil

@@ -139,7 +139,7 @@ func (s *Settler) isExpectedAmountTx(ctx context.Context, tx pgx.Tx, sub lifecyc
 	case int64(p.Amount) == sub.PriceCents, int64(p.Amount) == sub.PriceCents*int64(sub.PeriodMonths):
 		return true, nil
 	}
-	moved, err := s.db.IsMovedPrice(ctx, tx, subscriptionsdb.IsMovedPriceParams{
+	moved, err := s.db.PlanMoveIsPrice(ctx, tx, subscriptionsdb.PlanMoveIsPriceParams{
 		SubscriptionID: sub.ID, AmountCents: int64(p.Amount), Since: new(s.deps.Clock.Now().Add(-chargedAhead)),
 	})
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *Settler) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // movedByTx notes what the payment of a renewal charge did to the end of the paid
 // time, in the transaction that did it.
 func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecycle.Row, p Payment) error {
-	charge, err := s.db.GetRenewalChargeForUpdate(ctx, tx, p.Charge.ID)
+	charge, err := s.db.RenewalChargeLock(ctx, tx, p.Charge.ID)
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}

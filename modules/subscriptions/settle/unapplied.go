@@ -128,7 +128,7 @@ func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	if !p.Recurs || p.First || !lifecycle.Recurs(sub) {
 		return false, nil
 	}
-	moved, err := s.db.IsChargeMoved(ctx, tx, subscriptionsdb.IsChargeMovedParams{
+	moved, err := s.db.ChargeMoveCovers(ctx, tx, subscriptionsdb.ChargeMoveCoversParams{
 		SubscriptionID: sub.ID, At: dueOf(sub, p.Payment, s.deps.Clock.Now()),
 	})
 	if err != nil || !moved {
@@ -182,7 +182,7 @@ func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 	if p.SettledAt != nil {
 		at = *p.SettledAt
 	}
-	paused, err := s.db.IsPausedAt(ctx, tx, subscriptionsdb.IsPausedAtParams{SubscriptionID: sub.ID, At: at})
+	paused, err := s.db.PauseCovers(ctx, tx, subscriptionsdb.PauseCoversParams{SubscriptionID: sub.ID, At: at})
 	if err != nil || !paused {
 		return false, err
 	}
@@ -225,7 +225,7 @@ func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 	if err != nil || found {
 		return false, err
 	}
-	awaited, err := s.db.HasAwaitedDebit(ctx, tx, sub.ID)
+	awaited, err := s.db.DebitHasAwaited(ctx, tx, sub.ID)
 	if err != nil {
 		return false, fmt.Errorf("read debits: %w", err)
 	}
@@ -300,7 +300,7 @@ func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if !p.Recurs || p.First || !lifecycle.Recurs(sub) || sub.ExpiresAt == nil {
 		return false, nil
 	}
-	last, err := s.db.GetLastChargeMove(ctx, tx, sub.ID)
+	last, err := s.db.ChargeMoveGetLast(ctx, tx, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}

@@ -129,8 +129,8 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		if err := s.deps.Store.LockCustomerTx(ctx, tx, customer); err != nil {
 			return err
 		}
-		waiting, err = s.db.HasOpenIntent(ctx, tx,
-			subscriptionsdb.HasOpenIntentParams{CustomerID: customer, Gateway: a.Gateway})
+		waiting, err = s.db.SubscriptionHasOpenIntent(ctx, tx,
+			subscriptionsdb.SubscriptionHasOpenIntentParams{CustomerID: customer, Gateway: a.Gateway})
 		if err != nil || waiting {
 			return err
 		}
@@ -197,7 +197,7 @@ func (s *Strays) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) e
 // Sub is their newest subscription there, nil of who has bought nothing but tickets.
 func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway gateway.Name,
 	gatewayID string) (sub *lifecycle.Row, customer objectid.ID, err error) {
-	found, err := s.db.GetSubscriptionOfGatewayCustomer(ctx, db, subscriptionsdb.GetSubscriptionOfGatewayCustomerParams{
+	found, err := s.db.SubscriptionGetOfGatewayCustomer(ctx, db, subscriptionsdb.SubscriptionGetOfGatewayCustomerParams{
 		Gateway: gateway, GatewayCustomerID: gatewayID,
 	})
 	if err == nil {

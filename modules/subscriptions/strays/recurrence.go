@@ -59,7 +59,7 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 	if err != nil {
 		return err
 	}
-	err = s.db.InsertStrayRecurrence(ctx, tx, subscriptionsdb.InsertStrayRecurrenceParams{
+	err = s.db.StrayRecurrenceInsert(ctx, tx, subscriptionsdb.StrayRecurrenceInsertParams{
 		Gateway: a.Gateway, RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: mayLack,
 		Now: s.deps.Clock.Now(),
 	})
@@ -95,8 +95,8 @@ func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions)
 			of = append(of, string(gateway))
 		}
 	}
-	err := s.db.ConfirmStrayRecurrences(ctx, s.deps.Pool,
-		subscriptionsdb.ConfirmStrayRecurrencesParams{Now: s.deps.Clock.Now(), Gateways: of})
+	err := s.db.StrayRecurrenceConfirm(ctx, s.deps.Pool,
+		subscriptionsdb.StrayRecurrenceConfirmParams{Now: s.deps.Clock.Now(), Gateways: of})
 	if err != nil {
 		return fmt.Errorf("confirm stray recurrences: %w", err)
 	}
@@ -107,7 +107,7 @@ func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions)
 // no row. Those found after a restore, and many at once, wait until a person has
 // confirmed them, and the operators hear of it once.
 func (s *Strays) EndStrays(ctx context.Context) error {
-	open, err := s.db.ListOpenStrayRecurrences(ctx, s.deps.Pool)
+	open, err := s.db.StrayRecurrenceListOpen(ctx, s.deps.Pool)
 	if err != nil {
 		return fmt.Errorf("list stray recurrences: %w", err)
 	}
@@ -160,7 +160,7 @@ func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 	if err != nil {
 		return err
 	}
-	err = s.db.EndStrayRecurrence(context.WithoutCancel(ctx), s.deps.Pool, subscriptionsdb.EndStrayRecurrenceParams{
+	err = s.db.StrayRecurrenceEnd(context.WithoutCancel(ctx), s.deps.Pool, subscriptionsdb.StrayRecurrenceEndParams{
 		Gateway: r.Gateway, RecurrenceID: r.RecurrenceID, Outcome: &outcome, Now: new(s.deps.Clock.Now()),
 	})
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *Strays) notifyStrays(ctx context.Context, waiting []strayRecurrence) er
 		var lines strings.Builder
 		mailed := 0
 		for _, r := range waiting {
-			n, err := s.db.TellStrayRecurrence(ctx, tx, subscriptionsdb.TellStrayRecurrenceParams{
+			n, err := s.db.StrayRecurrenceMarkMailed(ctx, tx, subscriptionsdb.StrayRecurrenceMarkMailedParams{
 				Now: new(s.deps.Clock.Now()), Gateway: r.Gateway, RecurrenceID: r.RecurrenceID,
 			})
 			if err != nil {
@@ -237,7 +237,7 @@ func (s *Strays) notifyStrays(ctx context.Context, waiting []strayRecurrence) er
 // a run that is not dry ends those that do not wait for a confirmation.
 func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOptions,
 	report *payments.ReconcileReport) error {
-	before, err := s.db.ListOpenStrayRecurrences(ctx, s.deps.Pool)
+	before, err := s.db.StrayRecurrenceListOpen(ctx, s.deps.Pool)
 	if err != nil {
 		return fmt.Errorf("list stray recurrences: %w", err)
 	}
@@ -245,7 +245,7 @@ func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOption
 	left := before
 	if !o.DryRun && len(before) > 0 {
 		failed = s.EndStrays(ctx)
-		if left, err = s.db.ListOpenStrayRecurrences(ctx, s.deps.Pool); err != nil {
+		if left, err = s.db.StrayRecurrenceListOpen(ctx, s.deps.Pool); err != nil {
 			return errors.Join(failed, fmt.Errorf("list stray recurrences: %w", err))
 		}
 	}

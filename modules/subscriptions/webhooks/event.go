@@ -99,14 +99,14 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifec
 		if e.Known.Purpose != gateway.ForSubscription {
 			return lifecycle.Row{}, pgx.ErrNoRows
 		}
-		return s.db.GetSubscription(ctx, tx, e.Known.LocalID)
+		return s.db.SubscriptionGet(ctx, tx, e.Known.LocalID)
 	}
 	sub, err := s.LocateRemote(ctx, tx, e.Gateway, e.SubscriptionID)
 	if errors.Is(err, pgx.ErrNoRows) && (e.AuthorizationID != "" || e.ConciliationID != "") {
 		sub, err = s.locateAuthorization(ctx, tx, e)
 	}
 	if errors.Is(err, pgx.ErrNoRows) && objectid.Valid(e.Reference.String()) {
-		sub, err = s.db.GetSubscription(ctx, tx, e.Reference)
+		sub, err = s.db.SubscriptionGet(ctx, tx, e.Reference)
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		sub, err = s.locateCharge(ctx, tx, e)
@@ -124,9 +124,9 @@ func (s *Locator) LocateRemote(ctx context.Context, db postgres.DB, gw gateway.N
 		return lifecycle.Row{}, pgx.ErrNoRows
 	}
 	if gw == gateway.GWA { // each gateway's ids have a column of their own
-		return s.db.GetSubscriptionByGWAID(ctx, db, &recurrence)
+		return s.db.SubscriptionGetByGWAID(ctx, db, &recurrence)
 	}
-	return s.db.GetSubscriptionByGWBID(ctx, db, &recurrence)
+	return s.db.SubscriptionGetByGWBID(ctx, db, &recurrence)
 }
 
 // ofPayment is the payment that a refund or a dispute is of, where the event tells
@@ -196,9 +196,9 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 		if sub.PixConciliationID != nil {
 			return stray{reason: gateway.ReasonOtherAuthorization}, nil
 		}
-		return s.takenTx(s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID))
+		return s.takenTx(s.db.SubscriptionGetByConciliation(ctx, tx, &e.ConciliationID))
 	case ofMoney && sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic && sub.PixPaymentID == nil:
-		return s.takenTx(s.db.GetSubscriptionByPixPayment(ctx, tx, subscriptionsdb.GetSubscriptionByPixPaymentParams{
+		return s.takenTx(s.db.SubscriptionGetByPixPayment(ctx, tx, subscriptionsdb.SubscriptionGetByPixPaymentParams{
 			Gateway: sub.Gateway, PixPaymentID: &paid.ID,
 		}))
 	}
@@ -265,7 +265,7 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 // ChargeOf finds the renewal charge that an event is about, by our own id or the
 // payment's; nil when it is about none.
 func (s *Locator) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event) (*lifecycle.RenewalCharge, error) {
-	c, err := s.db.FindRenewalCharge(ctx, db, subscriptionsdb.FindRenewalChargeParams{
+	c, err := s.db.RenewalChargeFind(ctx, db, subscriptionsdb.RenewalChargeFindParams{
 		ID: e.Reference, Gateway: e.Gateway, GatewayPaymentID: nullable.Ptr(e.PaymentID()),
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -73,7 +73,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		at = *f.Payment.DueDate
 	}
 	if lifecycle.Recurs(*sub) {
-		moved, err := s.db.IsChargeMoved(ctx, tx, subscriptionsdb.IsChargeMovedParams{SubscriptionID: sub.ID, At: at})
+		moved, err := s.db.ChargeMoveCovers(ctx, tx, subscriptionsdb.ChargeMoveCoversParams{SubscriptionID: sub.ID, At: at})
 		if err != nil || moved {
 			return gateway.ReasonExtended, err
 		}
@@ -153,7 +153,7 @@ func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	first := d.FailedAt == nil
 	retryable := !f.Final && (first || d.Retryable)
 	now := s.deps.Clock.Now()
-	err = s.db.SetDebitFailed(ctx, tx, subscriptionsdb.SetDebitFailedParams{
+	err = s.db.DebitSetFailed(ctx, tx, subscriptionsdb.DebitSetFailedParams{
 		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: &reason, Retryable: retryable,
 	})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
 	if e.AuthorizationID != "" {
-		sub, err := s.db.GetSubscriptionByAuthorization(ctx, tx, &e.AuthorizationID)
+		sub, err := s.db.SubscriptionGetByAuthorization(ctx, tx, &e.AuthorizationID)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return sub, err
 		}
@@ -21,7 +21,7 @@ func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e gateway.
 	if e.ConciliationID == "" {
 		return lifecycle.Row{}, pgx.ErrNoRows
 	}
-	return s.db.GetSubscriptionByConciliation(ctx, tx, &e.ConciliationID)
+	return s.db.SubscriptionGetByConciliation(ctx, tx, &e.ConciliationID)
 }
 
 // locateCharge finds the subscription whose code for a further period an event is about.
@@ -33,24 +33,24 @@ func (s *Locator) locateCharge(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if c == nil {
 		return lifecycle.Row{}, pgx.ErrNoRows
 	}
-	return s.db.GetSubscription(ctx, tx, c.SubscriptionID)
+	return s.db.SubscriptionGet(ctx, tx, c.SubscriptionID)
 }
 
 // locateByPix finds the subscription whose code a refund or a dispute of gateway B is
 // of, which names nothing but the payment.
 func (s *Locator) locateByPix(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
 	id := ofPayment(e)
-	sub, err := s.db.GetSubscriptionByPixPayment(ctx, tx,
-		subscriptionsdb.GetSubscriptionByPixPaymentParams{Gateway: e.Gateway, PixPaymentID: &id})
+	sub, err := s.db.SubscriptionGetByPixPayment(ctx, tx,
+		subscriptionsdb.SubscriptionGetByPixPaymentParams{Gateway: e.Gateway, PixPaymentID: &id})
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return sub, err
 	}
-	c, err := s.db.GetRenewalChargeByPayment(ctx, tx,
-		subscriptionsdb.GetRenewalChargeByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &id})
+	c, err := s.db.RenewalChargeGetByPayment(ctx, tx,
+		subscriptionsdb.RenewalChargeGetByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &id})
 	if err != nil {
 		return lifecycle.Row{}, err
 	}
-	return s.db.GetSubscription(ctx, tx, c.SubscriptionID)
+	return s.db.SubscriptionGet(ctx, tx, c.SubscriptionID)
 }
 
 // takenTx: the row lacks an id that the event tells. Another row has it already.

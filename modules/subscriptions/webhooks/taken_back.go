@@ -154,11 +154,11 @@ func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	if sub.HasChargeback || !slices.ContainsFunc(restored, lost) {
 		return nil
 	}
-	withdrawn, err := s.db.ListWithdrawals(ctx, tx, sub.ID)
+	withdrawn, err := s.db.TransitionListWithdrawals(ctx, tx, sub.ID)
 	if err != nil || len(withdrawn) > 0 {
 		return err
 	}
-	last, err := s.db.GetLastRenewal(ctx, tx, sub.ID)
+	last, err := s.db.SubscriptionGetLastRenewal(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("read what renews the subscription: %w", err)
 	}

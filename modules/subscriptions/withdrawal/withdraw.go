@@ -172,7 +172,7 @@ func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // endedLast is the customer's last subscription that has begun, for who has none now;
 // none when nothing was paid for it, so that there is nothing to withdraw from.
 func (s *Withdrawals) endedLast(ctx context.Context, customerID objectid.ID, none error) (lifecycle.Row, error) {
-	last, err := s.db.GetLatestBegun(ctx, s.deps.Pool, customerID)
+	last, err := s.db.SubscriptionGetLatestBegun(ctx, s.deps.Pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return lifecycle.Row{}, none
 	}
@@ -190,7 +190,7 @@ func (s *Withdrawals) endedLast(ctx context.Context, customerID objectid.ID, non
 }
 
 func (s *Withdrawals) isWithdrawn(ctx context.Context, db postgres.DB, id objectid.ID) (bool, error) {
-	reason, err := s.db.GetLastReason(ctx, db, id)
+	reason, err := s.db.TransitionGetLastReason(ctx, db, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -199,7 +199,7 @@ func (s *Withdrawals) isWithdrawn(ctx context.Context, db postgres.DB, id object
 
 // withdrawalOf reads what became of a withdrawal.
 func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdrawal, error) {
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return withdrawal{}, fmt.Errorf("read subscription: %w", err)
 	}
@@ -207,7 +207,7 @@ func (s *Withdrawals) withdrawalOf(ctx context.Context, id objectid.ID) (withdra
 	if err != nil {
 		return withdrawal{}, err
 	}
-	at, err := s.db.GetWithdrawnAt(ctx, s.deps.Pool, id)
+	at, err := s.db.TransitionGetWithdrawnAt(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		at, err = s.deps.Clock.Now(), nil
 	}
@@ -297,7 +297,7 @@ func (s *Withdrawals) giveBack(ctx context.Context, id objectid.ID) error {
 	if withdrawn, err := s.isWithdrawn(ctx, s.deps.Pool, id); err != nil || !withdrawn {
 		return err
 	}
-	sub, err := s.db.GetSubscription(ctx, s.deps.Pool, id)
+	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return fmt.Errorf("read subscription: %w", err)
 	}

@@ -9,25 +9,25 @@ import (
 	"context"
 )
 
-const listDefinitions = `-- name: ListDefinitions :many
+const definitionList = `-- name: DefinitionList :many
 SELECT d.figure::text AS figure, d.formula::text AS formula, d.edges::text AS edges FROM finance.definitions d ORDER BY d.position
 `
 
-type ListDefinitionsRow struct {
+type DefinitionListRow struct {
 	Figure  string
 	Formula string
 	Edges   string
 }
 
-func (q *Queries) ListDefinitions(ctx context.Context, db DBTX) ([]ListDefinitionsRow, error) {
-	rows, err := db.Query(ctx, listDefinitions)
+func (q *Queries) DefinitionList(ctx context.Context, db DBTX) ([]DefinitionListRow, error) {
+	rows, err := db.Query(ctx, definitionList)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListDefinitionsRow{}
+	items := []DefinitionListRow{}
 	for rows.Next() {
-		var i ListDefinitionsRow
+		var i DefinitionListRow
 		if err := rows.Scan(&i.Figure, &i.Formula, &i.Edges); err != nil {
 			return nil, err
 		}

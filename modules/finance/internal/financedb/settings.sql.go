@@ -9,31 +9,31 @@ import (
 	"context"
 )
 
-const beginSnapshot = `-- name: BeginSnapshot :exec
+const reportZoneUse = `-- name: ReportZoneUse :one
+SELECT finance.use_report_tz($1::text)::boolean AS changed
+`
+
+// ReportZoneUse has days and months cut in the zone from now on; true when it was
+// another before.
+func (q *Queries) ReportZoneUse(ctx context.Context, db DBTX, zone string) (bool, error) {
+	row := db.QueryRow(ctx, reportZoneUse, zone)
+	var changed bool
+	err := row.Scan(&changed)
+	return changed, err
+}
+
+const snapshotBegin = `-- name: SnapshotBegin :exec
 SELECT set_config('finance.now', $1::text, true), set_config('statement_timeout', $2::text, true)
 `
 
-type BeginSnapshotParams struct {
+type SnapshotBeginParams struct {
 	Now     string
 	Timeout string
 }
 
 // For the transaction alone: the instant as of which expiry is judged, and how
 // many milliseconds a statement may run.
-func (q *Queries) BeginSnapshot(ctx context.Context, db DBTX, arg BeginSnapshotParams) error {
-	_, err := db.Exec(ctx, beginSnapshot, arg.Now, arg.Timeout)
+func (q *Queries) SnapshotBegin(ctx context.Context, db DBTX, arg SnapshotBeginParams) error {
+	_, err := db.Exec(ctx, snapshotBegin, arg.Now, arg.Timeout)
 	return err
-}
-
-const useReportZone = `-- name: UseReportZone :one
-SELECT finance.use_report_tz($1::text)::boolean AS changed
-`
-
-// UseReportZone has days and months cut in the zone from now on; true when it was
-// another before.
-func (q *Queries) UseReportZone(ctx context.Context, db DBTX, zone string) (bool, error) {
-	row := db.QueryRow(ctx, useReportZone, zone)
-	var changed bool
-	err := row.Scan(&changed)
-	return changed, err
 }

@@ -433,6 +433,67 @@ func (q *Queries) IntentMailedOf(ctx context.Context, db DBTX, arg IntentMailedO
 	return items, nil
 }
 
+const intentMarkMailed = `-- name: IntentMarkMailed :many
+UPDATE payments.intents i SET told_at = $1::timestamptz
+WHERE i.id IN (
+    SELECT o.id FROM payments.intents o
+    WHERE o.gateway = $2 AND o.state = 'open' AND o.told_at IS NULL AND o.not_known_since <= $3::timestamptz
+    ORDER BY o.created_at LIMIT 500 FOR UPDATE SKIP LOCKED)
+RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards
+`
+
+type IntentMarkMailedParams struct {
+	Now     time.Time
+	Gateway gateway.Name
+	Since   time.Time
+}
+
+// IntentMarkMailed marks what has been not known for too long, for one mail.
+func (q *Queries) IntentMarkMailed(ctx context.Context, db DBTX, arg IntentMarkMailedParams) ([]PaymentsIntent, error) {
+	rows, err := db.Query(ctx, intentMarkMailed, arg.Now, arg.Gateway, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentsIntent{}
+	for rows.Next() {
+		var i PaymentsIntent
+		if err := rows.Scan(
+			&i.ID,
+			&i.Kind,
+			&i.SubjectID,
+			&i.Item,
+			&i.CustomerID,
+			&i.Gateway,
+			&i.Reference,
+			&i.Excludes,
+			&i.State,
+			&i.Calls,
+			&i.Looks,
+			&i.Failures,
+			&i.Misses,
+			&i.MissedAt,
+			&i.NotKnownSince,
+			&i.ToldAt,
+			&i.Cause,
+			&i.CallEndsAt,
+			&i.LookedAt,
+			&i.NextLookAt,
+			&i.LeasedUntil,
+			&i.CreatedAt,
+			&i.EndedAt,
+			&i.Forwards,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const intentNextCheck = `-- name: IntentNextCheck :one
 SELECT next_look_at::timestamptz AS at FROM payments.intents
 WHERE gateway = $1 AND state = 'open' AND next_look_at > $2::timestamptz ORDER BY next_look_at LIMIT 1
@@ -679,65 +740,4 @@ type IntentResetFoundParams struct {
 func (q *Queries) IntentResetFound(ctx context.Context, db DBTX, arg IntentResetFoundParams) error {
 	_, err := db.Exec(ctx, intentResetFound, arg.Now, arg.Gateway, arg.Kinds)
 	return err
-}
-
-const intentTell = `-- name: IntentTell :many
-UPDATE payments.intents i SET told_at = $1::timestamptz
-WHERE i.id IN (
-    SELECT o.id FROM payments.intents o
-    WHERE o.gateway = $2 AND o.state = 'open' AND o.told_at IS NULL AND o.not_known_since <= $3::timestamptz
-    ORDER BY o.created_at LIMIT 500 FOR UPDATE SKIP LOCKED)
-RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards
-`
-
-type IntentTellParams struct {
-	Now     time.Time
-	Gateway gateway.Name
-	Since   time.Time
-}
-
-// IntentTell marks what has been not known for too long, for one mail.
-func (q *Queries) IntentTell(ctx context.Context, db DBTX, arg IntentTellParams) ([]PaymentsIntent, error) {
-	rows, err := db.Query(ctx, intentTell, arg.Now, arg.Gateway, arg.Since)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []PaymentsIntent{}
-	for rows.Next() {
-		var i PaymentsIntent
-		if err := rows.Scan(
-			&i.ID,
-			&i.Kind,
-			&i.SubjectID,
-			&i.Item,
-			&i.CustomerID,
-			&i.Gateway,
-			&i.Reference,
-			&i.Excludes,
-			&i.State,
-			&i.Calls,
-			&i.Looks,
-			&i.Failures,
-			&i.Misses,
-			&i.MissedAt,
-			&i.NotKnownSince,
-			&i.ToldAt,
-			&i.Cause,
-			&i.CallEndsAt,
-			&i.LookedAt,
-			&i.NextLookAt,
-			&i.LeasedUntil,
-			&i.CreatedAt,
-			&i.EndedAt,
-			&i.Forwards,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }

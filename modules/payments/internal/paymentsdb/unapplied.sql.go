@@ -533,6 +533,51 @@ func (q *Queries) UnappliedLost(ctx context.Context, db DBTX, most int32) ([]Una
 	return items, nil
 }
 
+const unappliedMarkMailed = `-- name: UnappliedMarkMailed :many
+UPDATE payments.unapplied_payments SET told_at = $1::timestamptz
+WHERE kind = 'unknown' AND state = 'open' AND customer_id IS NULL AND gateway_payment_id IS NOT NULL
+  AND (told_at IS NULL OR told_at <= $2::timestamptz)
+RETURNING gateway, gateway_payment_id::text AS gateway_payment_id, coalesce(amount_cents, 0)::bigint AS amount_cents, coalesce(note, '')::text AS note
+`
+
+type UnappliedMarkMailedParams struct {
+	At     time.Time
+	Before time.Time
+}
+
+type UnappliedMarkMailedRow struct {
+	Gateway          gateway.Name
+	GatewayPaymentID string
+	AmountCents      int64
+	Note             string
+}
+
+// UnappliedMarkMailed lists, once a day, the open money that nobody here is known to have paid, and notes that it was told.
+func (q *Queries) UnappliedMarkMailed(ctx context.Context, db DBTX, arg UnappliedMarkMailedParams) ([]UnappliedMarkMailedRow, error) {
+	rows, err := db.Query(ctx, unappliedMarkMailed, arg.At, arg.Before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedMarkMailedRow{}
+	for rows.Next() {
+		var i UnappliedMarkMailedRow
+		if err := rows.Scan(
+			&i.Gateway,
+			&i.GatewayPaymentID,
+			&i.AmountCents,
+			&i.Note,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const unappliedMove = `-- name: UnappliedMove :execrows
 UPDATE payments.unapplied_payments SET
     state = $1, kind = coalesce($2::text, kind), subscription_id = coalesce($3, subscription_id),
@@ -832,51 +877,6 @@ func (q *Queries) UnappliedStateRead(ctx context.Context, db DBTX, arg Unapplied
 	var state state.Unapplied
 	err := row.Scan(&state)
 	return state, err
-}
-
-const unappliedTell = `-- name: UnappliedTell :many
-UPDATE payments.unapplied_payments SET told_at = $1::timestamptz
-WHERE kind = 'unknown' AND state = 'open' AND customer_id IS NULL AND gateway_payment_id IS NOT NULL
-  AND (told_at IS NULL OR told_at <= $2::timestamptz)
-RETURNING gateway, gateway_payment_id::text AS gateway_payment_id, coalesce(amount_cents, 0)::bigint AS amount_cents, coalesce(note, '')::text AS note
-`
-
-type UnappliedTellParams struct {
-	At     time.Time
-	Before time.Time
-}
-
-type UnappliedTellRow struct {
-	Gateway          gateway.Name
-	GatewayPaymentID string
-	AmountCents      int64
-	Note             string
-}
-
-// UnappliedTell lists, once a day, the open money that nobody here is known to have paid, and notes that it was told.
-func (q *Queries) UnappliedTell(ctx context.Context, db DBTX, arg UnappliedTellParams) ([]UnappliedTellRow, error) {
-	rows, err := db.Query(ctx, unappliedTell, arg.At, arg.Before)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UnappliedTellRow{}
-	for rows.Next() {
-		var i UnappliedTellRow
-		if err := rows.Scan(
-			&i.Gateway,
-			&i.GatewayPaymentID,
-			&i.AmountCents,
-			&i.Note,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const unappliedUnconfirmed = `-- name: UnappliedUnconfirmed :many

@@ -13,18 +13,18 @@ import (
 	"marquee/platform/objectid"
 )
 
-const beginChargeMove = `-- name: BeginChargeMove :one
+const chargeMoveBegin = `-- name: ChargeMoveBegin :one
 UPDATE subscriptions.charge_moves SET tries = tries + 1, next_try_at = $1::timestamptz WHERE id = $2 AND state = 'open' RETURNING id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal
 `
 
-type BeginChargeMoveParams struct {
+type ChargeMoveBeginParams struct {
 	Until time.Time
 	ID    objectid.ID
 }
 
 // Counts a try before the gateway is asked, and keeps the sweep away meanwhile. No row means that it is over.
-func (q *Queries) BeginChargeMove(ctx context.Context, db DBTX, arg BeginChargeMoveParams) (SubscriptionsChargeMove, error) {
-	row := db.QueryRow(ctx, beginChargeMove, arg.Until, arg.ID)
+func (q *Queries) ChargeMoveBegin(ctx context.Context, db DBTX, arg ChargeMoveBeginParams) (SubscriptionsChargeMove, error) {
+	row := db.QueryRow(ctx, chargeMoveBegin, arg.Until, arg.ID)
 	var i SubscriptionsChargeMove
 	err := row.Scan(
 		&i.ID,
@@ -43,30 +43,30 @@ func (q *Queries) BeginChargeMove(ctx context.Context, db DBTX, arg BeginChargeM
 	return i, err
 }
 
-const chargeMoveRefuse = `-- name: ChargeMoveRefuse :one
-UPDATE subscriptions.charge_moves SET refused_since = coalesce(refused_since, $1::timestamptz)
-WHERE id = $2 AND state = 'open' RETURNING refused_since::timestamptz
+const chargeMoveCovers = `-- name: ChargeMoveCovers :one
+SELECT EXISTS (SELECT 1 FROM subscriptions.charge_moves
+    WHERE subscription_id = $1 AND from_at <= $2 AND to_at > $2 AND state IN ('open', 'done'))
 `
 
-type ChargeMoveRefuseParams struct {
-	Now time.Time
-	ID  objectid.ID
+type ChargeMoveCoversParams struct {
+	SubscriptionID objectid.ID
+	At             time.Time
 }
 
-// Since when the gateway finds the order wrong. No row where it is over.
-func (q *Queries) ChargeMoveRefuse(ctx context.Context, db DBTX, arg ChargeMoveRefuseParams) (time.Time, error) {
-	row := db.QueryRow(ctx, chargeMoveRefuse, arg.Now, arg.ID)
-	var refused_since time.Time
-	err := row.Scan(&refused_since)
-	return refused_since, err
+// Whether an extension took the charge of an instant away.
+func (q *Queries) ChargeMoveCovers(ctx context.Context, db DBTX, arg ChargeMoveCoversParams) (bool, error) {
+	row := db.QueryRow(ctx, chargeMoveCovers, arg.SubscriptionID, arg.At)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
-const endChargeMove = `-- name: EndChargeMove :execrows
+const chargeMoveEnd = `-- name: ChargeMoveEnd :execrows
 UPDATE subscriptions.charge_moves SET state = $1, next_try_at = NULL, ended_at = $2, refusal = $3
 WHERE id = $4 AND state = $5 AND to_at = $6::timestamptz
 `
 
-type EndChargeMoveParams struct {
+type ChargeMoveEndParams struct {
 	State     state.Move
 	Now       *time.Time
 	Refusal   *string
@@ -76,8 +76,8 @@ type EndChargeMoveParams struct {
 }
 
 // No row where it was moved further on meanwhile.
-func (q *Queries) EndChargeMove(ctx context.Context, db DBTX, arg EndChargeMoveParams) (int64, error) {
-	result, err := db.Exec(ctx, endChargeMove,
+func (q *Queries) ChargeMoveEnd(ctx context.Context, db DBTX, arg ChargeMoveEndParams) (int64, error) {
+	result, err := db.Exec(ctx, chargeMoveEnd,
 		arg.State,
 		arg.Now,
 		arg.Refusal,
@@ -91,12 +91,12 @@ func (q *Queries) EndChargeMove(ctx context.Context, db DBTX, arg EndChargeMoveP
 	return result.RowsAffected(), nil
 }
 
-const getChargeMove = `-- name: GetChargeMove :one
+const chargeMoveGet = `-- name: ChargeMoveGet :one
 SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves WHERE id = $1
 `
 
-func (q *Queries) GetChargeMove(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsChargeMove, error) {
-	row := db.QueryRow(ctx, getChargeMove, id)
+func (q *Queries) ChargeMoveGet(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsChargeMove, error) {
+	row := db.QueryRow(ctx, chargeMoveGet, id)
 	var i SubscriptionsChargeMove
 	err := row.Scan(
 		&i.ID,
@@ -115,13 +115,13 @@ func (q *Queries) GetChargeMove(ctx context.Context, db DBTX, id objectid.ID) (S
 	return i, err
 }
 
-const getLastChargeMove = `-- name: GetLastChargeMove :one
+const chargeMoveGetLast = `-- name: ChargeMoveGetLast :one
 SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves
 WHERE subscription_id = $1 AND state IN ('open', 'done') ORDER BY to_at DESC LIMIT 1
 `
 
-func (q *Queries) GetLastChargeMove(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsChargeMove, error) {
-	row := db.QueryRow(ctx, getLastChargeMove, subscriptionID)
+func (q *Queries) ChargeMoveGetLast(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsChargeMove, error) {
+	row := db.QueryRow(ctx, chargeMoveGetLast, subscriptionID)
 	var i SubscriptionsChargeMove
 	err := row.Scan(
 		&i.ID,
@@ -140,30 +140,30 @@ func (q *Queries) GetLastChargeMove(ctx context.Context, db DBTX, subscriptionID
 	return i, err
 }
 
-const goesOnAfter = `-- name: GoesOnAfter :one
+const chargeMoveGoesBeyond = `-- name: ChargeMoveGoesBeyond :one
 SELECT EXISTS (SELECT 1 FROM subscriptions.charge_moves
     WHERE subscription_id = $1 AND to_at >= $2::timestamptz AND state IN ('open', 'done'))
 `
 
-type GoesOnAfterParams struct {
+type ChargeMoveGoesBeyondParams struct {
 	SubscriptionID objectid.ID
 	Since          time.Time
 }
 
 // Whether a recurrence charges from an instant on, to which an extension moved it.
-func (q *Queries) GoesOnAfter(ctx context.Context, db DBTX, arg GoesOnAfterParams) (bool, error) {
-	row := db.QueryRow(ctx, goesOnAfter, arg.SubscriptionID, arg.Since)
+func (q *Queries) ChargeMoveGoesBeyond(ctx context.Context, db DBTX, arg ChargeMoveGoesBeyondParams) (bool, error) {
+	row := db.QueryRow(ctx, chargeMoveGoesBeyond, arg.SubscriptionID, arg.Since)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
 }
 
-const insertChargeMove = `-- name: InsertChargeMove :exec
+const chargeMoveInsert = `-- name: ChargeMoveInsert :exec
 INSERT INTO subscriptions.charge_moves (id, subscription_id, from_at, to_at, next_try_at, created_by_id, register_date)
 VALUES ($1, $2, $3, $4, $5::timestamptz, $6, $5::timestamptz)
 `
 
-type InsertChargeMoveParams struct {
+type ChargeMoveInsertParams struct {
 	ID             objectid.ID
 	SubscriptionID objectid.ID
 	FromAt         time.Time
@@ -172,8 +172,8 @@ type InsertChargeMoveParams struct {
 	CreatedByID    *objectid.ID
 }
 
-func (q *Queries) InsertChargeMove(ctx context.Context, db DBTX, arg InsertChargeMoveParams) error {
-	_, err := db.Exec(ctx, insertChargeMove,
+func (q *Queries) ChargeMoveInsert(ctx context.Context, db DBTX, arg ChargeMoveInsertParams) error {
+	_, err := db.Exec(ctx, chargeMoveInsert,
 		arg.ID,
 		arg.SubscriptionID,
 		arg.FromAt,
@@ -184,51 +184,33 @@ func (q *Queries) InsertChargeMove(ctx context.Context, db DBTX, arg InsertCharg
 	return err
 }
 
-const isChargeMoved = `-- name: IsChargeMoved :one
-SELECT EXISTS (SELECT 1 FROM subscriptions.charge_moves
-    WHERE subscription_id = $1 AND from_at <= $2 AND to_at > $2 AND state IN ('open', 'done'))
-`
-
-type IsChargeMovedParams struct {
-	SubscriptionID objectid.ID
-	At             time.Time
-}
-
-// Whether an extension took the charge of an instant away.
-func (q *Queries) IsChargeMoved(ctx context.Context, db DBTX, arg IsChargeMovedParams) (bool, error) {
-	row := db.QueryRow(ctx, isChargeMoved, arg.SubscriptionID, arg.At)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
-const lengthenChargeMove = `-- name: LengthenChargeMove :execrows
+const chargeMoveLengthen = `-- name: ChargeMoveLengthen :execrows
 UPDATE subscriptions.charge_moves SET to_at = $1, next_try_at = $2::timestamptz, refused_since = NULL
 WHERE subscription_id = $3 AND state = 'open'
 `
 
-type LengthenChargeMoveParams struct {
+type ChargeMoveLengthenParams struct {
 	ToAt           time.Time
 	Now            time.Time
 	SubscriptionID objectid.ID
 }
 
 // Moves the order that is open further on.
-func (q *Queries) LengthenChargeMove(ctx context.Context, db DBTX, arg LengthenChargeMoveParams) (int64, error) {
-	result, err := db.Exec(ctx, lengthenChargeMove, arg.ToAt, arg.Now, arg.SubscriptionID)
+func (q *Queries) ChargeMoveLengthen(ctx context.Context, db DBTX, arg ChargeMoveLengthenParams) (int64, error) {
+	result, err := db.Exec(ctx, chargeMoveLengthen, arg.ToAt, arg.Now, arg.SubscriptionID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const listDueChargeMoves = `-- name: ListDueChargeMoves :many
+const chargeMoveListDue = `-- name: ChargeMoveListDue :many
 SELECT id FROM subscriptions.charge_moves WHERE state = 'open' AND next_try_at <= $1::timestamptz
 ORDER BY next_try_at LIMIT 500
 `
 
-func (q *Queries) ListDueChargeMoves(ctx context.Context, db DBTX, now time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDueChargeMoves, now)
+func (q *Queries) ChargeMoveListDue(ctx context.Context, db DBTX, now time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, chargeMoveListDue, now)
 	if err != nil {
 		return nil, err
 	}
@@ -247,16 +229,34 @@ func (q *Queries) ListDueChargeMoves(ctx context.Context, db DBTX, now time.Time
 	return items, nil
 }
 
-const postponeChargeMove = `-- name: PostponeChargeMove :exec
+const chargeMovePostpone = `-- name: ChargeMovePostpone :exec
 UPDATE subscriptions.charge_moves SET next_try_at = $1::timestamptz WHERE id = $2 AND state = 'open'
 `
 
-type PostponeChargeMoveParams struct {
+type ChargeMovePostponeParams struct {
 	NextTryAt time.Time
 	ID        objectid.ID
 }
 
-func (q *Queries) PostponeChargeMove(ctx context.Context, db DBTX, arg PostponeChargeMoveParams) error {
-	_, err := db.Exec(ctx, postponeChargeMove, arg.NextTryAt, arg.ID)
+func (q *Queries) ChargeMovePostpone(ctx context.Context, db DBTX, arg ChargeMovePostponeParams) error {
+	_, err := db.Exec(ctx, chargeMovePostpone, arg.NextTryAt, arg.ID)
 	return err
+}
+
+const chargeMoveRefuse = `-- name: ChargeMoveRefuse :one
+UPDATE subscriptions.charge_moves SET refused_since = coalesce(refused_since, $1::timestamptz)
+WHERE id = $2 AND state = 'open' RETURNING refused_since::timestamptz
+`
+
+type ChargeMoveRefuseParams struct {
+	Now time.Time
+	ID  objectid.ID
+}
+
+// Since when the gateway finds the order wrong. No row where it is over.
+func (q *Queries) ChargeMoveRefuse(ctx context.Context, db DBTX, arg ChargeMoveRefuseParams) (time.Time, error) {
+	row := db.QueryRow(ctx, chargeMoveRefuse, arg.Now, arg.ID)
+	var refused_since time.Time
+	err := row.Scan(&refused_since)
+	return refused_since, err
 }

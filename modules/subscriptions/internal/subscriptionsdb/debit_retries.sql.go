@@ -14,14 +14,14 @@ import (
 	"marquee/platform/objectid"
 )
 
-const claimDebitRetry = `-- name: ClaimDebitRetry :execrows
+const debitRetryClaim = `-- name: DebitRetryClaim :execrows
 UPDATE subscriptions.debit_retries r SET tried_at = $1
 WHERE r.subscription_id = $2 AND r.cycle = $3 AND r.retry_date = $4 AND r.state = 'planned'
   AND (r.tried_at IS NULL OR r.tried_at <= $5)
   AND NOT EXISTS (SELECT 1 FROM subscriptions.debit_retries o WHERE o.subscription_id = r.subscription_id AND o.cycle = r.cycle AND o.state = 'ordered')
 `
 
-type ClaimDebitRetryParams struct {
+type DebitRetryClaimParams struct {
 	Now            *time.Time
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
@@ -31,8 +31,8 @@ type ClaimDebitRetryParams struct {
 
 // Takes a planned retry for one try, unless somebody has just set about it or another
 // one of the cycle is still with the bank.
-func (q *Queries) ClaimDebitRetry(ctx context.Context, db DBTX, arg ClaimDebitRetryParams) (int64, error) {
-	result, err := db.Exec(ctx, claimDebitRetry,
+func (q *Queries) DebitRetryClaim(ctx context.Context, db DBTX, arg DebitRetryClaimParams) (int64, error) {
+	result, err := db.Exec(ctx, debitRetryClaim,
 		arg.Now,
 		arg.SubscriptionID,
 		arg.Cycle,
@@ -45,14 +45,14 @@ func (q *Queries) ClaimDebitRetry(ctx context.Context, db DBTX, arg ClaimDebitRe
 	return result.RowsAffected(), nil
 }
 
-const endDebitRetries = `-- name: EndDebitRetries :exec
+const debitRetryEnd = `-- name: DebitRetryEnd :exec
 UPDATE subscriptions.debit_retries r SET state = m.to_state, reason = $1, ended_at = $2
 FROM (SELECT unnest($6::text[]) AS from_state, unnest($7::text[]) AS to_state) m
 WHERE r.subscription_id = $3 AND r.cycle = $4 AND r.state = m.from_state
   AND ($5::date IS NULL OR r.retry_date = $5::date)
 `
 
-type EndDebitRetriesParams struct {
+type DebitRetryEndParams struct {
 	Reason         *string
 	Now            *time.Time
 	SubscriptionID objectid.ID
@@ -63,8 +63,8 @@ type EndDebitRetriesParams struct {
 }
 
 // Ends what of a cycle's retries, or of one day's, is in one of the states: each becomes what stands beside its own.
-func (q *Queries) EndDebitRetries(ctx context.Context, db DBTX, arg EndDebitRetriesParams) error {
-	_, err := db.Exec(ctx, endDebitRetries,
+func (q *Queries) DebitRetryEnd(ctx context.Context, db DBTX, arg DebitRetryEndParams) error {
+	_, err := db.Exec(ctx, debitRetryEnd,
 		arg.Reason,
 		arg.Now,
 		arg.SubscriptionID,
@@ -76,13 +76,13 @@ func (q *Queries) EndDebitRetries(ctx context.Context, db DBTX, arg EndDebitRetr
 	return err
 }
 
-const insertDebitRetry = `-- name: InsertDebitRetry :exec
+const debitRetryInsert = `-- name: DebitRetryInsert :exec
 INSERT INTO subscriptions.debit_retries (subscription_id, cycle, retry_date, state, reason, ended_at, register_date)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT ON CONSTRAINT debit_retries_one_a_day DO NOTHING
 `
 
-type InsertDebitRetryParams struct {
+type DebitRetryInsertParams struct {
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 	RetryDate      pgtype.Date
@@ -92,8 +92,8 @@ type InsertDebitRetryParams struct {
 	Now            time.Time
 }
 
-func (q *Queries) InsertDebitRetry(ctx context.Context, db DBTX, arg InsertDebitRetryParams) error {
-	_, err := db.Exec(ctx, insertDebitRetry,
+func (q *Queries) DebitRetryInsert(ctx context.Context, db DBTX, arg DebitRetryInsertParams) error {
+	_, err := db.Exec(ctx, debitRetryInsert,
 		arg.SubscriptionID,
 		arg.Cycle,
 		arg.RetryDate,
@@ -105,17 +105,17 @@ func (q *Queries) InsertDebitRetry(ctx context.Context, db DBTX, arg InsertDebit
 	return err
 }
 
-const listDebitRetries = `-- name: ListDebitRetries :many
+const debitRetryList = `-- name: DebitRetryList :many
 SELECT subscription_id, cycle, retry_date, state, reason, order_id, tried_at, ordered_at, ended_at, register_date FROM subscriptions.debit_retries WHERE subscription_id = $1 AND cycle = $2 ORDER BY retry_date
 `
 
-type ListDebitRetriesParams struct {
+type DebitRetryListParams struct {
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 }
 
-func (q *Queries) ListDebitRetries(ctx context.Context, db DBTX, arg ListDebitRetriesParams) ([]SubscriptionsDebitRetry, error) {
-	rows, err := db.Query(ctx, listDebitRetries, arg.SubscriptionID, arg.Cycle)
+func (q *Queries) DebitRetryList(ctx context.Context, db DBTX, arg DebitRetryListParams) ([]SubscriptionsDebitRetry, error) {
+	rows, err := db.Query(ctx, debitRetryList, arg.SubscriptionID, arg.Cycle)
 	if err != nil {
 		return nil, err
 	}
@@ -145,33 +145,33 @@ func (q *Queries) ListDebitRetries(ctx context.Context, db DBTX, arg ListDebitRe
 	return items, nil
 }
 
-const listDueDebitRetries = `-- name: ListDueDebitRetries :many
+const debitRetryListDue = `-- name: DebitRetryListDue :many
 SELECT DISTINCT subscription_id, cycle FROM subscriptions.debit_retries
 WHERE state = 'planned' AND retry_date <= $1 AND (tried_at IS NULL OR tried_at <= $2) AND register_date <= $2
 LIMIT 500
 `
 
-type ListDueDebitRetriesParams struct {
+type DebitRetryListDueParams struct {
 	Until pgtype.Date
 	Since *time.Time
 }
 
-type ListDueDebitRetriesRow struct {
+type DebitRetryListDueRow struct {
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 }
 
 // Cycles whose next retry is to be ordered until the date, and that nobody has set
 // about since the instant: first the retry's own job repeats.
-func (q *Queries) ListDueDebitRetries(ctx context.Context, db DBTX, arg ListDueDebitRetriesParams) ([]ListDueDebitRetriesRow, error) {
-	rows, err := db.Query(ctx, listDueDebitRetries, arg.Until, arg.Since)
+func (q *Queries) DebitRetryListDue(ctx context.Context, db DBTX, arg DebitRetryListDueParams) ([]DebitRetryListDueRow, error) {
+	rows, err := db.Query(ctx, debitRetryListDue, arg.Until, arg.Since)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListDueDebitRetriesRow{}
+	items := []DebitRetryListDueRow{}
 	for rows.Next() {
-		var i ListDueDebitRetriesRow
+		var i DebitRetryListDueRow
 		if err := rows.Scan(&i.SubscriptionID, &i.Cycle); err != nil {
 			return nil, err
 		}
@@ -183,12 +183,12 @@ func (q *Queries) ListDueDebitRetries(ctx context.Context, db DBTX, arg ListDueD
 	return items, nil
 }
 
-const setDebitRetryOrdered = `-- name: SetDebitRetryOrdered :exec
+const debitRetrySetOrdered = `-- name: DebitRetrySetOrdered :exec
 UPDATE subscriptions.debit_retries SET state = $1, order_id = $2, ordered_at = $3
 WHERE subscription_id = $4 AND cycle = $5 AND retry_date = $6 AND state = $7
 `
 
-type SetDebitRetryOrderedParams struct {
+type DebitRetrySetOrderedParams struct {
 	State          state.Retry
 	OrderID        *string
 	Now            *time.Time
@@ -198,8 +198,8 @@ type SetDebitRetryOrderedParams struct {
 	FromState      state.Retry
 }
 
-func (q *Queries) SetDebitRetryOrdered(ctx context.Context, db DBTX, arg SetDebitRetryOrderedParams) error {
-	_, err := db.Exec(ctx, setDebitRetryOrdered,
+func (q *Queries) DebitRetrySetOrdered(ctx context.Context, db DBTX, arg DebitRetrySetOrderedParams) error {
+	_, err := db.Exec(ctx, debitRetrySetOrdered,
 		arg.State,
 		arg.OrderID,
 		arg.Now,

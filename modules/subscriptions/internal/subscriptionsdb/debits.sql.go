@@ -13,7 +13,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-const claimDebit = `-- name: ClaimDebit :one
+const debitClaim = `-- name: DebitClaim :one
 INSERT INTO subscriptions.debits (subscription_id, cycle, due_date, amount_cents, register_date, tried_at)
 VALUES ($1, $2, $3, $4, $5, $5)
 ON CONFLICT ON CONSTRAINT debits_one_per_cycle DO UPDATE SET tried_at = excluded.tried_at
@@ -21,7 +21,7 @@ WHERE debits.gateway_payment_id IS NULL AND debits.tried_at <= $6
 RETURNING subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable
 `
 
-type ClaimDebitParams struct {
+type DebitClaimParams struct {
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 	DueDate        pgtype.Date
@@ -32,8 +32,8 @@ type ClaimDebitParams struct {
 
 // Begins the debit of a cycle, or takes up one whose order nobody has set about
 // since the instant. No row means that it is ordered, or being ordered.
-func (q *Queries) ClaimDebit(ctx context.Context, db DBTX, arg ClaimDebitParams) (SubscriptionsDebit, error) {
-	row := db.QueryRow(ctx, claimDebit,
+func (q *Queries) DebitClaim(ctx context.Context, db DBTX, arg DebitClaimParams) (SubscriptionsDebit, error) {
+	row := db.QueryRow(ctx, debitClaim,
 		arg.SubscriptionID,
 		arg.Cycle,
 		arg.DueDate,
@@ -59,12 +59,12 @@ func (q *Queries) ClaimDebit(ctx context.Context, db DBTX, arg ClaimDebitParams)
 	return i, err
 }
 
-const forgetDebit = `-- name: ForgetDebit :exec
+const debitForget = `-- name: DebitForget :exec
 DELETE FROM subscriptions.debits
 WHERE subscription_id = $1 AND cycle = $2 AND gateway_payment_id IS NOT DISTINCT FROM $3
 `
 
-type ForgetDebitParams struct {
+type DebitForgetParams struct {
 	SubscriptionID   objectid.ID
 	Cycle            pgtype.Date
 	GatewayPaymentID *string
@@ -72,22 +72,22 @@ type ForgetDebitParams struct {
 
 // A debit that was removed at the gateway while collection was paused, or never made:
 // its cycle can be ordered again.
-func (q *Queries) ForgetDebit(ctx context.Context, db DBTX, arg ForgetDebitParams) error {
-	_, err := db.Exec(ctx, forgetDebit, arg.SubscriptionID, arg.Cycle, arg.GatewayPaymentID)
+func (q *Queries) DebitForget(ctx context.Context, db DBTX, arg DebitForgetParams) error {
+	_, err := db.Exec(ctx, debitForget, arg.SubscriptionID, arg.Cycle, arg.GatewayPaymentID)
 	return err
 }
 
-const getDebit = `-- name: GetDebit :one
+const debitGet = `-- name: DebitGet :one
 SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits WHERE subscription_id = $1 AND cycle = $2
 `
 
-type GetDebitParams struct {
+type DebitGetParams struct {
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 }
 
-func (q *Queries) GetDebit(ctx context.Context, db DBTX, arg GetDebitParams) (SubscriptionsDebit, error) {
-	row := db.QueryRow(ctx, getDebit, arg.SubscriptionID, arg.Cycle)
+func (q *Queries) DebitGet(ctx context.Context, db DBTX, arg DebitGetParams) (SubscriptionsDebit, error) {
+	row := db.QueryRow(ctx, debitGet, arg.SubscriptionID, arg.Cycle)
 	var i SubscriptionsDebit
 	err := row.Scan(
 		&i.SubscriptionID,
@@ -106,12 +106,12 @@ func (q *Queries) GetDebit(ctx context.Context, db DBTX, arg GetDebitParams) (Su
 	return i, err
 }
 
-const getDebitByPayment = `-- name: GetDebitByPayment :one
+const debitGetByPayment = `-- name: DebitGetByPayment :one
 SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits WHERE gateway_payment_id = $1
 `
 
-func (q *Queries) GetDebitByPayment(ctx context.Context, db DBTX, gatewayPaymentID *string) (SubscriptionsDebit, error) {
-	row := db.QueryRow(ctx, getDebitByPayment, gatewayPaymentID)
+func (q *Queries) DebitGetByPayment(ctx context.Context, db DBTX, gatewayPaymentID *string) (SubscriptionsDebit, error) {
+	row := db.QueryRow(ctx, debitGetByPayment, gatewayPaymentID)
 	var i SubscriptionsDebit
 	err := row.Scan(
 		&i.SubscriptionID,
@@ -130,21 +130,21 @@ func (q *Queries) GetDebitByPayment(ctx context.Context, db DBTX, gatewayPayment
 	return i, err
 }
 
-const getFailedDebit = `-- name: GetFailedDebit :one
+const debitGetFailed = `-- name: DebitGetFailed :one
 SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits
 WHERE subscription_id = $1 AND failed_at IS NOT NULL AND paid_at IS NULL AND gateway_payment_id IS NOT NULL
   AND failure IS DISTINCT FROM $2
 ORDER BY cycle DESC LIMIT 1
 `
 
-type GetFailedDebitParams struct {
+type DebitGetFailedParams struct {
 	SubscriptionID objectid.ID
 	PassedOver     *string
 }
 
 // The newest debit that failed and is not paid, but one that was passed over.
-func (q *Queries) GetFailedDebit(ctx context.Context, db DBTX, arg GetFailedDebitParams) (SubscriptionsDebit, error) {
-	row := db.QueryRow(ctx, getFailedDebit, arg.SubscriptionID, arg.PassedOver)
+func (q *Queries) DebitGetFailed(ctx context.Context, db DBTX, arg DebitGetFailedParams) (SubscriptionsDebit, error) {
+	row := db.QueryRow(ctx, debitGetFailed, arg.SubscriptionID, arg.PassedOver)
 	var i SubscriptionsDebit
 	err := row.Scan(
 		&i.SubscriptionID,
@@ -163,72 +163,72 @@ func (q *Queries) GetFailedDebit(ctx context.Context, db DBTX, arg GetFailedDebi
 	return i, err
 }
 
-const hasAwaitedDebit = `-- name: HasAwaitedDebit :one
+const debitHasAwaited = `-- name: DebitHasAwaited :one
 SELECT EXISTS (
     SELECT 1 FROM subscriptions.debits WHERE subscription_id = $1 AND gateway_payment_id IS NULL AND failed_at IS NULL)
 `
 
 // Whether the order of a debit is not answered yet, so that its payment is not known.
-func (q *Queries) HasAwaitedDebit(ctx context.Context, db DBTX, subscriptionID objectid.ID) (bool, error) {
-	row := db.QueryRow(ctx, hasAwaitedDebit, subscriptionID)
+func (q *Queries) DebitHasAwaited(ctx context.Context, db DBTX, subscriptionID objectid.ID) (bool, error) {
+	row := db.QueryRow(ctx, debitHasAwaited, subscriptionID)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
 }
 
-const hasLaterFailedDebit = `-- name: HasLaterFailedDebit :one
+const debitHasLaterFailed = `-- name: DebitHasLaterFailed :one
 SELECT EXISTS (
     SELECT 1 FROM subscriptions.debits d
     WHERE d.subscription_id = $1 AND d.cycle > $2 AND d.failed_at IS NOT NULL AND d.paid_at IS NULL
       AND d.failure IS DISTINCT FROM $3)
 `
 
-type HasLaterFailedDebitParams struct {
+type DebitHasLaterFailedParams struct {
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 	PassedOver     *string
 }
 
 // Whether a debit of a later cycle failed and is not paid.
-func (q *Queries) HasLaterFailedDebit(ctx context.Context, db DBTX, arg HasLaterFailedDebitParams) (bool, error) {
-	row := db.QueryRow(ctx, hasLaterFailedDebit, arg.SubscriptionID, arg.Cycle, arg.PassedOver)
+func (q *Queries) DebitHasLaterFailed(ctx context.Context, db DBTX, arg DebitHasLaterFailedParams) (bool, error) {
+	row := db.QueryRow(ctx, debitHasLaterFailed, arg.SubscriptionID, arg.Cycle, arg.PassedOver)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
 }
 
-const hasOpenDebitWithin = `-- name: HasOpenDebitWithin :one
+const debitHasOpenWithin = `-- name: DebitHasOpenWithin :one
 SELECT EXISTS (
     SELECT 1 FROM subscriptions.debits d
     WHERE d.subscription_id = $1 AND d.cycle < $2 AND d.cycle + make_interval(months => $3::int) > $2
       AND d.failed_at IS NULL)
 `
 
-type HasOpenDebitWithinParams struct {
+type DebitHasOpenWithinParams struct {
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 	Months         int32
 }
 
 // Whether another debit that has not failed pays a period in which the cycle begins.
-func (q *Queries) HasOpenDebitWithin(ctx context.Context, db DBTX, arg HasOpenDebitWithinParams) (bool, error) {
-	row := db.QueryRow(ctx, hasOpenDebitWithin, arg.SubscriptionID, arg.Cycle, arg.Months)
+func (q *Queries) DebitHasOpenWithin(ctx context.Context, db DBTX, arg DebitHasOpenWithinParams) (bool, error) {
+	row := db.QueryRow(ctx, debitHasOpenWithin, arg.SubscriptionID, arg.Cycle, arg.Months)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
 }
 
-const listDebitsSince = `-- name: ListDebitsSince :many
+const debitListSince = `-- name: DebitListSince :many
 SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits WHERE subscription_id = $1 AND due_date >= $2 ORDER BY cycle
 `
 
-type ListDebitsSinceParams struct {
+type DebitListSinceParams struct {
 	SubscriptionID objectid.ID
 	Since          pgtype.Date
 }
 
-func (q *Queries) ListDebitsSince(ctx context.Context, db DBTX, arg ListDebitsSinceParams) ([]SubscriptionsDebit, error) {
-	rows, err := db.Query(ctx, listDebitsSince, arg.SubscriptionID, arg.Since)
+func (q *Queries) DebitListSince(ctx context.Context, db DBTX, arg DebitListSinceParams) ([]SubscriptionsDebit, error) {
+	rows, err := db.Query(ctx, debitListSince, arg.SubscriptionID, arg.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (q *Queries) ListDebitsSince(ctx context.Context, db DBTX, arg ListDebitsSi
 	return items, nil
 }
 
-const listUnpaidDebits = `-- name: ListUnpaidDebits :many
+const debitListUnpaid = `-- name: DebitListUnpaid :many
 SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits d
 WHERE d.subscription_id = $1 AND d.failed_at IS NOT NULL AND d.paid_at IS NULL
   AND NOT EXISTS (
@@ -269,8 +269,8 @@ ORDER BY d.cycle
 `
 
 // The debits that failed, or were given up, since the last one that was paid.
-func (q *Queries) ListUnpaidDebits(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]SubscriptionsDebit, error) {
-	rows, err := db.Query(ctx, listUnpaidDebits, subscriptionID)
+func (q *Queries) DebitListUnpaid(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]SubscriptionsDebit, error) {
+	rows, err := db.Query(ctx, debitListUnpaid, subscriptionID)
 	if err != nil {
 		return nil, err
 	}
@@ -302,12 +302,12 @@ func (q *Queries) ListUnpaidDebits(ctx context.Context, db DBTX, subscriptionID 
 	return items, nil
 }
 
-const setDebitFailed = `-- name: SetDebitFailed :exec
+const debitSetFailed = `-- name: DebitSetFailed :exec
 UPDATE subscriptions.debits SET failed_at = coalesce(failed_at, $1), failure = $2, retryable = $3
 WHERE subscription_id = $4 AND cycle = $5
 `
 
-type SetDebitFailedParams struct {
+type DebitSetFailedParams struct {
 	Now            *time.Time
 	Failure        *string
 	Retryable      bool
@@ -315,8 +315,8 @@ type SetDebitFailedParams struct {
 	Cycle          pgtype.Date
 }
 
-func (q *Queries) SetDebitFailed(ctx context.Context, db DBTX, arg SetDebitFailedParams) error {
-	_, err := db.Exec(ctx, setDebitFailed,
+func (q *Queries) DebitSetFailed(ctx context.Context, db DBTX, arg DebitSetFailedParams) error {
+	_, err := db.Exec(ctx, debitSetFailed,
 		arg.Now,
 		arg.Failure,
 		arg.Retryable,
@@ -326,12 +326,12 @@ func (q *Queries) SetDebitFailed(ctx context.Context, db DBTX, arg SetDebitFaile
 	return err
 }
 
-const setDebitOrdered = `-- name: SetDebitOrdered :exec
+const debitSetOrdered = `-- name: DebitSetOrdered :exec
 UPDATE subscriptions.debits SET gateway_payment_id = $1, ordered_at = $2, due_date = $3
 WHERE subscription_id = $4 AND cycle = $5 AND gateway_payment_id IS NULL
 `
 
-type SetDebitOrderedParams struct {
+type DebitSetOrderedParams struct {
 	GatewayPaymentID *string
 	Now              *time.Time
 	DueDate          pgtype.Date
@@ -339,8 +339,8 @@ type SetDebitOrderedParams struct {
 	Cycle            pgtype.Date
 }
 
-func (q *Queries) SetDebitOrdered(ctx context.Context, db DBTX, arg SetDebitOrderedParams) error {
-	_, err := db.Exec(ctx, setDebitOrdered,
+func (q *Queries) DebitSetOrdered(ctx context.Context, db DBTX, arg DebitSetOrderedParams) error {
+	_, err := db.Exec(ctx, debitSetOrdered,
 		arg.GatewayPaymentID,
 		arg.Now,
 		arg.DueDate,
@@ -350,17 +350,17 @@ func (q *Queries) SetDebitOrdered(ctx context.Context, db DBTX, arg SetDebitOrde
 	return err
 }
 
-const setDebitPaid = `-- name: SetDebitPaid :exec
+const debitSetPaid = `-- name: DebitSetPaid :exec
 UPDATE subscriptions.debits SET paid_at = $1 WHERE subscription_id = $2 AND cycle = $3 AND paid_at IS NULL
 `
 
-type SetDebitPaidParams struct {
+type DebitSetPaidParams struct {
 	Now            *time.Time
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 }
 
-func (q *Queries) SetDebitPaid(ctx context.Context, db DBTX, arg SetDebitPaidParams) error {
-	_, err := db.Exec(ctx, setDebitPaid, arg.Now, arg.SubscriptionID, arg.Cycle)
+func (q *Queries) DebitSetPaid(ctx context.Context, db DBTX, arg DebitSetPaidParams) error {
+	_, err := db.Exec(ctx, debitSetPaid, arg.Now, arg.SubscriptionID, arg.Cycle)
 	return err
 }

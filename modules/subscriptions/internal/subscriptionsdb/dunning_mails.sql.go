@@ -12,14 +12,14 @@ import (
 	"marquee/platform/objectid"
 )
 
-const claimDunningMail = `-- name: ClaimDunningMail :one
+const dunningMailClaim = `-- name: DunningMailClaim :one
 UPDATE subscriptions.dunning_mails SET claimed_at = $1
 WHERE subscription_id = $2 AND payment_id = $3 AND day = $4
   AND sent_at IS NULL AND dropped_at IS NULL AND due_at <= $1 AND (claimed_at IS NULL OR claimed_at < $5)
 RETURNING subscription_id, payment_id, day, amount_cents, due_at, claimed_at, sent_at, dropped_at, register_date
 `
 
-type ClaimDunningMailParams struct {
+type DunningMailClaimParams struct {
 	Now            *time.Time
 	SubscriptionID objectid.ID
 	PaymentID      string
@@ -28,8 +28,8 @@ type ClaimDunningMailParams struct {
 }
 
 // No row: it is not due, somebody else has it in hand, or it is done with.
-func (q *Queries) ClaimDunningMail(ctx context.Context, db DBTX, arg ClaimDunningMailParams) (SubscriptionsDunningMail, error) {
-	row := db.QueryRow(ctx, claimDunningMail,
+func (q *Queries) DunningMailClaim(ctx context.Context, db DBTX, arg DunningMailClaimParams) (SubscriptionsDunningMail, error) {
+	row := db.QueryRow(ctx, dunningMailClaim,
 		arg.Now,
 		arg.SubscriptionID,
 		arg.PaymentID,
@@ -51,13 +51,13 @@ func (q *Queries) ClaimDunningMail(ctx context.Context, db DBTX, arg ClaimDunnin
 	return i, err
 }
 
-const insertDunningMail = `-- name: InsertDunningMail :execrows
+const dunningMailInsert = `-- name: DunningMailInsert :execrows
 INSERT INTO subscriptions.dunning_mails (subscription_id, payment_id, day, amount_cents, due_at, register_date)
 VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT ON CONSTRAINT dunning_mails_once_a_day DO NOTHING
 `
 
-type InsertDunningMailParams struct {
+type DunningMailInsertParams struct {
 	SubscriptionID objectid.ID
 	PaymentID      string
 	Day            int32
@@ -67,8 +67,8 @@ type InsertDunningMailParams struct {
 }
 
 // No row means that this payment's mail of that day is planned already.
-func (q *Queries) InsertDunningMail(ctx context.Context, db DBTX, arg InsertDunningMailParams) (int64, error) {
-	result, err := db.Exec(ctx, insertDunningMail,
+func (q *Queries) DunningMailInsert(ctx context.Context, db DBTX, arg DunningMailInsertParams) (int64, error) {
+	result, err := db.Exec(ctx, dunningMailInsert,
 		arg.SubscriptionID,
 		arg.PaymentID,
 		arg.Day,
@@ -82,32 +82,32 @@ func (q *Queries) InsertDunningMail(ctx context.Context, db DBTX, arg InsertDunn
 	return result.RowsAffected(), nil
 }
 
-const listDueDunningMails = `-- name: ListDueDunningMails :many
+const dunningMailListDue = `-- name: DunningMailListDue :many
 SELECT subscription_id, payment_id, day FROM subscriptions.dunning_mails
 WHERE sent_at IS NULL AND dropped_at IS NULL AND due_at <= $1 AND (claimed_at IS NULL OR claimed_at < $2)
 ORDER BY due_at LIMIT 500
 `
 
-type ListDueDunningMailsParams struct {
+type DunningMailListDueParams struct {
 	Now       time.Time
 	LostSince *time.Time
 }
 
-type ListDueDunningMailsRow struct {
+type DunningMailListDueRow struct {
 	SubscriptionID objectid.ID
 	PaymentID      string
 	Day            int32
 }
 
-func (q *Queries) ListDueDunningMails(ctx context.Context, db DBTX, arg ListDueDunningMailsParams) ([]ListDueDunningMailsRow, error) {
-	rows, err := db.Query(ctx, listDueDunningMails, arg.Now, arg.LostSince)
+func (q *Queries) DunningMailListDue(ctx context.Context, db DBTX, arg DunningMailListDueParams) ([]DunningMailListDueRow, error) {
+	rows, err := db.Query(ctx, dunningMailListDue, arg.Now, arg.LostSince)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListDueDunningMailsRow{}
+	items := []DunningMailListDueRow{}
 	for rows.Next() {
-		var i ListDueDunningMailsRow
+		var i DunningMailListDueRow
 		if err := rows.Scan(&i.SubscriptionID, &i.PaymentID, &i.Day); err != nil {
 			return nil, err
 		}
@@ -119,12 +119,12 @@ func (q *Queries) ListDueDunningMails(ctx context.Context, db DBTX, arg ListDueD
 	return items, nil
 }
 
-const releaseDunningMail = `-- name: ReleaseDunningMail :exec
+const dunningMailRelease = `-- name: DunningMailRelease :exec
 UPDATE subscriptions.dunning_mails SET claimed_at = NULL, due_at = $1, sent_at = $2, dropped_at = $3
 WHERE subscription_id = $4 AND payment_id = $5 AND day = $6
 `
 
-type ReleaseDunningMailParams struct {
+type DunningMailReleaseParams struct {
 	DueAt          time.Time
 	SentAt         *time.Time
 	DroppedAt      *time.Time
@@ -134,8 +134,8 @@ type ReleaseDunningMailParams struct {
 }
 
 // It was sent, or dropped, or is to be tried again at due_at.
-func (q *Queries) ReleaseDunningMail(ctx context.Context, db DBTX, arg ReleaseDunningMailParams) error {
-	_, err := db.Exec(ctx, releaseDunningMail,
+func (q *Queries) DunningMailRelease(ctx context.Context, db DBTX, arg DunningMailReleaseParams) error {
+	_, err := db.Exec(ctx, dunningMailRelease,
 		arg.DueAt,
 		arg.SentAt,
 		arg.DroppedAt,

@@ -13,13 +13,13 @@ import (
 	"marquee/platform/objectid"
 )
 
-const claimPause = `-- name: ClaimPause :one
+const pauseClaim = `-- name: PauseClaim :one
 UPDATE subscriptions.pauses SET tries = tries + 1, leased_until = $1::timestamptz
 WHERE id = $2 AND state IN ('pausing', 'resuming') AND (leased_until IS NULL OR leased_until <= $3::timestamptz)
 RETURNING id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date
 `
 
-type ClaimPauseParams struct {
+type PauseClaimParams struct {
 	Until time.Time
 	ID    objectid.ID
 	Now   time.Time
@@ -27,8 +27,8 @@ type ClaimPauseParams struct {
 
 // Counts a try and keeps others from asking the gateway at the same time. No row
 // means that nothing is to be asked, or that somebody else is asking.
-func (q *Queries) ClaimPause(ctx context.Context, db DBTX, arg ClaimPauseParams) (SubscriptionsPause, error) {
-	row := db.QueryRow(ctx, claimPause, arg.Until, arg.ID, arg.Now)
+func (q *Queries) PauseClaim(ctx context.Context, db DBTX, arg PauseClaimParams) (SubscriptionsPause, error) {
+	row := db.QueryRow(ctx, pauseClaim, arg.Until, arg.ID, arg.Now)
 	var i SubscriptionsPause
 	err := row.Scan(
 		&i.ID,
@@ -47,13 +47,13 @@ func (q *Queries) ClaimPause(ctx context.Context, db DBTX, arg ClaimPauseParams)
 	return i, err
 }
 
-const confirmPause = `-- name: ConfirmPause :execrows
+const pauseConfirm = `-- name: PauseConfirm :execrows
 UPDATE subscriptions.pauses SET state = $1, next_try_at = NULL, leased_until = NULL,
     paused_at = CASE WHEN $1 = 'paused' THEN $2::timestamptz ELSE paused_at END, ended_at = CASE WHEN $1 <> 'paused' THEN $2::timestamptz END
 WHERE id = $3 AND state = $4
 `
 
-type ConfirmPauseParams struct {
+type PauseConfirmParams struct {
 	State     state.Pause
 	Now       time.Time
 	ID        objectid.ID
@@ -61,8 +61,8 @@ type ConfirmPauseParams struct {
 }
 
 // The gateway has done what it was asked for. No row when the pause was turned the other way meanwhile.
-func (q *Queries) ConfirmPause(ctx context.Context, db DBTX, arg ConfirmPauseParams) (int64, error) {
-	result, err := db.Exec(ctx, confirmPause,
+func (q *Queries) PauseConfirm(ctx context.Context, db DBTX, arg PauseConfirmParams) (int64, error) {
+	result, err := db.Exec(ctx, pauseConfirm,
 		arg.State,
 		arg.Now,
 		arg.ID,
@@ -74,27 +74,63 @@ func (q *Queries) ConfirmPause(ctx context.Context, db DBTX, arg ConfirmPausePar
 	return result.RowsAffected(), nil
 }
 
-const deferPause = `-- name: DeferPause :exec
+const pauseCovers = `-- name: PauseCovers :one
+SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
+    WHERE subscription_id = $1 AND since <= $2 AND coalesce(until, ended_at, 'infinity') > $2::timestamptz)
+`
+
+type PauseCoversParams struct {
+	SubscriptionID objectid.ID
+	At             time.Time
+}
+
+// Whether an instant lies within a pause. Gateway B's clock has whole seconds: the second of the dispute itself is none of it.
+func (q *Queries) PauseCovers(ctx context.Context, db DBTX, arg PauseCoversParams) (bool, error) {
+	row := db.QueryRow(ctx, pauseCovers, arg.SubscriptionID, arg.At)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const pauseDefer = `-- name: PauseDefer :exec
 UPDATE subscriptions.pauses SET next_try_at = $1::timestamptz WHERE id = $2 AND state IN ('pausing', 'resuming')
 `
 
-type DeferPauseParams struct {
+type PauseDeferParams struct {
 	NextTryAt time.Time
 	ID        objectid.ID
 }
 
 // Has the sweep come again later: the looks have it.
-func (q *Queries) DeferPause(ctx context.Context, db DBTX, arg DeferPauseParams) error {
-	_, err := db.Exec(ctx, deferPause, arg.NextTryAt, arg.ID)
+func (q *Queries) PauseDefer(ctx context.Context, db DBTX, arg PauseDeferParams) error {
+	_, err := db.Exec(ctx, pauseDefer, arg.NextTryAt, arg.ID)
 	return err
 }
 
-const getPause = `-- name: GetPause :one
+const pauseExistsSince = `-- name: PauseExistsSince :one
+SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
+    WHERE subscription_id = $1 AND (ended_at IS NULL OR ended_at >= $2::timestamptz))
+`
+
+type PauseExistsSinceParams struct {
+	SubscriptionID objectid.ID
+	At             time.Time
+}
+
+// Whether collection is paused, or was at the instant or later.
+func (q *Queries) PauseExistsSince(ctx context.Context, db DBTX, arg PauseExistsSinceParams) (bool, error) {
+	row := db.QueryRow(ctx, pauseExistsSince, arg.SubscriptionID, arg.At)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const pauseGet = `-- name: PauseGet :one
 SELECT id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE id = $1
 `
 
-func (q *Queries) GetPause(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsPause, error) {
-	row := db.QueryRow(ctx, getPause, id)
+func (q *Queries) PauseGet(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsPause, error) {
+	row := db.QueryRow(ctx, pauseGet, id)
 	var i SubscriptionsPause
 	err := row.Scan(
 		&i.ID,
@@ -113,37 +149,19 @@ func (q *Queries) GetPause(ctx context.Context, db DBTX, id objectid.ID) (Subscr
 	return i, err
 }
 
-const hasPauseSince = `-- name: HasPauseSince :one
-SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
-    WHERE subscription_id = $1 AND (ended_at IS NULL OR ended_at >= $2::timestamptz))
-`
-
-type HasPauseSinceParams struct {
-	SubscriptionID objectid.ID
-	At             time.Time
-}
-
-// Whether collection is paused, or was at the instant or later.
-func (q *Queries) HasPauseSince(ctx context.Context, db DBTX, arg HasPauseSinceParams) (bool, error) {
-	row := db.QueryRow(ctx, hasPauseSince, arg.SubscriptionID, arg.At)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
-const insertPause = `-- name: InsertPause :exec
+const pauseInsert = `-- name: PauseInsert :exec
 INSERT INTO subscriptions.pauses (id, subscription_id, since, next_try_at, register_date) VALUES ($1, $2, $3, $4::timestamptz, $4::timestamptz)
 `
 
-type InsertPauseParams struct {
+type PauseInsertParams struct {
 	ID             objectid.ID
 	SubscriptionID objectid.ID
 	Since          time.Time
 	Now            time.Time
 }
 
-func (q *Queries) InsertPause(ctx context.Context, db DBTX, arg InsertPauseParams) error {
-	_, err := db.Exec(ctx, insertPause,
+func (q *Queries) PauseInsert(ctx context.Context, db DBTX, arg PauseInsertParams) error {
+	_, err := db.Exec(ctx, pauseInsert,
 		arg.ID,
 		arg.SubscriptionID,
 		arg.Since,
@@ -152,25 +170,7 @@ func (q *Queries) InsertPause(ctx context.Context, db DBTX, arg InsertPauseParam
 	return err
 }
 
-const isPausedAt = `-- name: IsPausedAt :one
-SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
-    WHERE subscription_id = $1 AND since <= $2 AND coalesce(until, ended_at, 'infinity') > $2::timestamptz)
-`
-
-type IsPausedAtParams struct {
-	SubscriptionID objectid.ID
-	At             time.Time
-}
-
-// Whether an instant lies within a pause. Gateway B's clock has whole seconds: the second of the dispute itself is none of it.
-func (q *Queries) IsPausedAt(ctx context.Context, db DBTX, arg IsPausedAtParams) (bool, error) {
-	row := db.QueryRow(ctx, isPausedAt, arg.SubscriptionID, arg.At)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
-const listDisputedSuspended = `-- name: ListDisputedSuspended :many
+const pauseListDisputed = `-- name: PauseListDisputed :many
 SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM subscriptions.subscriptions s
 WHERE s.has_chargeback AND s.status = 'suspended'
   AND NOT EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state = 'pausing')
@@ -178,8 +178,8 @@ ORDER BY EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = 
 `
 
 // Suspended subscriptions with a chargeback: first those without a pause, of which what they need may have been lost.
-func (q *Queries) ListDisputedSuspended(ctx context.Context, db DBTX) ([]Subscription, error) {
-	rows, err := db.Query(ctx, listDisputedSuspended)
+func (q *Queries) PauseListDisputed(ctx context.Context, db DBTX) ([]Subscription, error) {
+	rows, err := db.Query(ctx, pauseListDisputed)
 	if err != nil {
 		return nil, err
 	}
@@ -249,14 +249,14 @@ func (q *Queries) ListDisputedSuspended(ctx context.Context, db DBTX) ([]Subscri
 	return items, nil
 }
 
-const listDuePauses = `-- name: ListDuePauses :many
+const pauseListDue = `-- name: PauseListDue :many
 SELECT id FROM subscriptions.pauses
 WHERE state IN ('pausing', 'resuming') AND next_try_at <= $1::timestamptz AND (leased_until IS NULL OR leased_until <= $1::timestamptz)
 ORDER BY next_try_at LIMIT 500
 `
 
-func (q *Queries) ListDuePauses(ctx context.Context, db DBTX, now time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDuePauses, now)
+func (q *Queries) PauseListDue(ctx context.Context, db DBTX, now time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, pauseListDue, now)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +275,7 @@ func (q *Queries) ListDuePauses(ctx context.Context, db DBTX, now time.Time) ([]
 	return items, nil
 }
 
-const listUnheld = `-- name: ListUnheld :many
+const pauseListUnsuspended = `-- name: PauseListUnsuspended :many
 WITH RECURSIVE followed AS (
     SELECT s.id FROM subscriptions.subscriptions s WHERE s.has_chargeback
     UNION
@@ -287,8 +287,8 @@ ORDER BY s.id LIMIT 500
 `
 
 // Active subscriptions which followed, by renewals, one with a chargeback that does not hold them.
-func (q *Queries) ListUnheld(ctx context.Context, db DBTX) ([]Subscription, error) {
-	rows, err := db.Query(ctx, listUnheld)
+func (q *Queries) PauseListUnsuspended(ctx context.Context, db DBTX) ([]Subscription, error) {
+	rows, err := db.Query(ctx, pauseListUnsuspended)
 	if err != nil {
 		return nil, err
 	}
@@ -358,12 +358,12 @@ func (q *Queries) ListUnheld(ctx context.Context, db DBTX) ([]Subscription, erro
 	return items, nil
 }
 
-const lockOpenPause = `-- name: LockOpenPause :one
+const pauseLockOpen = `-- name: PauseLockOpen :one
 SELECT id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE subscription_id = $1 AND state IN ('pausing', 'paused', 'resuming') FOR UPDATE
 `
 
-func (q *Queries) LockOpenPause(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsPause, error) {
-	row := db.QueryRow(ctx, lockOpenPause, subscriptionID)
+func (q *Queries) PauseLockOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsPause, error) {
+	row := db.QueryRow(ctx, pauseLockOpen, subscriptionID)
 	var i SubscriptionsPause
 	err := row.Scan(
 		&i.ID,
@@ -382,6 +382,33 @@ func (q *Queries) LockOpenPause(ctx context.Context, db DBTX, subscriptionID obj
 	return i, err
 }
 
+const pausePostpone = `-- name: PausePostpone :execrows
+UPDATE subscriptions.pauses SET next_try_at = $1::timestamptz, leased_until = NULL WHERE id = $2 AND state = $3
+`
+
+type PausePostponeParams struct {
+	NextTryAt time.Time
+	ID        objectid.ID
+	State     state.Pause
+}
+
+func (q *Queries) PausePostpone(ctx context.Context, db DBTX, arg PausePostponeParams) (int64, error) {
+	result, err := db.Exec(ctx, pausePostpone, arg.NextTryAt, arg.ID, arg.State)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const pauseRelease = `-- name: PauseRelease :exec
+UPDATE subscriptions.pauses SET leased_until = NULL WHERE id = $1
+`
+
+func (q *Queries) PauseRelease(ctx context.Context, db DBTX, id objectid.ID) error {
+	_, err := db.Exec(ctx, pauseRelease, id)
+	return err
+}
+
 const pauseSetDue = `-- name: PauseSetDue :exec
 UPDATE subscriptions.pauses SET next_due = least(next_due, $1::timestamptz) WHERE id = $2
 `
@@ -396,39 +423,12 @@ func (q *Queries) PauseSetDue(ctx context.Context, db DBTX, arg PauseSetDueParam
 	return err
 }
 
-const postponePause = `-- name: PostponePause :execrows
-UPDATE subscriptions.pauses SET next_try_at = $1::timestamptz, leased_until = NULL WHERE id = $2 AND state = $3
-`
-
-type PostponePauseParams struct {
-	NextTryAt time.Time
-	ID        objectid.ID
-	State     state.Pause
-}
-
-func (q *Queries) PostponePause(ctx context.Context, db DBTX, arg PostponePauseParams) (int64, error) {
-	result, err := db.Exec(ctx, postponePause, arg.NextTryAt, arg.ID, arg.State)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const releasePause = `-- name: ReleasePause :exec
-UPDATE subscriptions.pauses SET leased_until = NULL WHERE id = $1
-`
-
-func (q *Queries) ReleasePause(ctx context.Context, db DBTX, id objectid.ID) error {
-	_, err := db.Exec(ctx, releasePause, id)
-	return err
-}
-
-const turnPause = `-- name: TurnPause :exec
+const pauseTurn = `-- name: PauseTurn :exec
 UPDATE subscriptions.pauses SET state = $1, tries = 0, next_try_at = $2::timestamptz, since = least(since, $3), until = $4
 WHERE id = $5
 `
 
-type TurnPauseParams struct {
+type PauseTurnParams struct {
 	State state.Pause
 	Now   time.Time
 	Since time.Time
@@ -437,8 +437,8 @@ type TurnPauseParams struct {
 }
 
 // Asks for the other direction.
-func (q *Queries) TurnPause(ctx context.Context, db DBTX, arg TurnPauseParams) error {
-	_, err := db.Exec(ctx, turnPause,
+func (q *Queries) PauseTurn(ctx context.Context, db DBTX, arg PauseTurnParams) error {
+	_, err := db.Exec(ctx, pauseTurn,
 		arg.State,
 		arg.Now,
 		arg.Since,
@@ -448,21 +448,21 @@ func (q *Queries) TurnPause(ctx context.Context, db DBTX, arg TurnPauseParams) e
 	return err
 }
 
-const voidPauses = `-- name: VoidPauses :exec
+const pauseVoid = `-- name: PauseVoid :exec
 UPDATE subscriptions.pauses p SET state = m.to_state, next_try_at = NULL, leased_until = NULL, ended_at = $1
 FROM (SELECT unnest($3::text[]) AS from_state, unnest($4::text[]) AS to_state) m
 WHERE p.subscription_id = $2 AND p.state = m.from_state
 `
 
-type VoidPausesParams struct {
+type PauseVoidParams struct {
 	Now            *time.Time
 	SubscriptionID objectid.ID
 	FromStates     []string
 	ToStates       []string
 }
 
-func (q *Queries) VoidPauses(ctx context.Context, db DBTX, arg VoidPausesParams) error {
-	_, err := db.Exec(ctx, voidPauses,
+func (q *Queries) PauseVoid(ctx context.Context, db DBTX, arg PauseVoidParams) error {
+	_, err := db.Exec(ctx, pauseVoid,
 		arg.Now,
 		arg.SubscriptionID,
 		arg.FromStates,

@@ -13,38 +13,38 @@ import (
 	"marquee/platform/objectid"
 )
 
-const beginPlanMove = `-- name: BeginPlanMove :execrows
+const planMoveBegin = `-- name: PlanMoveBegin :execrows
 UPDATE subscriptions.plan_moves SET next_try_at = $1 WHERE id = $2 AND state = 'open'
 `
 
-type BeginPlanMoveParams struct {
+type PlanMoveBeginParams struct {
 	NextTryAt *time.Time
 	ID        objectid.ID
 }
 
 // Has the sweep come later: the move's intent asks the gateway.
-func (q *Queries) BeginPlanMove(ctx context.Context, db DBTX, arg BeginPlanMoveParams) (int64, error) {
-	result, err := db.Exec(ctx, beginPlanMove, arg.NextTryAt, arg.ID)
+func (q *Queries) PlanMoveBegin(ctx context.Context, db DBTX, arg PlanMoveBeginParams) (int64, error) {
+	result, err := db.Exec(ctx, planMoveBegin, arg.NextTryAt, arg.ID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const endPlanMove = `-- name: EndPlanMove :execrows
+const planMoveEnd = `-- name: PlanMoveEnd :execrows
 UPDATE subscriptions.plan_moves SET state = $1, next_try_at = NULL, ended_at = $2
 WHERE id = $3 AND state = $4
 `
 
-type EndPlanMoveParams struct {
+type PlanMoveEndParams struct {
 	State     state.Move
 	Now       *time.Time
 	ID        objectid.ID
 	FromState state.Move
 }
 
-func (q *Queries) EndPlanMove(ctx context.Context, db DBTX, arg EndPlanMoveParams) (int64, error) {
-	result, err := db.Exec(ctx, endPlanMove,
+func (q *Queries) PlanMoveEnd(ctx context.Context, db DBTX, arg PlanMoveEndParams) (int64, error) {
+	result, err := db.Exec(ctx, planMoveEnd,
 		arg.State,
 		arg.Now,
 		arg.ID,
@@ -56,34 +56,12 @@ func (q *Queries) EndPlanMove(ctx context.Context, db DBTX, arg EndPlanMoveParam
 	return result.RowsAffected(), nil
 }
 
-const getOpenPlanMove = `-- name: GetOpenPlanMove :one
-SELECT id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date, from_cents FROM subscriptions.plan_moves WHERE subscription_id = $1 AND state = 'open'
-`
-
-func (q *Queries) GetOpenPlanMove(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsPlanMove, error) {
-	row := db.QueryRow(ctx, getOpenPlanMove, subscriptionID)
-	var i SubscriptionsPlanMove
-	err := row.Scan(
-		&i.ID,
-		&i.SubscriptionID,
-		&i.PlanID,
-		&i.State,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.EndedAt,
-		&i.CreatedByID,
-		&i.RegisterDate,
-		&i.FromCents,
-	)
-	return i, err
-}
-
-const getPlanMove = `-- name: GetPlanMove :one
+const planMoveGet = `-- name: PlanMoveGet :one
 SELECT id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date, from_cents FROM subscriptions.plan_moves WHERE id = $1
 `
 
-func (q *Queries) GetPlanMove(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsPlanMove, error) {
-	row := db.QueryRow(ctx, getPlanMove, id)
+func (q *Queries) PlanMoveGet(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsPlanMove, error) {
+	row := db.QueryRow(ctx, planMoveGet, id)
 	var i SubscriptionsPlanMove
 	err := row.Scan(
 		&i.ID,
@@ -100,12 +78,34 @@ func (q *Queries) GetPlanMove(ctx context.Context, db DBTX, id objectid.ID) (Sub
 	return i, err
 }
 
-const insertPlanMove = `-- name: InsertPlanMove :exec
+const planMoveGetOpen = `-- name: PlanMoveGetOpen :one
+SELECT id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date, from_cents FROM subscriptions.plan_moves WHERE subscription_id = $1 AND state = 'open'
+`
+
+func (q *Queries) PlanMoveGetOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsPlanMove, error) {
+	row := db.QueryRow(ctx, planMoveGetOpen, subscriptionID)
+	var i SubscriptionsPlanMove
+	err := row.Scan(
+		&i.ID,
+		&i.SubscriptionID,
+		&i.PlanID,
+		&i.State,
+		&i.Tries,
+		&i.NextTryAt,
+		&i.EndedAt,
+		&i.CreatedByID,
+		&i.RegisterDate,
+		&i.FromCents,
+	)
+	return i, err
+}
+
+const planMoveInsert = `-- name: PlanMoveInsert :exec
 INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, next_try_at, created_by_id, register_date)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
-type InsertPlanMoveParams struct {
+type PlanMoveInsertParams struct {
 	ID             objectid.ID
 	SubscriptionID objectid.ID
 	PlanID         string
@@ -115,8 +115,8 @@ type InsertPlanMoveParams struct {
 	Now            time.Time
 }
 
-func (q *Queries) InsertPlanMove(ctx context.Context, db DBTX, arg InsertPlanMoveParams) error {
-	_, err := db.Exec(ctx, insertPlanMove,
+func (q *Queries) PlanMoveInsert(ctx context.Context, db DBTX, arg PlanMoveInsertParams) error {
+	_, err := db.Exec(ctx, planMoveInsert,
 		arg.ID,
 		arg.SubscriptionID,
 		arg.PlanID,
@@ -128,14 +128,14 @@ func (q *Queries) InsertPlanMove(ctx context.Context, db DBTX, arg InsertPlanMov
 	return err
 }
 
-const isMovedPrice = `-- name: IsMovedPrice :one
+const planMoveIsPrice = `-- name: PlanMoveIsPrice :one
 SELECT EXISTS (
     SELECT 1 FROM subscriptions.plan_moves m JOIN subscriptions.plans p ON p.plan_id = m.plan_id
     WHERE m.subscription_id = $1 AND (
         m.state = 'open' AND p.amount_cents = $2 OR m.state = 'done' AND m.from_cents = $2 AND m.ended_at > $3))
 `
 
-type IsMovedPriceParams struct {
+type PlanMoveIsPriceParams struct {
 	SubscriptionID objectid.ID
 	AmountCents    int64
 	Since          *time.Time
@@ -143,20 +143,20 @@ type IsMovedPriceParams struct {
 
 // Whether a recurrence may charge the amount because of a move: the price that an open
 // one asks for, or the one that it has left since.
-func (q *Queries) IsMovedPrice(ctx context.Context, db DBTX, arg IsMovedPriceParams) (bool, error) {
-	row := db.QueryRow(ctx, isMovedPrice, arg.SubscriptionID, arg.AmountCents, arg.Since)
+func (q *Queries) PlanMoveIsPrice(ctx context.Context, db DBTX, arg PlanMoveIsPriceParams) (bool, error) {
+	row := db.QueryRow(ctx, planMoveIsPrice, arg.SubscriptionID, arg.AmountCents, arg.Since)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
 }
 
-const listDuePlanMoves = `-- name: ListDuePlanMoves :many
+const planMoveListDue = `-- name: PlanMoveListDue :many
 SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND next_try_at <= $1
 ORDER BY next_try_at LIMIT 500
 `
 
-func (q *Queries) ListDuePlanMoves(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDuePlanMoves, now)
+func (q *Queries) PlanMoveListDue(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, planMoveListDue, now)
 	if err != nil {
 		return nil, err
 	}
@@ -175,13 +175,13 @@ func (q *Queries) ListDuePlanMoves(ctx context.Context, db DBTX, now *time.Time)
 	return items, nil
 }
 
-const listOpenPlanMovesOf = `-- name: ListOpenPlanMovesOf :many
+const planMoveListOpenOf = `-- name: PlanMoveListOpenOf :many
 SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND subscription_id = ANY($1::text[])
 ORDER BY id
 `
 
-func (q *Queries) ListOpenPlanMovesOf(ctx context.Context, db DBTX, subscriptionIds []string) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listOpenPlanMovesOf, subscriptionIds)
+func (q *Queries) PlanMoveListOpenOf(ctx context.Context, db DBTX, subscriptionIds []string) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, planMoveListOpenOf, subscriptionIds)
 	if err != nil {
 		return nil, err
 	}

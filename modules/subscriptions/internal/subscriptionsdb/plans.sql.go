@@ -12,7 +12,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-const findPlan = `-- name: FindPlan :one
+const planFind = `-- name: PlanFind :one
 SELECT id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, is_active, gwb_product_id, gwb_price_id, gwb_price_amount_cents, document_created_by_id, register_date, register_update_date FROM subscriptions.plans
 WHERE plan_id = $1::text OR id = $1::text
 ORDER BY plan_id = $1::text DESC
@@ -20,8 +20,8 @@ LIMIT 1
 `
 
 // By plan_id or by id; where a plan_id looks like another plan's id, the plan_id counts.
-func (q *Queries) FindPlan(ctx context.Context, db DBTX, key string) (Plan, error) {
-	row := db.QueryRow(ctx, findPlan, key)
+func (q *Queries) PlanFind(ctx context.Context, db DBTX, key string) (Plan, error) {
+	row := db.QueryRow(ctx, planFind, key)
 	var i Plan
 	err := row.Scan(
 		&i.ID,
@@ -44,12 +44,12 @@ func (q *Queries) FindPlan(ctx context.Context, db DBTX, key string) (Plan, erro
 	return i, err
 }
 
-const getPlanByPlanID = `-- name: GetPlanByPlanID :one
+const planGetByPlanID = `-- name: PlanGetByPlanID :one
 SELECT id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, is_active, gwb_product_id, gwb_price_id, gwb_price_amount_cents, document_created_by_id, register_date, register_update_date FROM subscriptions.plans WHERE plan_id = $1
 `
 
-func (q *Queries) GetPlanByPlanID(ctx context.Context, db DBTX, planID string) (Plan, error) {
-	row := db.QueryRow(ctx, getPlanByPlanID, planID)
+func (q *Queries) PlanGetByPlanID(ctx context.Context, db DBTX, planID string) (Plan, error) {
+	row := db.QueryRow(ctx, planGetByPlanID, planID)
 	var i Plan
 	err := row.Scan(
 		&i.ID,
@@ -72,13 +72,13 @@ func (q *Queries) GetPlanByPlanID(ctx context.Context, db DBTX, planID string) (
 	return i, err
 }
 
-const insertPlanIfNew = `-- name: InsertPlanIfNew :exec
+const planInsertIfNew = `-- name: PlanInsertIfNew :exec
 INSERT INTO subscriptions.plans (id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, register_date, register_update_date)
 VALUES ($1, $2, $3, $4, $5, 'MONTH', $6, $7, $8, $9, $9)
 ON CONFLICT ON CONSTRAINT plans_plan_id_unique DO NOTHING
 `
 
-type InsertPlanIfNewParams struct {
+type PlanInsertIfNewParams struct {
 	ID           objectid.ID
 	PlanID       string
 	Name         string
@@ -91,8 +91,8 @@ type InsertPlanIfNewParams struct {
 }
 
 // A plan that is there already stays as it is.
-func (q *Queries) InsertPlanIfNew(ctx context.Context, db DBTX, arg InsertPlanIfNewParams) error {
-	_, err := db.Exec(ctx, insertPlanIfNew,
+func (q *Queries) PlanInsertIfNew(ctx context.Context, db DBTX, arg PlanInsertIfNewParams) error {
+	_, err := db.Exec(ctx, planInsertIfNew,
 		arg.ID,
 		arg.PlanID,
 		arg.Name,
@@ -106,39 +106,39 @@ func (q *Queries) InsertPlanIfNew(ctx context.Context, db DBTX, arg InsertPlanIf
 	return err
 }
 
-const lockPlan = `-- name: LockPlan :exec
+const planLock = `-- name: PlanLock :exec
 SELECT id FROM subscriptions.plans WHERE id = $1 FOR NO KEY UPDATE
 `
 
-func (q *Queries) LockPlan(ctx context.Context, db DBTX, id objectid.ID) error {
-	_, err := db.Exec(ctx, lockPlan, id)
+func (q *Queries) PlanLock(ctx context.Context, db DBTX, id objectid.ID) error {
+	_, err := db.Exec(ctx, planLock, id)
 	return err
 }
 
-const updatePlanActive = `-- name: UpdatePlanActive :exec
+const planUpdateActive = `-- name: PlanUpdateActive :exec
 UPDATE subscriptions.plans
 SET is_active = $1, register_update_date = $2
 WHERE id = $3 AND is_active <> $1
 `
 
-type UpdatePlanActiveParams struct {
+type PlanUpdateActiveParams struct {
 	IsActive bool
 	Now      time.Time
 	ID       objectid.ID
 }
 
-func (q *Queries) UpdatePlanActive(ctx context.Context, db DBTX, arg UpdatePlanActiveParams) error {
-	_, err := db.Exec(ctx, updatePlanActive, arg.IsActive, arg.Now, arg.ID)
+func (q *Queries) PlanUpdateActive(ctx context.Context, db DBTX, arg PlanUpdateActiveParams) error {
+	_, err := db.Exec(ctx, planUpdateActive, arg.IsActive, arg.Now, arg.ID)
 	return err
 }
 
-const updatePlanPrice = `-- name: UpdatePlanPrice :exec
+const planUpdatePrice = `-- name: PlanUpdatePrice :exec
 UPDATE subscriptions.plans
 SET gwb_product_id = $1, gwb_price_id = $2, gwb_price_amount_cents = $3
 WHERE id = $4 AND amount_cents = $3
 `
 
-type UpdatePlanPriceParams struct {
+type PlanUpdatePriceParams struct {
 	GwbProductID *string
 	GwbPriceID   *string
 	AmountCents  *int64
@@ -147,8 +147,8 @@ type UpdatePlanPriceParams struct {
 
 // The guard on the amount keeps a slow synchronisation from labelling a price
 // with an amount that the plan no longer has.
-func (q *Queries) UpdatePlanPrice(ctx context.Context, db DBTX, arg UpdatePlanPriceParams) error {
-	_, err := db.Exec(ctx, updatePlanPrice,
+func (q *Queries) PlanUpdatePrice(ctx context.Context, db DBTX, arg PlanUpdatePriceParams) error {
+	_, err := db.Exec(ctx, planUpdatePrice,
 		arg.GwbProductID,
 		arg.GwbPriceID,
 		arg.AmountCents,

@@ -14,21 +14,21 @@ import (
 	"marquee/platform/objectid"
 )
 
-const findRenewalCharge = `-- name: FindRenewalCharge :one
+const renewalChargeFind = `-- name: RenewalChargeFind :one
 SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges
 WHERE id = $1 OR gateway = $2 AND gateway_payment_id = $3
 ORDER BY id = $1 DESC LIMIT 1
 `
 
-type FindRenewalChargeParams struct {
+type RenewalChargeFindParams struct {
 	ID               objectid.ID
 	Gateway          gateway.Name
 	GatewayPaymentID *string
 }
 
 // The charge that has our own id, else the one that has the payment.
-func (q *Queries) FindRenewalCharge(ctx context.Context, db DBTX, arg FindRenewalChargeParams) (SubscriptionsRenewalCharge, error) {
-	row := db.QueryRow(ctx, findRenewalCharge, arg.ID, arg.Gateway, arg.GatewayPaymentID)
+func (q *Queries) RenewalChargeFind(ctx context.Context, db DBTX, arg RenewalChargeFindParams) (SubscriptionsRenewalCharge, error) {
+	row := db.QueryRow(ctx, renewalChargeFind, arg.ID, arg.Gateway, arg.GatewayPaymentID)
 	var i SubscriptionsRenewalCharge
 	err := row.Scan(
 		&i.ID,
@@ -54,13 +54,80 @@ func (q *Queries) FindRenewalCharge(ctx context.Context, db DBTX, arg FindRenewa
 	return i, err
 }
 
-const getOpenRenewalCharge = `-- name: GetOpenRenewalCharge :one
+const renewalChargeGet = `-- name: RenewalChargeGet :one
+SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE id = $1
+`
+
+func (q *Queries) RenewalChargeGet(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsRenewalCharge, error) {
+	row := db.QueryRow(ctx, renewalChargeGet, id)
+	var i SubscriptionsRenewalCharge
+	err := row.Scan(
+		&i.ID,
+		&i.SubscriptionID,
+		&i.CustomerID,
+		&i.Gateway,
+		&i.Cycle,
+		&i.AmountCents,
+		&i.State,
+		&i.PayableUntil,
+		&i.IntentOpen,
+		&i.LookAt,
+		&i.Misses,
+		&i.GatewayPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.MovedFrom,
+		&i.MovedTo,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+	)
+	return i, err
+}
+
+const renewalChargeGetByPayment = `-- name: RenewalChargeGetByPayment :one
+SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE gateway = $1 AND gateway_payment_id = $2
+`
+
+type RenewalChargeGetByPaymentParams struct {
+	Gateway          gateway.Name
+	GatewayPaymentID *string
+}
+
+func (q *Queries) RenewalChargeGetByPayment(ctx context.Context, db DBTX, arg RenewalChargeGetByPaymentParams) (SubscriptionsRenewalCharge, error) {
+	row := db.QueryRow(ctx, renewalChargeGetByPayment, arg.Gateway, arg.GatewayPaymentID)
+	var i SubscriptionsRenewalCharge
+	err := row.Scan(
+		&i.ID,
+		&i.SubscriptionID,
+		&i.CustomerID,
+		&i.Gateway,
+		&i.Cycle,
+		&i.AmountCents,
+		&i.State,
+		&i.PayableUntil,
+		&i.IntentOpen,
+		&i.LookAt,
+		&i.Misses,
+		&i.GatewayPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.MovedFrom,
+		&i.MovedTo,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+	)
+	return i, err
+}
+
+const renewalChargeGetOpen = `-- name: RenewalChargeGetOpen :one
 SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE subscription_id = $1 AND state = 'open' ORDER BY register_date DESC, id DESC LIMIT 1
 `
 
 // The open code of the subscription, the newest first.
-func (q *Queries) GetOpenRenewalCharge(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsRenewalCharge, error) {
-	row := db.QueryRow(ctx, getOpenRenewalCharge, subscriptionID)
+func (q *Queries) RenewalChargeGetOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsRenewalCharge, error) {
+	row := db.QueryRow(ctx, renewalChargeGetOpen, subscriptionID)
 	var i SubscriptionsRenewalCharge
 	err := row.Scan(
 		&i.ID,
@@ -86,19 +153,19 @@ func (q *Queries) GetOpenRenewalCharge(ctx context.Context, db DBTX, subscriptio
 	return i, err
 }
 
-const getOpenRenewalChargeOf = `-- name: GetOpenRenewalChargeOf :one
+const renewalChargeGetOpenOf = `-- name: RenewalChargeGetOpenOf :one
 SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges
 WHERE subscription_id = $1 AND state = 'open' AND cycle IS NOT DISTINCT FROM $2
 `
 
-type GetOpenRenewalChargeOfParams struct {
+type RenewalChargeGetOpenOfParams struct {
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 }
 
 // The open code of one period: that of the cycle, or of a manual PIX the next.
-func (q *Queries) GetOpenRenewalChargeOf(ctx context.Context, db DBTX, arg GetOpenRenewalChargeOfParams) (SubscriptionsRenewalCharge, error) {
-	row := db.QueryRow(ctx, getOpenRenewalChargeOf, arg.SubscriptionID, arg.Cycle)
+func (q *Queries) RenewalChargeGetOpenOf(ctx context.Context, db DBTX, arg RenewalChargeGetOpenOfParams) (SubscriptionsRenewalCharge, error) {
+	row := db.QueryRow(ctx, renewalChargeGetOpenOf, arg.SubscriptionID, arg.Cycle)
 	var i SubscriptionsRenewalCharge
 	err := row.Scan(
 		&i.ID,
@@ -124,105 +191,7 @@ func (q *Queries) GetOpenRenewalChargeOf(ctx context.Context, db DBTX, arg GetOp
 	return i, err
 }
 
-const getRenewalCharge = `-- name: GetRenewalCharge :one
-SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE id = $1
-`
-
-func (q *Queries) GetRenewalCharge(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsRenewalCharge, error) {
-	row := db.QueryRow(ctx, getRenewalCharge, id)
-	var i SubscriptionsRenewalCharge
-	err := row.Scan(
-		&i.ID,
-		&i.SubscriptionID,
-		&i.CustomerID,
-		&i.Gateway,
-		&i.Cycle,
-		&i.AmountCents,
-		&i.State,
-		&i.PayableUntil,
-		&i.IntentOpen,
-		&i.LookAt,
-		&i.Misses,
-		&i.GatewayPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.MovedFrom,
-		&i.MovedTo,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-	)
-	return i, err
-}
-
-const getRenewalChargeByPayment = `-- name: GetRenewalChargeByPayment :one
-SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE gateway = $1 AND gateway_payment_id = $2
-`
-
-type GetRenewalChargeByPaymentParams struct {
-	Gateway          gateway.Name
-	GatewayPaymentID *string
-}
-
-func (q *Queries) GetRenewalChargeByPayment(ctx context.Context, db DBTX, arg GetRenewalChargeByPaymentParams) (SubscriptionsRenewalCharge, error) {
-	row := db.QueryRow(ctx, getRenewalChargeByPayment, arg.Gateway, arg.GatewayPaymentID)
-	var i SubscriptionsRenewalCharge
-	err := row.Scan(
-		&i.ID,
-		&i.SubscriptionID,
-		&i.CustomerID,
-		&i.Gateway,
-		&i.Cycle,
-		&i.AmountCents,
-		&i.State,
-		&i.PayableUntil,
-		&i.IntentOpen,
-		&i.LookAt,
-		&i.Misses,
-		&i.GatewayPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.MovedFrom,
-		&i.MovedTo,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-	)
-	return i, err
-}
-
-const getRenewalChargeForUpdate = `-- name: GetRenewalChargeForUpdate :one
-SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE id = $1 FOR UPDATE
-`
-
-func (q *Queries) GetRenewalChargeForUpdate(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsRenewalCharge, error) {
-	row := db.QueryRow(ctx, getRenewalChargeForUpdate, id)
-	var i SubscriptionsRenewalCharge
-	err := row.Scan(
-		&i.ID,
-		&i.SubscriptionID,
-		&i.CustomerID,
-		&i.Gateway,
-		&i.Cycle,
-		&i.AmountCents,
-		&i.State,
-		&i.PayableUntil,
-		&i.IntentOpen,
-		&i.LookAt,
-		&i.Misses,
-		&i.GatewayPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.MovedFrom,
-		&i.MovedTo,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-	)
-	return i, err
-}
-
-const insertRenewalCharge = `-- name: InsertRenewalCharge :one
+const renewalChargeInsert = `-- name: RenewalChargeInsert :one
 INSERT INTO subscriptions.renewal_charges (
     id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, register_date, register_update_date
 ) VALUES (
@@ -230,7 +199,7 @@ INSERT INTO subscriptions.renewal_charges (
 ) RETURNING id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date
 `
 
-type InsertRenewalChargeParams struct {
+type RenewalChargeInsertParams struct {
 	ID             objectid.ID
 	SubscriptionID objectid.ID
 	CustomerID     objectid.ID
@@ -242,8 +211,8 @@ type InsertRenewalChargeParams struct {
 	Now            time.Time
 }
 
-func (q *Queries) InsertRenewalCharge(ctx context.Context, db DBTX, arg InsertRenewalChargeParams) (SubscriptionsRenewalCharge, error) {
-	row := db.QueryRow(ctx, insertRenewalCharge,
+func (q *Queries) RenewalChargeInsert(ctx context.Context, db DBTX, arg RenewalChargeInsertParams) (SubscriptionsRenewalCharge, error) {
+	row := db.QueryRow(ctx, renewalChargeInsert,
 		arg.ID,
 		arg.SubscriptionID,
 		arg.CustomerID,
@@ -279,7 +248,7 @@ func (q *Queries) InsertRenewalCharge(ctx context.Context, db DBTX, arg InsertRe
 	return i, err
 }
 
-const listDueRenewalCharges = `-- name: ListDueRenewalCharges :many
+const renewalChargeListDue = `-- name: RenewalChargeListDue :many
 SELECT c.id FROM subscriptions.renewal_charges c JOIN subscriptions.subscriptions s ON s.id = c.subscription_id
 WHERE c.state = 'open' AND (
     c.intent_open AND c.look_at <= $1
@@ -289,8 +258,8 @@ ORDER BY c.register_date LIMIT 500
 
 // Open codes about which something is to be done: an order to be asked about, a code
 // that has run out, one of a subscription that has ended.
-func (q *Queries) ListDueRenewalCharges(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDueRenewalCharges, now)
+func (q *Queries) RenewalChargeListDue(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, renewalChargeListDue, now)
 	if err != nil {
 		return nil, err
 	}
@@ -309,12 +278,12 @@ func (q *Queries) ListDueRenewalCharges(ctx context.Context, db DBTX, now *time.
 	return items, nil
 }
 
-const listOpenRenewalCharges = `-- name: ListOpenRenewalCharges :many
+const renewalChargeListOpen = `-- name: RenewalChargeListOpen :many
 SELECT id FROM subscriptions.renewal_charges WHERE subscription_id = $1 AND state = 'open' ORDER BY register_date
 `
 
-func (q *Queries) ListOpenRenewalCharges(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listOpenRenewalCharges, subscriptionID)
+func (q *Queries) RenewalChargeListOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, renewalChargeListOpen, subscriptionID)
 	if err != nil {
 		return nil, err
 	}
@@ -331,4 +300,35 @@ func (q *Queries) ListOpenRenewalCharges(ctx context.Context, db DBTX, subscript
 		return nil, err
 	}
 	return items, nil
+}
+
+const renewalChargeLock = `-- name: RenewalChargeLock :one
+SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE id = $1 FOR UPDATE
+`
+
+func (q *Queries) RenewalChargeLock(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsRenewalCharge, error) {
+	row := db.QueryRow(ctx, renewalChargeLock, id)
+	var i SubscriptionsRenewalCharge
+	err := row.Scan(
+		&i.ID,
+		&i.SubscriptionID,
+		&i.CustomerID,
+		&i.Gateway,
+		&i.Cycle,
+		&i.AmountCents,
+		&i.State,
+		&i.PayableUntil,
+		&i.IntentOpen,
+		&i.LookAt,
+		&i.Misses,
+		&i.GatewayPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.MovedFrom,
+		&i.MovedTo,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+	)
+	return i, err
 }

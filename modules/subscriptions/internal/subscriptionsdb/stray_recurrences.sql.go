@@ -14,34 +14,34 @@ import (
 	"marquee/platform/objectid"
 )
 
-const confirmStrayRecurrences = `-- name: ConfirmStrayRecurrences :exec
+const strayRecurrenceConfirm = `-- name: StrayRecurrenceConfirm :exec
 UPDATE subscriptions.stray_recurrences SET confirmed_at = $1::timestamptz WHERE ended_at IS NULL AND confirmed_at IS NULL AND found_at < $1::timestamptz
   AND gateway = ANY($2::text[])
 `
 
-type ConfirmStrayRecurrencesParams struct {
+type StrayRecurrenceConfirmParams struct {
 	Now      time.Time
 	Gateways []string
 }
 
-func (q *Queries) ConfirmStrayRecurrences(ctx context.Context, db DBTX, arg ConfirmStrayRecurrencesParams) error {
-	_, err := db.Exec(ctx, confirmStrayRecurrences, arg.Now, arg.Gateways)
+func (q *Queries) StrayRecurrenceConfirm(ctx context.Context, db DBTX, arg StrayRecurrenceConfirmParams) error {
+	_, err := db.Exec(ctx, strayRecurrenceConfirm, arg.Now, arg.Gateways)
 	return err
 }
 
-const endStrayRecurrence = `-- name: EndStrayRecurrence :exec
+const strayRecurrenceEnd = `-- name: StrayRecurrenceEnd :exec
 UPDATE subscriptions.stray_recurrences SET outcome = $1, ended_at = $2 WHERE gateway = $3 AND recurrence_id = $4 AND ended_at IS NULL
 `
 
-type EndStrayRecurrenceParams struct {
+type StrayRecurrenceEndParams struct {
 	Outcome      *state.Stray
 	Now          *time.Time
 	Gateway      gateway.Name
 	RecurrenceID string
 }
 
-func (q *Queries) EndStrayRecurrence(ctx context.Context, db DBTX, arg EndStrayRecurrenceParams) error {
-	_, err := db.Exec(ctx, endStrayRecurrence,
+func (q *Queries) StrayRecurrenceEnd(ctx context.Context, db DBTX, arg StrayRecurrenceEndParams) error {
+	_, err := db.Exec(ctx, strayRecurrenceEnd,
 		arg.Outcome,
 		arg.Now,
 		arg.Gateway,
@@ -50,12 +50,12 @@ func (q *Queries) EndStrayRecurrence(ctx context.Context, db DBTX, arg EndStrayR
 	return err
 }
 
-const insertStrayRecurrence = `-- name: InsertStrayRecurrence :exec
+const strayRecurrenceInsert = `-- name: StrayRecurrenceInsert :exec
 INSERT INTO subscriptions.stray_recurrences (gateway, recurrence_id, reference, payment_id, held, found_at)
 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING
 `
 
-type InsertStrayRecurrenceParams struct {
+type StrayRecurrenceInsertParams struct {
 	Gateway      gateway.Name
 	RecurrenceID string
 	Reference    objectid.ID
@@ -64,8 +64,8 @@ type InsertStrayRecurrenceParams struct {
 	Now          time.Time
 }
 
-func (q *Queries) InsertStrayRecurrence(ctx context.Context, db DBTX, arg InsertStrayRecurrenceParams) error {
-	_, err := db.Exec(ctx, insertStrayRecurrence,
+func (q *Queries) StrayRecurrenceInsert(ctx context.Context, db DBTX, arg StrayRecurrenceInsertParams) error {
+	_, err := db.Exec(ctx, strayRecurrenceInsert,
 		arg.Gateway,
 		arg.RecurrenceID,
 		arg.Reference,
@@ -76,12 +76,12 @@ func (q *Queries) InsertStrayRecurrence(ctx context.Context, db DBTX, arg Insert
 	return err
 }
 
-const listOpenStrayRecurrences = `-- name: ListOpenStrayRecurrences :many
+const strayRecurrenceListOpen = `-- name: StrayRecurrenceListOpen :many
 SELECT gateway, recurrence_id, reference, payment_id, held, found_at, confirmed_at, told_at, outcome, ended_at FROM subscriptions.stray_recurrences WHERE ended_at IS NULL ORDER BY found_at, recurrence_id LIMIT 1000
 `
 
-func (q *Queries) ListOpenStrayRecurrences(ctx context.Context, db DBTX) ([]SubscriptionsStrayRecurrence, error) {
-	rows, err := db.Query(ctx, listOpenStrayRecurrences)
+func (q *Queries) StrayRecurrenceListOpen(ctx context.Context, db DBTX) ([]SubscriptionsStrayRecurrence, error) {
+	rows, err := db.Query(ctx, strayRecurrenceListOpen)
 	if err != nil {
 		return nil, err
 	}
@@ -111,18 +111,18 @@ func (q *Queries) ListOpenStrayRecurrences(ctx context.Context, db DBTX) ([]Subs
 	return items, nil
 }
 
-const tellStrayRecurrence = `-- name: TellStrayRecurrence :execrows
+const strayRecurrenceMarkMailed = `-- name: StrayRecurrenceMarkMailed :execrows
 UPDATE subscriptions.stray_recurrences SET told_at = $1 WHERE gateway = $2 AND recurrence_id = $3 AND told_at IS NULL AND ended_at IS NULL
 `
 
-type TellStrayRecurrenceParams struct {
+type StrayRecurrenceMarkMailedParams struct {
 	Now          *time.Time
 	Gateway      gateway.Name
 	RecurrenceID string
 }
 
-func (q *Queries) TellStrayRecurrence(ctx context.Context, db DBTX, arg TellStrayRecurrenceParams) (int64, error) {
-	result, err := db.Exec(ctx, tellStrayRecurrence, arg.Now, arg.Gateway, arg.RecurrenceID)
+func (q *Queries) StrayRecurrenceMarkMailed(ctx context.Context, db DBTX, arg StrayRecurrenceMarkMailedParams) (int64, error) {
+	result, err := db.Exec(ctx, strayRecurrenceMarkMailed, arg.Now, arg.Gateway, arg.RecurrenceID)
 	if err != nil {
 		return 0, err
 	}

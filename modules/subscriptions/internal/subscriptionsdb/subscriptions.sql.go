@@ -14,7 +14,384 @@ import (
 	"marquee/platform/objectid"
 )
 
-const getLastRenewal = `-- name: GetLastRenewal :one
+const subscriptionGet = `-- name: SubscriptionGet :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE id = $1
+`
+
+func (q *Queries) SubscriptionGet(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGet, id)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
+	)
+	return i, err
+}
+
+const subscriptionGetByAuthorization = `-- name: SubscriptionGetByAuthorization :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
+`
+
+func (q *Queries) SubscriptionGetByAuthorization(ctx context.Context, db DBTX, gwaPixAuthID *string) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetByAuthorization, gwaPixAuthID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
+	)
+	return i, err
+}
+
+const subscriptionGetByConciliation = `-- name: SubscriptionGetByConciliation :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
+`
+
+func (q *Queries) SubscriptionGetByConciliation(ctx context.Context, db DBTX, pixConciliationID *string) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetByConciliation, pixConciliationID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
+	)
+	return i, err
+}
+
+const subscriptionGetByGWAID = `-- name: SubscriptionGetByGWAID :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
+`
+
+func (q *Queries) SubscriptionGetByGWAID(ctx context.Context, db DBTX, gwaSubscriptionID *string) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetByGWAID, gwaSubscriptionID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
+	)
+	return i, err
+}
+
+const subscriptionGetByGWBID = `-- name: SubscriptionGetByGWBID :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
+`
+
+func (q *Queries) SubscriptionGetByGWBID(ctx context.Context, db DBTX, gwbSubscriptionID *string) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetByGWBID, gwbSubscriptionID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
+	)
+	return i, err
+}
+
+const subscriptionGetByPixPayment = `-- name: SubscriptionGetByPixPayment :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
+`
+
+type SubscriptionGetByPixPaymentParams struct {
+	Gateway      gateway.Name
+	PixPaymentID *string
+}
+
+func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db DBTX, arg SubscriptionGetByPixPaymentParams) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetByPixPayment, arg.Gateway, arg.PixPaymentID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
+	)
+	return i, err
+}
+
+const subscriptionGetLastRenewal = `-- name: SubscriptionGetLastRenewal :one
 WITH RECURSIVE followers AS (
     SELECT s.id, s.status, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = $1
     UNION ALL
@@ -25,8 +402,8 @@ ORDER BY f.status IN ('active', 'suspended') DESC, f.steps LIMIT 1
 `
 
 // The subscription, or that of those which followed it by renewals that goes on: one at most does.
-func (q *Queries) GetLastRenewal(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
-	row := db.QueryRow(ctx, getLastRenewal, id)
+func (q *Queries) SubscriptionGetLastRenewal(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetLastRenewal, id)
 	var i Subscription
 	err := row.Scan(
 		&i.ID,
@@ -83,13 +460,13 @@ func (q *Queries) GetLastRenewal(ctx context.Context, db DBTX, id objectid.ID) (
 	return i, err
 }
 
-const getLatestBegun = `-- name: GetLatestBegun :one
+const subscriptionGetLatestBegun = `-- name: SubscriptionGetLatestBegun :one
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE customer_id = $1 AND started_at IS NOT NULL ORDER BY register_date DESC, id DESC LIMIT 1
 `
 
 // The last subscription of the customer that has begun: a try that came to nothing is none.
-func (q *Queries) GetLatestBegun(ctx context.Context, db DBTX, customerID objectid.ID) (Subscription, error) {
-	row := db.QueryRow(ctx, getLatestBegun, customerID)
+func (q *Queries) SubscriptionGetLatestBegun(ctx context.Context, db DBTX, customerID objectid.ID) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetLatestBegun, customerID)
 	var i Subscription
 	err := row.Scan(
 		&i.ID,
@@ -146,15 +523,15 @@ func (q *Queries) GetLatestBegun(ctx context.Context, db DBTX, customerID object
 	return i, err
 }
 
-const getLiveSubscription = `-- name: GetLiveSubscription :one
+const subscriptionGetLive = `-- name: SubscriptionGetLive :one
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
 WHERE customer_id = $1 AND status IN ('active', 'pending', 'suspended')
 ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1
 `
 
 // A renewal that waits stands behind the one that it renews.
-func (q *Queries) GetLiveSubscription(ctx context.Context, db DBTX, customerID objectid.ID) (Subscription, error) {
-	row := db.QueryRow(ctx, getLiveSubscription, customerID)
+func (q *Queries) SubscriptionGetLive(ctx context.Context, db DBTX, customerID objectid.ID) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetLive, customerID)
 	var i Subscription
 	err := row.Scan(
 		&i.ID,
@@ -211,459 +588,20 @@ func (q *Queries) GetLiveSubscription(ctx context.Context, db DBTX, customerID o
 	return i, err
 }
 
-const getSubscription = `-- name: GetSubscription :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE id = $1
-`
-
-func (q *Queries) GetSubscription(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
-	row := db.QueryRow(ctx, getSubscription, id)
-	var i Subscription
-	err := row.Scan(
-		&i.ID,
-		&i.CustomerID,
-		&i.PlanID,
-		&i.Gateway,
-		&i.PaymentMethod,
-		&i.Status,
-		&i.PriceCents,
-		&i.PeriodMonths,
-		&i.TrialDays,
-		&i.GwaSubscriptionID,
-		&i.GwaCustomerID,
-		&i.GwaPixAuthID,
-		&i.GwbSubscriptionID,
-		&i.GwbCustomerID,
-		&i.GwbPriceID,
-		&i.PixPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.StartedAt,
-		&i.NextBillingDate,
-		&i.LastPaymentAt,
-		&i.ExpiresAt,
-		&i.EndedAt,
-		&i.GatewayDeletedAt,
-		&i.CancelAtPeriodEnd,
-		&i.PaymentFailures,
-		&i.TotalRefundedCents,
-		&i.HasChargeback,
-		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
-		&i.LastEventAt,
-		&i.LastEventID,
-		&i.LastPaidInvoiceID,
-		&i.DocumentCreatedByID,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-		&i.PixAutomatic,
-		&i.PixConciliationID,
-		&i.PromoCode,
-		&i.FirstAmountCents,
-		&i.GatewayEndedAt,
-		&i.AnchorDay,
-		&i.RenewsID,
-		&i.StartsAt,
-		&i.GatewayEndOpenSince,
-		&i.PeriodEndToldAt,
-		&i.PeriodEndTells,
-		&i.PeriodEndLookAt,
-	)
-	return i, err
-}
-
-const getSubscriptionByAuthorization = `-- name: GetSubscriptionByAuthorization :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
-`
-
-func (q *Queries) GetSubscriptionByAuthorization(ctx context.Context, db DBTX, gwaPixAuthID *string) (Subscription, error) {
-	row := db.QueryRow(ctx, getSubscriptionByAuthorization, gwaPixAuthID)
-	var i Subscription
-	err := row.Scan(
-		&i.ID,
-		&i.CustomerID,
-		&i.PlanID,
-		&i.Gateway,
-		&i.PaymentMethod,
-		&i.Status,
-		&i.PriceCents,
-		&i.PeriodMonths,
-		&i.TrialDays,
-		&i.GwaSubscriptionID,
-		&i.GwaCustomerID,
-		&i.GwaPixAuthID,
-		&i.GwbSubscriptionID,
-		&i.GwbCustomerID,
-		&i.GwbPriceID,
-		&i.PixPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.StartedAt,
-		&i.NextBillingDate,
-		&i.LastPaymentAt,
-		&i.ExpiresAt,
-		&i.EndedAt,
-		&i.GatewayDeletedAt,
-		&i.CancelAtPeriodEnd,
-		&i.PaymentFailures,
-		&i.TotalRefundedCents,
-		&i.HasChargeback,
-		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
-		&i.LastEventAt,
-		&i.LastEventID,
-		&i.LastPaidInvoiceID,
-		&i.DocumentCreatedByID,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-		&i.PixAutomatic,
-		&i.PixConciliationID,
-		&i.PromoCode,
-		&i.FirstAmountCents,
-		&i.GatewayEndedAt,
-		&i.AnchorDay,
-		&i.RenewsID,
-		&i.StartsAt,
-		&i.GatewayEndOpenSince,
-		&i.PeriodEndToldAt,
-		&i.PeriodEndTells,
-		&i.PeriodEndLookAt,
-	)
-	return i, err
-}
-
-const getSubscriptionByConciliation = `-- name: GetSubscriptionByConciliation :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
-`
-
-func (q *Queries) GetSubscriptionByConciliation(ctx context.Context, db DBTX, pixConciliationID *string) (Subscription, error) {
-	row := db.QueryRow(ctx, getSubscriptionByConciliation, pixConciliationID)
-	var i Subscription
-	err := row.Scan(
-		&i.ID,
-		&i.CustomerID,
-		&i.PlanID,
-		&i.Gateway,
-		&i.PaymentMethod,
-		&i.Status,
-		&i.PriceCents,
-		&i.PeriodMonths,
-		&i.TrialDays,
-		&i.GwaSubscriptionID,
-		&i.GwaCustomerID,
-		&i.GwaPixAuthID,
-		&i.GwbSubscriptionID,
-		&i.GwbCustomerID,
-		&i.GwbPriceID,
-		&i.PixPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.StartedAt,
-		&i.NextBillingDate,
-		&i.LastPaymentAt,
-		&i.ExpiresAt,
-		&i.EndedAt,
-		&i.GatewayDeletedAt,
-		&i.CancelAtPeriodEnd,
-		&i.PaymentFailures,
-		&i.TotalRefundedCents,
-		&i.HasChargeback,
-		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
-		&i.LastEventAt,
-		&i.LastEventID,
-		&i.LastPaidInvoiceID,
-		&i.DocumentCreatedByID,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-		&i.PixAutomatic,
-		&i.PixConciliationID,
-		&i.PromoCode,
-		&i.FirstAmountCents,
-		&i.GatewayEndedAt,
-		&i.AnchorDay,
-		&i.RenewsID,
-		&i.StartsAt,
-		&i.GatewayEndOpenSince,
-		&i.PeriodEndToldAt,
-		&i.PeriodEndTells,
-		&i.PeriodEndLookAt,
-	)
-	return i, err
-}
-
-const getSubscriptionByGWAID = `-- name: GetSubscriptionByGWAID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
-`
-
-func (q *Queries) GetSubscriptionByGWAID(ctx context.Context, db DBTX, gwaSubscriptionID *string) (Subscription, error) {
-	row := db.QueryRow(ctx, getSubscriptionByGWAID, gwaSubscriptionID)
-	var i Subscription
-	err := row.Scan(
-		&i.ID,
-		&i.CustomerID,
-		&i.PlanID,
-		&i.Gateway,
-		&i.PaymentMethod,
-		&i.Status,
-		&i.PriceCents,
-		&i.PeriodMonths,
-		&i.TrialDays,
-		&i.GwaSubscriptionID,
-		&i.GwaCustomerID,
-		&i.GwaPixAuthID,
-		&i.GwbSubscriptionID,
-		&i.GwbCustomerID,
-		&i.GwbPriceID,
-		&i.PixPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.StartedAt,
-		&i.NextBillingDate,
-		&i.LastPaymentAt,
-		&i.ExpiresAt,
-		&i.EndedAt,
-		&i.GatewayDeletedAt,
-		&i.CancelAtPeriodEnd,
-		&i.PaymentFailures,
-		&i.TotalRefundedCents,
-		&i.HasChargeback,
-		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
-		&i.LastEventAt,
-		&i.LastEventID,
-		&i.LastPaidInvoiceID,
-		&i.DocumentCreatedByID,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-		&i.PixAutomatic,
-		&i.PixConciliationID,
-		&i.PromoCode,
-		&i.FirstAmountCents,
-		&i.GatewayEndedAt,
-		&i.AnchorDay,
-		&i.RenewsID,
-		&i.StartsAt,
-		&i.GatewayEndOpenSince,
-		&i.PeriodEndToldAt,
-		&i.PeriodEndTells,
-		&i.PeriodEndLookAt,
-	)
-	return i, err
-}
-
-const getSubscriptionByGWBID = `-- name: GetSubscriptionByGWBID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
-`
-
-func (q *Queries) GetSubscriptionByGWBID(ctx context.Context, db DBTX, gwbSubscriptionID *string) (Subscription, error) {
-	row := db.QueryRow(ctx, getSubscriptionByGWBID, gwbSubscriptionID)
-	var i Subscription
-	err := row.Scan(
-		&i.ID,
-		&i.CustomerID,
-		&i.PlanID,
-		&i.Gateway,
-		&i.PaymentMethod,
-		&i.Status,
-		&i.PriceCents,
-		&i.PeriodMonths,
-		&i.TrialDays,
-		&i.GwaSubscriptionID,
-		&i.GwaCustomerID,
-		&i.GwaPixAuthID,
-		&i.GwbSubscriptionID,
-		&i.GwbCustomerID,
-		&i.GwbPriceID,
-		&i.PixPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.StartedAt,
-		&i.NextBillingDate,
-		&i.LastPaymentAt,
-		&i.ExpiresAt,
-		&i.EndedAt,
-		&i.GatewayDeletedAt,
-		&i.CancelAtPeriodEnd,
-		&i.PaymentFailures,
-		&i.TotalRefundedCents,
-		&i.HasChargeback,
-		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
-		&i.LastEventAt,
-		&i.LastEventID,
-		&i.LastPaidInvoiceID,
-		&i.DocumentCreatedByID,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-		&i.PixAutomatic,
-		&i.PixConciliationID,
-		&i.PromoCode,
-		&i.FirstAmountCents,
-		&i.GatewayEndedAt,
-		&i.AnchorDay,
-		&i.RenewsID,
-		&i.StartsAt,
-		&i.GatewayEndOpenSince,
-		&i.PeriodEndToldAt,
-		&i.PeriodEndTells,
-		&i.PeriodEndLookAt,
-	)
-	return i, err
-}
-
-const getSubscriptionByPixPayment = `-- name: GetSubscriptionByPixPayment :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
-`
-
-type GetSubscriptionByPixPaymentParams struct {
-	Gateway      gateway.Name
-	PixPaymentID *string
-}
-
-func (q *Queries) GetSubscriptionByPixPayment(ctx context.Context, db DBTX, arg GetSubscriptionByPixPaymentParams) (Subscription, error) {
-	row := db.QueryRow(ctx, getSubscriptionByPixPayment, arg.Gateway, arg.PixPaymentID)
-	var i Subscription
-	err := row.Scan(
-		&i.ID,
-		&i.CustomerID,
-		&i.PlanID,
-		&i.Gateway,
-		&i.PaymentMethod,
-		&i.Status,
-		&i.PriceCents,
-		&i.PeriodMonths,
-		&i.TrialDays,
-		&i.GwaSubscriptionID,
-		&i.GwaCustomerID,
-		&i.GwaPixAuthID,
-		&i.GwbSubscriptionID,
-		&i.GwbCustomerID,
-		&i.GwbPriceID,
-		&i.PixPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.StartedAt,
-		&i.NextBillingDate,
-		&i.LastPaymentAt,
-		&i.ExpiresAt,
-		&i.EndedAt,
-		&i.GatewayDeletedAt,
-		&i.CancelAtPeriodEnd,
-		&i.PaymentFailures,
-		&i.TotalRefundedCents,
-		&i.HasChargeback,
-		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
-		&i.LastEventAt,
-		&i.LastEventID,
-		&i.LastPaidInvoiceID,
-		&i.DocumentCreatedByID,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-		&i.PixAutomatic,
-		&i.PixConciliationID,
-		&i.PromoCode,
-		&i.FirstAmountCents,
-		&i.GatewayEndedAt,
-		&i.AnchorDay,
-		&i.RenewsID,
-		&i.StartsAt,
-		&i.GatewayEndOpenSince,
-		&i.PeriodEndToldAt,
-		&i.PeriodEndTells,
-		&i.PeriodEndLookAt,
-	)
-	return i, err
-}
-
-const getSubscriptionForUpdate = `-- name: GetSubscriptionForUpdate :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
-`
-
-func (q *Queries) GetSubscriptionForUpdate(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
-	row := db.QueryRow(ctx, getSubscriptionForUpdate, id)
-	var i Subscription
-	err := row.Scan(
-		&i.ID,
-		&i.CustomerID,
-		&i.PlanID,
-		&i.Gateway,
-		&i.PaymentMethod,
-		&i.Status,
-		&i.PriceCents,
-		&i.PeriodMonths,
-		&i.TrialDays,
-		&i.GwaSubscriptionID,
-		&i.GwaCustomerID,
-		&i.GwaPixAuthID,
-		&i.GwbSubscriptionID,
-		&i.GwbCustomerID,
-		&i.GwbPriceID,
-		&i.PixPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.StartedAt,
-		&i.NextBillingDate,
-		&i.LastPaymentAt,
-		&i.ExpiresAt,
-		&i.EndedAt,
-		&i.GatewayDeletedAt,
-		&i.CancelAtPeriodEnd,
-		&i.PaymentFailures,
-		&i.TotalRefundedCents,
-		&i.HasChargeback,
-		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
-		&i.LastEventAt,
-		&i.LastEventID,
-		&i.LastPaidInvoiceID,
-		&i.DocumentCreatedByID,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-		&i.PixAutomatic,
-		&i.PixConciliationID,
-		&i.PromoCode,
-		&i.FirstAmountCents,
-		&i.GatewayEndedAt,
-		&i.AnchorDay,
-		&i.RenewsID,
-		&i.StartsAt,
-		&i.GatewayEndOpenSince,
-		&i.PeriodEndToldAt,
-		&i.PeriodEndTells,
-		&i.PeriodEndLookAt,
-	)
-	return i, err
-}
-
-const getSubscriptionOfGatewayCustomer = `-- name: GetSubscriptionOfGatewayCustomer :one
+const subscriptionGetOfGatewayCustomer = `-- name: SubscriptionGetOfGatewayCustomer :one
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
 WHERE gateway = $1 AND coalesce(gwa_customer_id, gwb_customer_id) = $2::text
 ORDER BY (status = 'pending'), register_date DESC, id DESC LIMIT 1
 `
 
-type GetSubscriptionOfGatewayCustomerParams struct {
+type SubscriptionGetOfGatewayCustomerParams struct {
 	Gateway           gateway.Name
 	GatewayCustomerID string
 }
 
 // The newest of a gateway's customer; one that waits for its first payment only when there is no other.
-func (q *Queries) GetSubscriptionOfGatewayCustomer(ctx context.Context, db DBTX, arg GetSubscriptionOfGatewayCustomerParams) (Subscription, error) {
-	row := db.QueryRow(ctx, getSubscriptionOfGatewayCustomer, arg.Gateway, arg.GatewayCustomerID)
+func (q *Queries) SubscriptionGetOfGatewayCustomer(ctx context.Context, db DBTX, arg SubscriptionGetOfGatewayCustomerParams) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetOfGatewayCustomer, arg.Gateway, arg.GatewayCustomerID)
 	var i Subscription
 	err := row.Scan(
 		&i.ID,
@@ -720,13 +658,13 @@ func (q *Queries) GetSubscriptionOfGatewayCustomer(ctx context.Context, db DBTX,
 	return i, err
 }
 
-const getWaitingRenewal = `-- name: GetWaitingRenewal :one
+const subscriptionGetWaitingRenewal = `-- name: SubscriptionGetWaitingRenewal :one
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE customer_id = $1 AND status = 'pending' AND renews_id IS NOT NULL
 `
 
 // The renewal that waits for the gateway to take its card.
-func (q *Queries) GetWaitingRenewal(ctx context.Context, db DBTX, customerID objectid.ID) (Subscription, error) {
-	row := db.QueryRow(ctx, getWaitingRenewal, customerID)
+func (q *Queries) SubscriptionGetWaitingRenewal(ctx context.Context, db DBTX, customerID objectid.ID) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetWaitingRenewal, customerID)
 	var i Subscription
 	err := row.Scan(
 		&i.ID,
@@ -783,35 +721,35 @@ func (q *Queries) GetWaitingRenewal(ctx context.Context, db DBTX, customerID obj
 	return i, err
 }
 
-const hasBegun = `-- name: HasBegun :one
+const subscriptionHasBegun = `-- name: SubscriptionHasBegun :one
 SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = $1 AND started_at IS NOT NULL)
 `
 
 // Whether any subscription of the customer has begun.
-func (q *Queries) HasBegun(ctx context.Context, db DBTX, customerID objectid.ID) (bool, error) {
-	row := db.QueryRow(ctx, hasBegun, customerID)
+func (q *Queries) SubscriptionHasBegun(ctx context.Context, db DBTX, customerID objectid.ID) (bool, error) {
+	row := db.QueryRow(ctx, subscriptionHasBegun, customerID)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
 }
 
-const hasOpenIntent = `-- name: HasOpenIntent :one
+const subscriptionHasOpenIntent = `-- name: SubscriptionHasOpenIntent :one
 SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = $1 AND gateway = $2 AND intent_open)
 `
 
-type HasOpenIntentParams struct {
+type SubscriptionHasOpenIntentParams struct {
 	CustomerID objectid.ID
 	Gateway    gateway.Name
 }
 
-func (q *Queries) HasOpenIntent(ctx context.Context, db DBTX, arg HasOpenIntentParams) (bool, error) {
-	row := db.QueryRow(ctx, hasOpenIntent, arg.CustomerID, arg.Gateway)
+func (q *Queries) SubscriptionHasOpenIntent(ctx context.Context, db DBTX, arg SubscriptionHasOpenIntentParams) (bool, error) {
+	row := db.QueryRow(ctx, subscriptionHasOpenIntent, arg.CustomerID, arg.Gateway)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
 }
 
-const insertSubscription = `-- name: InsertSubscription :one
+const subscriptionInsert = `-- name: SubscriptionInsert :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
     gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, renews_id, starts_at, intent_open, recovery_at,
@@ -823,7 +761,7 @@ INSERT INTO subscriptions.subscriptions (
 ) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at
 `
 
-type InsertSubscriptionParams struct {
+type SubscriptionInsertParams struct {
 	ID               objectid.ID
 	CustomerID       objectid.ID
 	PlanID           string
@@ -845,8 +783,8 @@ type InsertSubscriptionParams struct {
 	Now              time.Time
 }
 
-func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSubscriptionParams) (Subscription, error) {
-	row := db.QueryRow(ctx, insertSubscription,
+func (q *Queries) SubscriptionInsert(ctx context.Context, db DBTX, arg SubscriptionInsertParams) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionInsert,
 		arg.ID,
 		arg.CustomerID,
 		arg.PlanID,
@@ -923,13 +861,13 @@ func (q *Queries) InsertSubscription(ctx context.Context, db DBTX, arg InsertSub
 	return i, err
 }
 
-const listCustomersOf = `-- name: ListCustomersOf :many
+const subscriptionListCustomers = `-- name: SubscriptionListCustomers :many
 SELECT DISTINCT customer_id FROM subscriptions.subscriptions WHERE id = ANY($1::text[]) ORDER BY customer_id
 `
 
 // In order, so that two who lock them all cannot deadlock.
-func (q *Queries) ListCustomersOf(ctx context.Context, db DBTX, ids []string) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listCustomersOf, ids)
+func (q *Queries) SubscriptionListCustomers(ctx context.Context, db DBTX, ids []string) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListCustomers, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -948,7 +886,7 @@ func (q *Queries) ListCustomersOf(ctx context.Context, db DBTX, ids []string) ([
 	return items, nil
 }
 
-const listDueDebits = `-- name: ListDueDebits :many
+const subscriptionListDueDebits = `-- name: SubscriptionListDueDebits :many
 SELECT s.id FROM subscriptions.subscriptions s
 WHERE s.status = 'active' AND s.pix_automatic AND s.gwa_pix_auth_id IS NOT NULL AND s.next_billing_date <= $1
   AND NOT EXISTS (
@@ -959,7 +897,7 @@ WHERE s.status = 'active' AND s.pix_automatic AND s.gwa_pix_auth_id IS NOT NULL 
 ORDER BY s.next_billing_date LIMIT 500
 `
 
-type ListDueDebitsParams struct {
+type SubscriptionListDueDebitsParams struct {
 	Horizon *time.Time
 	Zone    string
 	Since   time.Time
@@ -967,8 +905,8 @@ type ListDueDebitsParams struct {
 
 // Automatic PIX whose next cycle begins before the horizon and whose debit nobody
 // has ordered or set about since the instant: first the debit's own job repeats.
-func (q *Queries) ListDueDebits(ctx context.Context, db DBTX, arg ListDueDebitsParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDueDebits, arg.Horizon, arg.Zone, arg.Since)
+func (q *Queries) SubscriptionListDueDebits(ctx context.Context, db DBTX, arg SubscriptionListDueDebitsParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDueDebits, arg.Horizon, arg.Zone, arg.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -987,21 +925,21 @@ func (q *Queries) ListDueDebits(ctx context.Context, db DBTX, arg ListDueDebitsP
 	return items, nil
 }
 
-const listDueEnds = `-- name: ListDueEnds :many
+const subscriptionListDueEnds = `-- name: SubscriptionListDueEnds :many
 SELECT id FROM subscriptions.subscriptions
 WHERE status IN ('cancelled', 'expired') AND gateway_ended_at IS NULL AND ended_at BETWEEN $1 AND $2
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL)
 ORDER BY ended_at LIMIT 500
 `
 
-type ListDueEndsParams struct {
+type SubscriptionListDueEndsParams struct {
 	Since  *time.Time
 	Before *time.Time
 }
 
 // Ended subscriptions of which the gateway has not confirmed that nothing runs.
-func (q *Queries) ListDueEnds(ctx context.Context, db DBTX, arg ListDueEndsParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDueEnds, arg.Since, arg.Before)
+func (q *Queries) SubscriptionListDueEnds(ctx context.Context, db DBTX, arg SubscriptionListDueEndsParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDueEnds, arg.Since, arg.Before)
 	if err != nil {
 		return nil, err
 	}
@@ -1020,7 +958,7 @@ func (q *Queries) ListDueEnds(ctx context.Context, db DBTX, arg ListDueEndsParam
 	return items, nil
 }
 
-const listDueExpirations = `-- name: ListDueExpirations :many
+const subscriptionListDueExpirations = `-- name: SubscriptionListDueExpirations :many
 SELECT s.id FROM subscriptions.subscriptions s
 WHERE s.status IN ('active', 'suspended') AND s.expires_at <= $1 AND (s.expires_at <= $2
   OR NOT s.cancel_at_period_end AND s.gateway_deleted_at IS NULL AND EXISTS (
@@ -1029,14 +967,14 @@ WHERE s.status IN ('active', 'suspended') AND s.expires_at <= $1 AND (s.expires_
 ORDER BY s.expires_at LIMIT 500
 `
 
-type ListDueExpirationsParams struct {
+type SubscriptionListDueExpirationsParams struct {
 	HandedOver *time.Time
 	Now        *time.Time
 }
 
 // An extension whose recurrence goes on after it is over sooner: its end is taken away.
-func (q *Queries) ListDueExpirations(ctx context.Context, db DBTX, arg ListDueExpirationsParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDueExpirations, arg.HandedOver, arg.Now)
+func (q *Queries) SubscriptionListDueExpirations(ctx context.Context, db DBTX, arg SubscriptionListDueExpirationsParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDueExpirations, arg.HandedOver, arg.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -1055,15 +993,15 @@ func (q *Queries) ListDueExpirations(ctx context.Context, db DBTX, arg ListDueEx
 	return items, nil
 }
 
-const listDuePeriodEnds = `-- name: ListDuePeriodEnds :many
+const subscriptionListDuePeriodEnds = `-- name: SubscriptionListDuePeriodEnds :many
 SELECT id FROM subscriptions.subscriptions
 WHERE period_end_look_at <= $1 AND gateway = 'gwb' AND gwb_subscription_id IS NOT NULL AND status IN ('active', 'suspended', 'pending')
 ORDER BY period_end_look_at LIMIT 100
 `
 
 // Of gateway B, whose end with the period has to be held against what stands there.
-func (q *Queries) ListDuePeriodEnds(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDuePeriodEnds, now)
+func (q *Queries) SubscriptionListDuePeriodEnds(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDuePeriodEnds, now)
 	if err != nil {
 		return nil, err
 	}
@@ -1082,21 +1020,21 @@ func (q *Queries) ListDuePeriodEnds(ctx context.Context, db DBTX, now *time.Time
 	return items, nil
 }
 
-const listDuePix = `-- name: ListDuePix :many
+const subscriptionListDuePix = `-- name: SubscriptionListDuePix :many
 SELECT id FROM subscriptions.subscriptions
 WHERE status = 'pending' AND payment_method = 'pix' AND NOT intent_open
   AND (pix_expires_at <= $1 OR register_date <= $2)
 ORDER BY register_date LIMIT 500
 `
 
-type ListDuePixParams struct {
+type SubscriptionListDuePixParams struct {
 	Now          *time.Time
 	PendingSince time.Time
 }
 
 // PIX payments nobody made: the code has run out, or the row waits too long.
-func (q *Queries) ListDuePix(ctx context.Context, db DBTX, arg ListDuePixParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDuePix, arg.Now, arg.PendingSince)
+func (q *Queries) SubscriptionListDuePix(ctx context.Context, db DBTX, arg SubscriptionListDuePixParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDuePix, arg.Now, arg.PendingSince)
 	if err != nil {
 		return nil, err
 	}
@@ -1115,14 +1053,14 @@ func (q *Queries) ListDuePix(ctx context.Context, db DBTX, arg ListDuePixParams)
 	return items, nil
 }
 
-const listDueRecoveries = `-- name: ListDueRecoveries :many
+const subscriptionListDueRecoveries = `-- name: SubscriptionListDueRecoveries :many
 SELECT id FROM subscriptions.subscriptions
 WHERE intent_open AND recovery_at <= $1
 ORDER BY recovery_at LIMIT 500
 `
 
-func (q *Queries) ListDueRecoveries(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDueRecoveries, now)
+func (q *Queries) SubscriptionListDueRecoveries(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDueRecoveries, now)
 	if err != nil {
 		return nil, err
 	}
@@ -1141,7 +1079,7 @@ func (q *Queries) ListDueRecoveries(ctx context.Context, db DBTX, now *time.Time
 	return items, nil
 }
 
-const listDueStops = `-- name: ListDueStops :many
+const subscriptionListDueStops = `-- name: SubscriptionListDueStops :many
 SELECT id FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND gateway_deleted_at IS NULL
   AND (gateway_end_open_since < $1::timestamptz
@@ -1152,8 +1090,8 @@ ORDER BY register_update_date LIMIT 500
 
 // Subscriptions that end with their paid time, whose recurrence at gateway A, or, once
 // they were opened again, at either gateway, has not been stopped since the instant.
-func (q *Queries) ListDueStops(ctx context.Context, db DBTX, before time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listDueStops, before)
+func (q *Queries) SubscriptionListDueStops(ctx context.Context, db DBTX, before time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDueStops, before)
 	if err != nil {
 		return nil, err
 	}
@@ -1172,14 +1110,14 @@ func (q *Queries) ListDueStops(ctx context.Context, db DBTX, before time.Time) (
 	return items, nil
 }
 
-const listOverdueRecurrences = `-- name: ListOverdueRecurrences :many
+const subscriptionListOverdue = `-- name: SubscriptionListOverdue :many
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN $1 AND $2
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL AND status = 'active')
 ORDER BY next_billing_date LIMIT $3
 `
 
-type ListOverdueRecurrencesParams struct {
+type SubscriptionListOverdueParams struct {
 	Since  *time.Time
 	Before *time.Time
 	Most   int32
@@ -1187,8 +1125,8 @@ type ListOverdueRecurrencesParams struct {
 
 // Live recurrences whose period has ended without news: what the webhooks may
 // have missed. A suspended automatic PIX is debited no more.
-func (q *Queries) ListOverdueRecurrences(ctx context.Context, db DBTX, arg ListOverdueRecurrencesParams) ([]Subscription, error) {
-	rows, err := db.Query(ctx, listOverdueRecurrences, arg.Since, arg.Before, arg.Most)
+func (q *Queries) SubscriptionListOverdue(ctx context.Context, db DBTX, arg SubscriptionListOverdueParams) ([]Subscription, error) {
+	rows, err := db.Query(ctx, subscriptionListOverdue, arg.Since, arg.Before, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -1258,7 +1196,7 @@ func (q *Queries) ListOverdueRecurrences(ctx context.Context, db DBTX, arg ListO
 	return items, nil
 }
 
-const listRenewalChain = `-- name: ListRenewalChain :many
+const subscriptionListRenewals = `-- name: SubscriptionListRenewals :many
 WITH RECURSIVE chain AS (
     SELECT s.id, s.renews_id, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = $1
     UNION ALL
@@ -1268,8 +1206,8 @@ SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.
 `
 
 // The subscription and all that it followed by renewals, newest first.
-func (q *Queries) ListRenewalChain(ctx context.Context, db DBTX, id objectid.ID) ([]Subscription, error) {
-	rows, err := db.Query(ctx, listRenewalChain, id)
+func (q *Queries) SubscriptionListRenewals(ctx context.Context, db DBTX, id objectid.ID) ([]Subscription, error) {
+	rows, err := db.Query(ctx, subscriptionListRenewals, id)
 	if err != nil {
 		return nil, err
 	}
@@ -1339,12 +1277,12 @@ func (q *Queries) ListRenewalChain(ctx context.Context, db DBTX, id objectid.ID)
 	return items, nil
 }
 
-const listStats = `-- name: ListStats :many
+const subscriptionListStats = `-- name: SubscriptionListStats :many
 SELECT gateway, status, count(*) AS subscriptions, coalesce(sum(price_cents), 0)::bigint AS monthly_cents
 FROM subscriptions.subscriptions GROUP BY gateway, status
 `
 
-type ListStatsRow struct {
+type SubscriptionListStatsRow struct {
 	Gateway       gateway.Name
 	Status        state.Status
 	Subscriptions int64
@@ -1352,15 +1290,15 @@ type ListStatsRow struct {
 }
 
 // Subscriptions by gateway and status, and what the active ones pay a month.
-func (q *Queries) ListStats(ctx context.Context, db DBTX) ([]ListStatsRow, error) {
-	rows, err := db.Query(ctx, listStats)
+func (q *Queries) SubscriptionListStats(ctx context.Context, db DBTX) ([]SubscriptionListStatsRow, error) {
+	rows, err := db.Query(ctx, subscriptionListStats)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ListStatsRow{}
+	items := []SubscriptionListStatsRow{}
 	for rows.Next() {
-		var i ListStatsRow
+		var i SubscriptionListStatsRow
 		if err := rows.Scan(
 			&i.Gateway,
 			&i.Status,
@@ -1377,7 +1315,69 @@ func (q *Queries) ListStats(ctx context.Context, db DBTX) ([]ListStatsRow, error
 	return items, nil
 }
 
-const lockRenewalsOf = `-- name: LockRenewalsOf :many
+const subscriptionLock = `-- name: SubscriptionLock :one
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
+`
+
+func (q *Queries) SubscriptionLock(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionLock, id)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
+	)
+	return i, err
+}
+
+const subscriptionLockRenewals = `-- name: SubscriptionLockRenewals :many
 WITH RECURSIVE renewals AS (
     SELECT s.id, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = $1
     UNION ALL
@@ -1387,8 +1387,8 @@ SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.
 `
 
 // What followed the subscription by renewals, oldest first, for changes.
-func (q *Queries) LockRenewalsOf(ctx context.Context, db DBTX, id objectid.ID) ([]Subscription, error) {
-	rows, err := db.Query(ctx, lockRenewalsOf, id)
+func (q *Queries) SubscriptionLockRenewals(ctx context.Context, db DBTX, id objectid.ID) ([]Subscription, error) {
+	rows, err := db.Query(ctx, subscriptionLockRenewals, id)
 	if err != nil {
 		return nil, err
 	}

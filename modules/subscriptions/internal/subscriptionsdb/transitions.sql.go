@@ -13,36 +13,53 @@ import (
 	"marquee/platform/objectid"
 )
 
-const getLastReason = `-- name: GetLastReason :one
+const transitionActivatedSince = `-- name: TransitionActivatedSince :one
+SELECT EXISTS (SELECT 1 FROM subscriptions.transitions WHERE customer_id = $1 AND reason = 'admin_activated' AND at >= $2::timestamptz)
+`
+
+type TransitionActivatedSinceParams struct {
+	CustomerID objectid.ID
+	Since      time.Time
+}
+
+// Whether an admin has activated a subscription of the customer's since an instant.
+func (q *Queries) TransitionActivatedSince(ctx context.Context, db DBTX, arg TransitionActivatedSinceParams) (bool, error) {
+	row := db.QueryRow(ctx, transitionActivatedSince, arg.CustomerID, arg.Since)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
+const transitionGetLastReason = `-- name: TransitionGetLastReason :one
 SELECT reason FROM subscriptions.transitions WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1
 `
 
 // Why the subscription is in its present state.
-func (q *Queries) GetLastReason(ctx context.Context, db DBTX, subscriptionID objectid.ID) (state.Reason, error) {
-	row := db.QueryRow(ctx, getLastReason, subscriptionID)
+func (q *Queries) TransitionGetLastReason(ctx context.Context, db DBTX, subscriptionID objectid.ID) (state.Reason, error) {
+	row := db.QueryRow(ctx, transitionGetLastReason, subscriptionID)
 	var reason state.Reason
 	err := row.Scan(&reason)
 	return reason, err
 }
 
-const getWithdrawnAt = `-- name: GetWithdrawnAt :one
+const transitionGetWithdrawnAt = `-- name: TransitionGetWithdrawnAt :one
 SELECT at FROM subscriptions.transitions WHERE subscription_id = $1 AND reason = 'withdrawn' ORDER BY id DESC LIMIT 1
 `
 
 // When the customer withdrew from the subscription.
-func (q *Queries) GetWithdrawnAt(ctx context.Context, db DBTX, subscriptionID objectid.ID) (time.Time, error) {
-	row := db.QueryRow(ctx, getWithdrawnAt, subscriptionID)
+func (q *Queries) TransitionGetWithdrawnAt(ctx context.Context, db DBTX, subscriptionID objectid.ID) (time.Time, error) {
+	row := db.QueryRow(ctx, transitionGetWithdrawnAt, subscriptionID)
 	var at time.Time
 	err := row.Scan(&at)
 	return at, err
 }
 
-const insertTransition = `-- name: InsertTransition :exec
+const transitionInsert = `-- name: TransitionInsert :exec
 INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source, actor_id, event_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
-type InsertTransitionParams struct {
+type TransitionInsertParams struct {
 	SubscriptionID objectid.ID
 	CustomerID     objectid.ID
 	At             time.Time
@@ -54,8 +71,8 @@ type InsertTransitionParams struct {
 	EventID        *string
 }
 
-func (q *Queries) InsertTransition(ctx context.Context, db DBTX, arg InsertTransitionParams) error {
-	_, err := db.Exec(ctx, insertTransition,
+func (q *Queries) TransitionInsert(ctx context.Context, db DBTX, arg TransitionInsertParams) error {
+	_, err := db.Exec(ctx, transitionInsert,
 		arg.SubscriptionID,
 		arg.CustomerID,
 		arg.At,
@@ -69,29 +86,12 @@ func (q *Queries) InsertTransition(ctx context.Context, db DBTX, arg InsertTrans
 	return err
 }
 
-const isActivatedSince = `-- name: IsActivatedSince :one
-SELECT EXISTS (SELECT 1 FROM subscriptions.transitions WHERE customer_id = $1 AND reason = 'admin_activated' AND at >= $2::timestamptz)
-`
-
-type IsActivatedSinceParams struct {
-	CustomerID objectid.ID
-	Since      time.Time
-}
-
-// Whether an admin has activated a subscription of the customer's since an instant.
-func (q *Queries) IsActivatedSince(ctx context.Context, db DBTX, arg IsActivatedSinceParams) (bool, error) {
-	row := db.QueryRow(ctx, isActivatedSince, arg.CustomerID, arg.Since)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
-const listTransitions = `-- name: ListTransitions :many
+const transitionList = `-- name: TransitionList :many
 SELECT id, subscription_id, customer_id, at, from_status, to_status, reason, source, actor_id, event_id FROM subscriptions.transitions WHERE subscription_id = $1 ORDER BY id
 `
 
-func (q *Queries) ListTransitions(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]SubscriptionsTransition, error) {
-	rows, err := db.Query(ctx, listTransitions, subscriptionID)
+func (q *Queries) TransitionList(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]SubscriptionsTransition, error) {
+	rows, err := db.Query(ctx, transitionList, subscriptionID)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (q *Queries) ListTransitions(ctx context.Context, db DBTX, subscriptionID o
 	return items, nil
 }
 
-const listWithdrawals = `-- name: ListWithdrawals :many
+const transitionListWithdrawals = `-- name: TransitionListWithdrawals :many
 WITH RECURSIVE followers AS (
     SELECT s.id FROM subscriptions.subscriptions s WHERE s.id = $1
     UNION
@@ -134,8 +134,8 @@ WHERE t.reason = 'withdrawn'
 
 // The subscription, or one that followed it by renewals, that its customer withdrew
 // from: one at most.
-func (q *Queries) ListWithdrawals(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, listWithdrawals, subscriptionID)
+func (q *Queries) TransitionListWithdrawals(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, transitionListWithdrawals, subscriptionID)
 	if err != nil {
 		return nil, err
 	}

@@ -12,42 +12,42 @@ import (
 	"marquee/platform/objectid"
 )
 
-const beginTrial = `-- name: BeginTrial :execrows
+const trialBegin = `-- name: TrialBegin :execrows
 UPDATE subscriptions.trial_uses SET began_at = $1 WHERE subscription_id = $2 AND began_at IS NULL
 `
 
-type BeginTrialParams struct {
+type TrialBeginParams struct {
 	Now            *time.Time
 	SubscriptionID *objectid.ID
 }
 
-// BeginTrial notes that the trial of a subscription has begun.
-func (q *Queries) BeginTrial(ctx context.Context, db DBTX, arg BeginTrialParams) (int64, error) {
-	result, err := db.Exec(ctx, beginTrial, arg.Now, arg.SubscriptionID)
+// TrialBegin notes that the trial of a subscription has begun.
+func (q *Queries) TrialBegin(ctx context.Context, db DBTX, arg TrialBeginParams) (int64, error) {
+	result, err := db.Exec(ctx, trialBegin, arg.Now, arg.SubscriptionID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const claimTrial = `-- name: ClaimTrial :execrows
+const trialClaim = `-- name: TrialClaim :execrows
 INSERT INTO subscriptions.trial_uses AS t (tax_id_mac, subscription_id, claimed_at) VALUES ($1, $2, $3)
 ON CONFLICT (tax_id_mac) DO UPDATE SET subscription_id = excluded.subscription_id, claimed_at = excluded.claimed_at, began_at = NULL
 WHERE t.began_at <= $4
    OR t.began_at IS NULL AND NOT EXISTS (SELECT 1 FROM subscriptions.subscriptions s WHERE s.id = t.subscription_id AND s.status = 'pending')
 `
 
-type ClaimTrialParams struct {
+type TrialClaimParams struct {
 	TaxIDMac       []byte
 	SubscriptionID *objectid.ID
 	Now            time.Time
 	Forgotten      *time.Time
 }
 
-// ClaimTrial takes the trial of a tax id for a subscription; no row when it was had, or
+// TrialClaim takes the trial of a tax id for a subscription; no row when it was had, or
 // another subscription that waits may still have it.
-func (q *Queries) ClaimTrial(ctx context.Context, db DBTX, arg ClaimTrialParams) (int64, error) {
-	result, err := db.Exec(ctx, claimTrial,
+func (q *Queries) TrialClaim(ctx context.Context, db DBTX, arg TrialClaimParams) (int64, error) {
+	result, err := db.Exec(ctx, trialClaim,
 		arg.TaxIDMac,
 		arg.SubscriptionID,
 		arg.Now,
@@ -59,62 +59,27 @@ func (q *Queries) ClaimTrial(ctx context.Context, db DBTX, arg ClaimTrialParams)
 	return result.RowsAffected(), nil
 }
 
-const deleteOldTrials = `-- name: DeleteOldTrials :execrows
+const trialDeleteOld = `-- name: TrialDeleteOld :execrows
 DELETE FROM subscriptions.trial_uses WHERE coalesce(began_at, claimed_at) <= $1
 `
 
-func (q *Queries) DeleteOldTrials(ctx context.Context, db DBTX, forgotten *time.Time) (int64, error) {
-	result, err := db.Exec(ctx, deleteOldTrials, forgotten)
+func (q *Queries) TrialDeleteOld(ctx context.Context, db DBTX, forgotten *time.Time) (int64, error) {
+	result, err := db.Exec(ctx, trialDeleteOld, forgotten)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const forgetTrialsOwner = `-- name: ForgetTrialsOwner :exec
+const trialForgetOwner = `-- name: TrialForgetOwner :exec
 UPDATE subscriptions.trial_uses t SET subscription_id = NULL
 FROM subscriptions.subscriptions s WHERE s.id = t.subscription_id AND s.customer_id = $1 AND t.began_at IS NOT NULL
 `
 
-// ForgetTrialsOwner keeps the uses of a customer who is deleted, and not whose they were.
-func (q *Queries) ForgetTrialsOwner(ctx context.Context, db DBTX, customerID objectid.ID) error {
-	_, err := db.Exec(ctx, forgetTrialsOwner, customerID)
+// TrialForgetOwner keeps the uses of a customer who is deleted, and not whose they were.
+func (q *Queries) TrialForgetOwner(ctx context.Context, db DBTX, customerID objectid.ID) error {
+	_, err := db.Exec(ctx, trialForgetOwner, customerID)
 	return err
-}
-
-const listTrialsOf = `-- name: ListTrialsOf :many
-SELECT t.claimed_at, t.began_at FROM subscriptions.trial_uses t LEFT JOIN subscriptions.subscriptions s ON s.id = t.subscription_id
-WHERE s.customer_id = $1 OR t.tax_id_mac = $2 ORDER BY t.claimed_at
-`
-
-type ListTrialsOfParams struct {
-	CustomerID objectid.ID
-	TaxIDMac   []byte
-}
-
-type ListTrialsOfRow struct {
-	ClaimedAt time.Time
-	BeganAt   *time.Time
-}
-
-func (q *Queries) ListTrialsOf(ctx context.Context, db DBTX, arg ListTrialsOfParams) ([]ListTrialsOfRow, error) {
-	rows, err := db.Query(ctx, listTrialsOf, arg.CustomerID, arg.TaxIDMac)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ListTrialsOfRow{}
-	for rows.Next() {
-		var i ListTrialsOfRow
-		if err := rows.Scan(&i.ClaimedAt, &i.BeganAt); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const trialInsert = `-- name: TrialInsert :exec
@@ -131,4 +96,39 @@ type TrialInsertParams struct {
 func (q *Queries) TrialInsert(ctx context.Context, db DBTX, arg TrialInsertParams) error {
 	_, err := db.Exec(ctx, trialInsert, arg.TaxIDMac, arg.BeganAt)
 	return err
+}
+
+const trialListOf = `-- name: TrialListOf :many
+SELECT t.claimed_at, t.began_at FROM subscriptions.trial_uses t LEFT JOIN subscriptions.subscriptions s ON s.id = t.subscription_id
+WHERE s.customer_id = $1 OR t.tax_id_mac = $2 ORDER BY t.claimed_at
+`
+
+type TrialListOfParams struct {
+	CustomerID objectid.ID
+	TaxIDMac   []byte
+}
+
+type TrialListOfRow struct {
+	ClaimedAt time.Time
+	BeganAt   *time.Time
+}
+
+func (q *Queries) TrialListOf(ctx context.Context, db DBTX, arg TrialListOfParams) ([]TrialListOfRow, error) {
+	rows, err := db.Query(ctx, trialListOf, arg.CustomerID, arg.TaxIDMac)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TrialListOfRow{}
+	for rows.Next() {
+		var i TrialListOfRow
+		if err := rows.Scan(&i.ClaimedAt, &i.BeganAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
