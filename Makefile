@@ -2,6 +2,7 @@
 GO      ?= go
 BINARY  := bin/marquee
 TOOL    := $(GO) tool -modfile=tools/go.mod
+FORMAT  := $(TOOL) gofumpt
 
 # Nothing here needs C: everything links without its linker, and what is built stands by itself.
 export CGO_ENABLED := 0
@@ -31,7 +32,7 @@ TAGS ?=
 # With what the figures are compared: a file that keeps some, or a commit; and with what binary the benchmarks are.
 COMPARE ?=
 
-.PHONY: run test flaky soak faults figures record replay bench generate lint verify build clean
+.PHONY: run test flaky soak faults figures record replay bench generate format lint verify build clean
 
 ## run: the whole platform on this machine: http://127.0.0.1:8080
 run: build
@@ -88,9 +89,13 @@ generate:
 	$(TOOL) sqlc generate
 	UPDATE_GOLDEN=1 $(GO) test -vet=off -count=1 -run '^TestSchemaFile$$' ./migrations/schema
 
+## format: every file in gofumpt's form
+format:
+	$(FORMAT) -w *.go cmd modules platform testutil migrations sql web tools
+
 ## lint: formatting, the words of names and the linters
 lint:
-	@test -z "$$(gofmt -l cmd modules platform testutil migrations sql web tools)" || { gofmt -l cmd modules platform testutil migrations sql web tools; echo 'run gofmt -w on these files'; exit 1; }
+	@unlike="$$($(FORMAT) -l *.go cmd modules platform testutil migrations sql web tools)"; test -z "$$unlike" || { echo "$$unlike"; echo 'make format'; exit 1; }
 	$(GO) vet ./...
 	$(GO) test -run TestNamesAreTheFieldsWords ./testutil/archtest
 	$(TOOL) golangci-lint run ./...
@@ -101,7 +106,7 @@ verify:
 	$(GO) -C tools test ./...
 	$(TOOL) sqlc diff
 	$(GO) test -vet=off -count=1 -run '^(TestSchemaFile|TestTheDatabaseHoldsTheSources)$$' ./migrations/schema
-	@test -z "$$(gofmt -l cmd modules platform testutil migrations sql web tools)" || { gofmt -l cmd modules platform testutil migrations sql web tools; echo 'run gofmt -w on these files'; exit 1; }
+	@unlike="$$($(FORMAT) -l *.go cmd modules platform testutil migrations sql web tools)"; test -z "$$unlike" || { echo "$$unlike"; echo 'make format'; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags nosandbox ./cmd/...
 

@@ -91,7 +91,8 @@ func benchCosts(ctx context.Context, b *bench) error {
 
 // cost asks for one route until the time is up, after a warm-up.
 func (s side) cost(ctx context.Context, route busiest.Route, length time.Duration,
-	count func() (counted, error)) (cost, error) {
+	count func() (counted, error),
+) (cost, error) {
 	sent := 0
 	send := func(length time.Duration) (n int, err error) {
 		for until := time.Now().Add(length); time.Now().Before(until); n++ {

@@ -236,7 +236,8 @@ func (p *platform) run(ctx context.Context, log string, env []string, program st
 
 // background starts a program that goes on, and returns its process id.
 func (p *platform) background(ctx context.Context, log string, env []string, program string,
-	args ...string) (int, error) {
+	args ...string,
+) (int, error) {
 	command, err := p.command(ctx, log, env, program, args...)
 	if err != nil {
 		return 0, err
@@ -249,7 +250,8 @@ func (p *platform) background(ctx context.Context, log string, env []string, pro
 
 // command is a program whose log goes to a file of the platform's directory.
 func (p *platform) command(ctx context.Context, log string, env []string, program string,
-	args ...string) (*exec.Cmd, error) {
+	args ...string,
+) (*exec.Cmd, error) {
 	file, err := os.OpenFile(filepath.Join(p.dir, log), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)

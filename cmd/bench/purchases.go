@@ -40,10 +40,14 @@ type object = map[string]any
 // agree, and a small event has to end sold out to the seat.
 func benchPurchases(ctx context.Context, b *bench) error {
 	b.report.heading("purchases of %d free tickets each, %v a turn", together, b.length)
-	hot := load{name: "W6a", what: "of one event", clients: []int{1, 8, 32},
-		goal: goal{rate: map[int]float64{1: 0.8, 8: 1, 32: 1.5}}}
-	many := load{name: "W6b", what: fmt.Sprintf("over %d events", spread), clients: []int{8, 32},
-		goal: goal{rate: map[int]float64{8: 0.8, 32: 0.8}, cpu: 1.5}}
+	hot := load{
+		name: "W6a", what: "of one event", clients: []int{1, 8, 32},
+		goal: goal{rate: map[int]float64{1: 0.8, 8: 1, 32: 1.5}},
+	}
+	many := load{
+		name: "W6b", what: fmt.Sprintf("over %d events", spread), clients: []int{8, 32},
+		goal: goal{rate: map[int]float64{8: 0.8, 32: 0.8}, cpu: 1.5},
+	}
 	if err := b.sell(ctx, hot, 1, nil); err != nil {
 		return err
 	}

@@ -96,7 +96,8 @@ func (s statement) run(ctx context.Context, clients int, length time.Duration) (
 // a script of pgbench, or, where there is none, by the same SQL with arguments in a
 // loop in Go.
 func runStatement(ctx context.Context, url, script, sql string, args func(n int64) []any, clients int,
-	length time.Duration) (float64, error) {
+	length time.Duration,
+) (float64, error) {
 	if program := findPgbench(); program != "" {
 		return runScript(ctx, program, url, script, clients, length)
 	}
@@ -127,7 +128,8 @@ func runScript(ctx context.Context, program, url, text string, clients int, leng
 }
 
 func loop(ctx context.Context, url, sql string, args func(n int64) []any, clients int,
-	length time.Duration) (float64, error) {
+	length time.Duration,
+) (float64, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return 0, fmt.Errorf("statement: %w", err)

@@ -59,11 +59,19 @@ type reads struct {
 
 var readLoads = []reads{
 	{"W1", "page of 10 and total", []int{1, 8, 32}, 10, 1, always(videos("", "", 0))},
-	{"W2a", "tag, date, sort", []int{8}, 10, 1,
-		always(videos(`{"tags":"tag7","release_date":{"$gte":"1960-01-01"}}`, `{"release_date":-1}`, 0))},
+	{
+		"W2a", "tag, date, sort",
+		[]int{8},
+		10, 1,
+		always(videos(`{"tags":"tag7","release_date":{"$gte":"1960-01-01"}}`, `{"release_date":-1}`, 0)),
+	},
 	{"W2b", "page of 100", []int{8}, 100, 1, always(videos("", "", 100))},
-	{"W2c", "regex on title", []int{8}, 10, 1,
-		always(videos(`{"title":{"$regex":"film 000[1-2]","$options":"i"}}`, "", 0))},
+	{
+		"W2c", "regex on title",
+		[]int{8},
+		10, 1,
+		always(videos(`{"title":{"$regex":"film 000[1-2]","$options":"i"}}`, "", 0)),
+	},
 	{"W2d", "a new filter each time", []int{8}, 10, 0, func(n int, _ []string) string {
 		from := time.Date(1950, 1, 1, 0, 0, n, 0, time.UTC).Format(time.RFC3339)
 		return videos(fmt.Sprintf(`{"tags":"tag%d","release_date":{"$gte":"%s"}}`, n%50, from), `{"release_date":-1}`, 0)

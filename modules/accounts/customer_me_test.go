@@ -151,15 +151,15 @@ func TestPutMeRefusals(t *testing.T) {
 		status int
 		field  string
 	}{
-		`[{"email":"new@example.com","full_name":"Other Name"}]`: {400, "email"},
-		`[{"email":null}]`:                                         {400, "email"},
-		`[{"email":7}]`:                                            {400, "email"},
+		`[{"email":"new@example.com","full_name":"Other Name"}]`:   {400, "email"},
 		`[{"username":"` + other.Username + `"}]`:                  {409, "username"},
 		`[{"username":"` + other.Email + `"}]`:                     {422, "username"},
 		`[{"tax_id":"` + other.TaxID + `"}]`:                       {409, "tax_id"},
 		`[{"username":"ab"}]`:                                      {422, "username"},
 		`[{"username":null}]`:                                      {422, "username"},
 		`[{"full_name":null}]`:                                     {422, "full_name"},
+		`[{"email":null}]`:                                         {400, "email"},
+		`[{"email":7}]`:                                            {400, "email"},
 		`[{"phone":null}]`:                                         {422, "phone"},
 		`[{"my_list":null}]`:                                       {422, "my_list"},
 		`[{"full_name":"ab"}]`:                                     {422, "full_name"},

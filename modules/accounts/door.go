@@ -116,7 +116,8 @@ func (s *Service) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Chan
 // AuditOf is what the trail says about one record, as the collection GET whose parameters
 // stand in the request's address, and how many entries it holds under them.
 func (s *Service) AuditOf(ctx context.Context, resource string,
-	recordID objectid.ID) (res *resource.Response, total int, err error) {
+	recordID objectid.ID,
+) (res *resource.Response, total int, err error) {
 	return s.trail.AuditOf(ctx, resource, recordID)
 }
 

@@ -34,13 +34,15 @@ func (s *Service) CustomerByID(ctx context.Context, db postgres.DB, id objectid.
 
 // CustomersByID reads customers; who is not there, or deleted, is not in the map.
 func (s *Service) CustomersByID(ctx context.Context, db postgres.DB,
-	ids []objectid.ID) (map[objectid.ID]Customer, error) {
+	ids []objectid.ID,
+) (map[objectid.ID]Customer, error) {
 	return s.identity.CustomersByID(ctx, db, ids)
 }
 
 // CustomerOfGateway finds whose id at a gateway ("gwa", "gwb") it is; "" when it is nobody's.
 func (s *Service) CustomerOfGateway(ctx context.Context, db postgres.DB,
-	gateway, gatewayID string) (objectid.ID, error) {
+	gateway, gatewayID string,
+) (objectid.ID, error) {
 	return s.identity.CustomerOfGateway(ctx, db, gateway, gatewayID)
 }
 
@@ -57,21 +59,24 @@ func (s *Service) CustomerDeletedAt(ctx context.Context, db postgres.DB, id obje
 // SetCurrentSubscriptionTx points the customer to a subscription; 404 when there is no such
 // customer.
 func (s *Service) SetCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx,
-	customerID, subscriptionID objectid.ID) error {
+	customerID, subscriptionID objectid.ID,
+) error {
 	return s.identity.SetCurrentSubscriptionTx(ctx, tx, customerID, subscriptionID)
 }
 
 // ClearCurrentSubscriptionTx clears current_subscription_id where it still points to the
 // subscription.
 func (s *Service) ClearCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx,
-	customerID, subscriptionID objectid.ID) error {
+	customerID, subscriptionID objectid.ID,
+) error {
 	return s.identity.ClearCurrentSubscriptionTx(ctx, tx, customerID, subscriptionID)
 }
 
 // SetGatewayCustomer records the customer's id at a gateway (gwa or gwb) and returns the one
 // that holds: the first that was recorded.
 func (s *Service) SetGatewayCustomer(ctx context.Context, db postgres.DB, customerID objectid.ID,
-	gateway, gatewayID string) (string, error) {
+	gateway, gatewayID string,
+) (string, error) {
 	return s.identity.SetGatewayCustomer(ctx, db, customerID, gateway, gatewayID)
 }
 

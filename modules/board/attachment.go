@@ -55,7 +55,8 @@ func (s *Service) detach(ctx context.Context, cardID, fileID objectid.ID) (*reso
 // changeFiles runs a change of what hangs on a card, under the card's lock, and
 // writes it into the audit trail.
 func (s *Service) changeFiles(ctx context.Context, cardID objectid.ID,
-	change func(tx pgx.Tx) error) (response *resource.Response, err error) {
+	change func(tx pgx.Tx) error,
+) (response *resource.Response, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		n, err := s.db.RequisitionTouch(ctx, tx, boarddb.RequisitionTouchParams{ID: cardID, Now: s.deps.Clock.Now()})
 		if err != nil {

@@ -207,7 +207,8 @@ func multipartFile(t testing.TB, filename, contentType string, data []byte) (for
 }
 
 func (b *bundle) upload(as *apitest.Client, card objectid.ID, filename, contentType string,
-	data []byte) *apitest.Response {
+	data []byte,
+) *apitest.Response {
 	b.t.Helper()
 	formType, body := multipartFile(b.t, filename, contentType, data)
 	return as.Send(http.MethodPost, "/admin/requisitions/"+card.String()+"/files", formType, body)

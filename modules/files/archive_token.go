@@ -16,14 +16,16 @@ import (
 // IssueArchiveToken makes a token for the user. The token itself is returned
 // once and stored nowhere. db may be a transaction of the caller's.
 func (s *Service) IssueArchiveToken(ctx context.Context, db postgres.DB,
-	userID objectid.ID) (token string, expires time.Time, err error) {
+	userID objectid.ID,
+) (token string, expires time.Time, err error) {
 	return s.IssueArchiveTokenAt(ctx, db, userID, s.deps.Clock.Now())
 }
 
 // IssueArchiveTokenAt is IssueArchiveToken for a user who was read at an earlier
 // instant: what has ended their tokens since then ends this one too.
 func (s *Service) IssueArchiveTokenAt(ctx context.Context, db postgres.DB, userID objectid.ID,
-	now time.Time) (token string, expires time.Time, err error) {
+	now time.Time,
+) (token string, expires time.Time, err error) {
 	token = secret.Random(32)
 	expires = now.Add(s.deps.Config.ArchiveTokenTTL)
 	err = s.db.ArchiveTokenInsert(ctx, db, filesdb.ArchiveTokenInsertParams{

@@ -33,7 +33,8 @@ var errTooLarge = errors.New("files: over the limit")
 // that a slow source holds no connection. limit 0 means none; exactly the limit
 // passes, one byte more is errTooLarge.
 func (s *Service) receive(ctx context.Context, db postgres.DB, filename, declaredType string, src io.Reader,
-	limit int64) (Upload, error) {
+	limit int64,
+) (Upload, error) {
 	up := Upload{ID: objectid.At(s.deps.Clock.Now()), Filename: safeFilename(filename)}
 	if err := s.db.ContentInsert(ctx, db,
 		filesdb.ContentInsertParams{ID: up.ID, ReceivedAt: s.deps.Clock.Now()}); err != nil {

@@ -101,7 +101,8 @@ func (s *Service) KeepTx(ctx context.Context, tx pgx.Tx, up Upload, place Place)
 // StoreTx stores bytes that are at hand, all in the caller's transaction. What a
 // client is still sending is taken by ReceiveAttachment first and kept by KeepTx.
 func (s *Service) StoreTx(ctx context.Context, tx pgx.Tx, filename, contentType string, src io.Reader,
-	place Place) (File, error) {
+	place Place,
+) (File, error) {
 	up, err := s.receive(ctx, tx, filename, contentType, src, 0)
 	if err != nil {
 		return File{}, err
@@ -130,7 +131,8 @@ func (s *Service) File(ctx context.Context, id objectid.ID) (File, error) {
 // FilesOfRecords returns the files of records of one kind, by record and then
 // oldest first. db may be a transaction of the caller's.
 func (s *Service) FilesOfRecords(ctx context.Context, db postgres.DB, kind string,
-	recordIDs ...objectid.ID) ([]File, error) {
+	recordIDs ...objectid.ID,
+) ([]File, error) {
 	rows, err := s.db.FileListOfRecords(ctx, db,
 		filesdb.FileListOfRecordsParams{OwnerKind: kind, OwnerIds: objectid.Strings(recordIDs)})
 	if err != nil {
@@ -165,7 +167,8 @@ func (s *Service) DeleteOfRecordTx(ctx context.Context, tx pgx.Tx, kind string, 
 // DeletePurposeTx deletes the files that a record has for one purpose, such as
 // the old avatar before the new one.
 func (s *Service) DeletePurposeTx(ctx context.Context, tx pgx.Tx, kind string, recordID objectid.ID,
-	purpose Purpose) error {
+	purpose Purpose,
+) error {
 	_, err := s.db.FileDeleteOfRecord(ctx, tx,
 		filesdb.FileDeleteOfRecordParams{OwnerKind: kind, OwnerID: recordID, Purpose: string(purpose)})
 	if err != nil {

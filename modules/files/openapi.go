@@ -56,7 +56,8 @@ func choice(name, doc string, values ...any) param {
 
 // document describes a plain handler in the OpenAPI document.
 func document(api *httpapi.API, method, path, name string, auth httpapi.Auth, summary string, kind contentKind,
-	params []param) {
+	params []param,
+) {
 	doc := api.OpenAPI()
 	schemas := doc.Components.Schemas
 	op := &huma.Operation{
@@ -82,11 +83,13 @@ func document(api *httpapi.API, method, path, name string, auth httpapi.Auth, su
 
 // MultipartBody describes a multipart request with one part "file".
 func MultipartBody() *huma.RequestBody {
-	return &huma.RequestBody{Required: true,
+	return &huma.RequestBody{
+		Required: true,
 		Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
 			Type: huma.TypeObject, Required: []string{formField},
 			Properties: map[string]*huma.Schema{formField: {Type: huma.TypeString, Format: "binary"}},
-		}}}}
+		}}},
+	}
 }
 
 func responseContent(schemas huma.Registry, kind contentKind) map[string]*huma.MediaType {

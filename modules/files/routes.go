@@ -37,7 +37,8 @@ func (s *Service) Routes(api *httpapi.API) {
 
 // mount registers a plain handler with its place in the OpenAPI document.
 func (h handlers) mount(method, path, name string, auth httpapi.Auth, f func(http.ResponseWriter, *http.Request) error,
-	summary string, kind contentKind, params ...param) {
+	summary string, kind contentKind, params ...param,
+) {
 	var options []httpapi.Option
 	if kind == bytesContent {
 		options = append(options, httpapi.Stream())

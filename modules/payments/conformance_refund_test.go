@@ -241,7 +241,8 @@ func TestPaymentsOfAPixSubscription(t *testing.T) {
 
 // madeSince reads all pages of what was made since an instant.
 func (g *gatewayUnderTest) madeSince(t *testing.T,
-	since time.Time) (settled, refunded, disputed map[string]gateway.Event) {
+	since time.Time,
+) (settled, refunded, disputed map[string]gateway.Event) {
 	t.Helper()
 	settled, refunded, disputed = map[string]gateway.Event{}, map[string]gateway.Event{}, map[string]gateway.Event{}
 	for page := ""; ; {

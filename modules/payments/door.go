@@ -23,7 +23,8 @@ import (
 // refunds that failed since. What the list of unapplied payments holds of a lost payment is
 // decided with it.
 func (s *Service) RecordDisputeTx(ctx context.Context, tx pgx.Tx,
-	r ledger.DisputeRecord) (ledger.DisputeChange, error) {
+	r ledger.DisputeRecord,
+) (ledger.DisputeChange, error) {
 	return s.ledger.RecordDisputeTx(ctx, tx, r)
 }
 
@@ -39,20 +40,23 @@ func (s *Service) LockMoneyTx(ctx context.Context, tx pgx.Tx, on gateway.Name, n
 // An unknown one is pgx.ErrNoRows, one that the gateway reported ErrDisputeOfGateway.
 // The caller holds the subscription or order.
 func (s *Service) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gateway.Purpose, localID objectid.ID,
-	disputeID string) (withdrawn bool, err error) {
+	disputeID string,
+) (withdrawn bool, err error) {
 	return s.ledger.WithdrawDisputeTx(ctx, tx, purpose, localID, disputeID)
 }
 
 // DisputesOf returns the disputes of a subscription or order, newest first.
 func (s *Service) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) ([]ledger.Dispute, error) {
+	localID objectid.ID,
+) ([]ledger.Dispute, error) {
 	return s.reader.DisputesOf(ctx, db, purpose, localID)
 }
 
 // FindPayment finds the ledger's row of a gateway payment by any of its ids:
 // payment, invoice or payment intent. Nil when the ledger has none.
 func (s *Service) FindPayment(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	ids ...string) (*gateway.LedgerPayment, error) {
+	ids ...string,
+) (*gateway.LedgerPayment, error) {
 	return s.reader.FindPayment(ctx, db, gateway, ids...)
 }
 
@@ -80,21 +84,24 @@ func (s *Service) RecordFailureTx(ctx context.Context, tx pgx.Tx, f ledger.Failu
 // LastFailure is the newest failed attempt of a subscription or order by the
 // gateway's clock; nil when none is known.
 func (s *Service) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) (*ledger.Failure, error) {
+	localID objectid.ID,
+) (*ledger.Failure, error) {
 	return s.reader.LastFailure(ctx, db, purpose, localID)
 }
 
 // PaymentsOf returns the settled payments of a subscription or order, newest
 // first. Db is the pool or the caller's transaction.
 func (s *Service) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) ([]gateway.LedgerPayment, error) {
+	localID objectid.ID,
+) ([]gateway.LedgerPayment, error) {
 	return s.reader.PaymentsOf(ctx, db, purpose, localID)
 }
 
 // FirstPaymentOf is when the first payment of a subscription or order settled that was
 // made for it, not brought in by an extension; nil when there is none.
 func (s *Service) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) (*time.Time, error) {
+	localID objectid.ID,
+) (*time.Time, error) {
 	return s.reader.FirstPaymentOf(ctx, db, purpose, localID)
 }
 
@@ -108,28 +115,32 @@ func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund
 // RefundedTotal is what has been given back of a subscription's or order's
 // payments.
 func (s *Service) RefundedTotal(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) (money.Cents, error) {
+	localID objectid.ID,
+) (money.Cents, error) {
 	return s.reader.RefundedTotal(ctx, db, purpose, localID)
 }
 
 // RefundedPayments is what has been given back of the payments of many subscriptions or
 // orders; those of which nothing was are left out.
 func (s *Service) RefundedPayments(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localIDs []objectid.ID) ([]ledger.RefundedPayment, error) {
+	localIDs []objectid.ID,
+) ([]ledger.RefundedPayment, error) {
 	return s.reader.RefundedPayments(ctx, db, purpose, localIDs)
 }
 
 // RefundedSince is what has been given back of orders or subscriptions by refunds that
 // were asked for since an instant.
 func (s *Service) RefundedSince(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID,
-	since time.Time) (money.Cents, error) {
+	since time.Time,
+) (money.Cents, error) {
 	return s.reader.RefundedSince(ctx, db, purpose, localIDs, since)
 }
 
 // RefundsOf returns the refunds of a subscription or order, newest first, also
 // those that are under way or failed.
 func (s *Service) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) ([]ledger.Refund, error) {
+	localID objectid.ID,
+) ([]ledger.Refund, error) {
 	return s.reader.RefundsOf(ctx, db, purpose, localID)
 }
 
@@ -144,7 +155,8 @@ func (s *Service) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gatewa
 // PaidFor lists the other payments of a subscription that count, that gateway A charged for
 // the same day (Payment.MadeFor), and of which something is left.
 func (s *Service) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Name, subscription objectid.ID,
-	p gateway.Payment) ([]ledger.PaidFor, error) {
+	p gateway.Payment,
+) ([]ledger.PaidFor, error) {
 	return s.reader.PaidFor(ctx, db, gateway, subscription, p)
 }
 
@@ -165,7 +177,8 @@ func (s *Service) ConfirmEvent(ctx context.Context, a webhook.ConfirmEventArgs) 
 // FinishConfirmationTx gives an event the result of asking its gateway, by a job of its applier
 // (Asked). An event that was not asked about, or has its result, keeps it.
 func (s *Service) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string,
-	r gateway.Result) error {
+	r gateway.Result,
+) error {
 	return s.webhooks.FinishConfirmationTx(ctx, tx, gateway, eventID, r)
 }
 
@@ -206,7 +219,8 @@ func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refun
 // was made); ErrOutcomeUnknown, also of every error that nobody foresaw, when the
 // gateway may have acted: it is asked about by job until it is known.
 func (s *Service) RefundPayment(ctx context.Context, q refund.Request,
-	applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error) (refund.Outcome, error) {
+	applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error,
+) (refund.Outcome, error) {
 	return s.refunds.RefundPayment(ctx, q, applied)
 }
 

@@ -43,27 +43,31 @@ func (d Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 // lists it as foreign: people decide about it, or it is refunded automatically. The payment
 // was read live.
 func (d Cases) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID,
-	p gateway.Payment, note string, automatic bool) error {
+	p gateway.Payment, note string, automatic bool,
+) error {
 	return d.s.ledger.ListOfCustomerTx(ctx, tx, gateway, customer, p, note, automatic)
 }
 
 // UnappliedStateOf is where the decision about a payment stands; "" when it is not on
 // the list.
 func (d Cases) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	paymentID string) (state.Unapplied, error) {
+	paymentID string,
+) (state.Unapplied, error) {
 	return d.s.reader.UnappliedStateOf(ctx, db, gateway, paymentID)
 }
 
 // IsClosedByAdmin reports whether an admin has decided that an unapplied payment stays.
 func (d Cases) IsClosedByAdmin(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	paymentID string) (bool, error) {
+	paymentID string,
+) (bool, error) {
 	return d.s.reader.IsClosedByAdmin(ctx, db, gateway, paymentID)
 }
 
 // IsRefundedByList reports whether the list of unapplied payments gives a payment back by
 // itself, or is at it.
 func (d Cases) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	paymentID string) (bool, error) {
+	paymentID string,
+) (bool, error) {
 	return d.s.reader.IsRefundedByList(ctx, db, gateway, paymentID)
 }
 
@@ -76,7 +80,8 @@ func (d Cases) IsUnused(ctx context.Context, db postgres.DB, gateway gateway.Nam
 // TakeExtensionBackTx opens again the payments that have lengthened a subscription since
 // an instant: its gateway refuses to charge it later. The operators are told.
 func (d Cases) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription objectid.ID, since time.Time,
-	cause string) error {
+	cause string,
+) error {
 	return d.s.unapplied.TakeExtensionBackTx(ctx, tx, subscription, since, cause)
 }
 

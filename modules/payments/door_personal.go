@@ -20,7 +20,8 @@ func (d Personal) PersonalDataName() string {
 // PersonalData returns the customer's settled payments, refunds and disputes. Of
 // orders, which may be a guest's, nothing unless their address is verified.
 func (d Personal) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID,
-	verified bool) (any, error) {
+	verified bool,
+) (any, error) {
 	return d.s.reader.PersonalData(ctx, db, customerID, verified)
 }
 

@@ -103,8 +103,10 @@ func New(d Deps) *Service {
 		Accounts:  d.Accounts, Mail: d.Mail, Templates: d.Templates,
 	}, s.reader, s.cases, s.ledger, s.refunds)
 	s.reconciler = reconcile.New(
-		reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Accounts: d.Accounts,
-			ReconcilePause: d.ReconcilePause}, s.reader, s.cases, s.webhooks,
+		reconcile.Deps{
+			Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Accounts: d.Accounts,
+			ReconcilePause: d.ReconcilePause,
+		}, s.reader, s.cases, s.webhooks,
 	)
 	s.intents.Connect(intent.Hooks{
 		Users: map[intent.Kind]intent.User{intent.Refund: s.refunds.Order().User()}, Unknown: s.cases.ListUnknownTx,
@@ -126,7 +128,8 @@ func (s *Service) Gateway(name gateway.Name) (gateway.Gateway, error) {
 // ReadSettled reads by its id a payment that an event has told; local as in ReadPayment.
 // gateway.ErrMissing: the gateway does not know it, or it is not paid.
 func (s *Service) ReadSettled(ctx context.Context, name gateway.Name, paymentID string,
-	local objectid.ID) (gateway.Payment, error) {
+	local objectid.ID,
+) (gateway.Payment, error) {
 	return s.gateways.ReadSettled(ctx, name, paymentID, local)
 }
 

@@ -204,8 +204,10 @@ func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
 		require.Equal(t, "root", first.Admin)
 		require.Equal(t, admin, *first.AdminID)
 		require.Regexp(t, "^REFUND-"+s.local.String()+`-\d{13}$`, first.EventID)
-		want := map[gateway.Name]string{gateway.GWA: "ADMIN.REFUND.GWA_REFUND",
-			gateway.GWB: "ADMIN.REFUND.GWB_REFUND"}[name]
+		want := map[gateway.Name]string{
+			gateway.GWA: "ADMIN.REFUND.GWA_REFUND",
+			gateway.GWB: "ADMIN.REFUND.GWB_REFUND",
+		}[name]
 		require.Equal(t, want, first.EventType)
 		require.Equal(t, 2,
 			s.count("SELECT count(*) FROM payments.webhook_logs WHERE event_type = $1 AND processed AND payload->>'reason' IS NOT NULL", want), "logged as webhooks")

@@ -169,8 +169,13 @@ func TestBodiesAreNotReadForWhatTheHeadersRefuse(t *testing.T) {
 	old := signed(paymentstest.GWBSecret, b.clock.Now().Add(-25*time.Hour), []byte("{}"))
 	ahead := signed(paymentstest.GWBSecret, b.clock.Now().Add(25*time.Hour), []byte("{}"))
 	for _, c := range []struct{ gateway, header, value string }{
-		{"gwa", "", ""}, {"gwa", "asaas-access-token", "guess"}, {"gwb", "", ""}, {"gwb", "Stripe-Signature", "t=1"},
-		{"gwb", "Stripe-Signature", old}, {"gwb", "Stripe-Signature", ahead}, {"gwb", "Stripe-Signature", "sha256=00"},
+		{"gwa", "", ""},
+		{"gwa", "asaas-access-token", "guess"},
+		{"gwb", "", ""},
+		{"gwb", "Stripe-Signature", "t=1"},
+		{"gwb", "Stripe-Signature", old},
+		{"gwb", "Stripe-Signature", ahead},
+		{"gwb", "Stripe-Signature", "sha256=00"},
 	} {
 		require.Equal(t, 401, b.sendFrom("192.0.2.7:1", c.gateway, c.header, c.value, unread{t}), c.value)
 	}

@@ -28,10 +28,12 @@ func newCodes(s *Service) *resource.Resource {
 	return resource.New(resource.Definition{
 		Name: "promo-codes", Singular: "Promo code", Table: "promos.promo_codes", Search: "t.search",
 		Fields: []resource.Field{
-			{Name: "code", Kind: query.String, Write: resource.Once, Nullable: true,
+			{
+				Name: "code", Kind: query.String, Write: resource.Once, Nullable: true,
 				Doc: "Kept in upper case; made up when it is null", Rule: resource.Rule{
 					Pattern: `^[A-Za-z0-9]{6}$`, Means: "6 letters and digits",
-				}},
+				},
+			},
 			{Name: "title", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 200}},
 			{Name: "subtitle", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 200}},
 			{Name: "description", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 1000}},
@@ -39,12 +41,16 @@ func newCodes(s *Service) *resource.Resource {
 				Name: "code_type", Kind: query.String, Write: resource.Once,
 				Rule: resource.Rule{Required: true, Enum: []string{TypePromo, TypeTicket}},
 			},
-			{Name: "discount_first_month", Column: "discount_first_month_cents", Kind: query.Cents, Nullable: true,
+			{
+				Name: "discount_first_month", Column: "discount_first_month_cents", Kind: query.Cents, Nullable: true,
 				Doc:  "Reais that the first month costs; for promo alone",
-				Rule: resource.Rule{Min: resource.Limit(0), Max: resource.Limit(maxCents)}},
-			{Name: "bonus_tickets", Kind: query.Int, Nullable: true,
+				Rule: resource.Rule{Min: resource.Limit(0), Max: resource.Limit(maxCents)},
+			},
+			{
+				Name: "bonus_tickets", Kind: query.Int, Nullable: true,
 				Doc:  "Tickets of one redemption, null is 1; for ticket alone",
-				Rule: resource.Rule{Min: resource.Limit(1), Max: resource.Limit(maxTickets)}},
+				Rule: resource.Rule{Min: resource.Limit(1), Max: resource.Limit(maxTickets)},
+			},
 			{Name: "event_id", Kind: query.OID, Nullable: true, Doc: "Required for ticket"},
 			{
 				Name: "target_customer_ids", Kind: query.OID, Array: true,
@@ -59,8 +65,10 @@ func newCodes(s *Service) *resource.Resource {
 			{Name: "valid_until", Kind: query.Date, Nullable: true},
 			{Name: "image_id", Kind: query.OID, Nullable: true, Write: resource.Kept, Doc: "Set by the image routes"},
 			{Name: "is_active", Kind: query.Bool, Rule: resource.Rule{Default: true}},
-			{Name: "redemptions", Kind: query.Int, Doc: "Customers who have redeemed it",
-				Expr: "(SELECT count(*) FROM promos.redemptions r WHERE r.promo_code_id = t.id AND r.redeemed_at IS NOT NULL)"},
+			{
+				Name: "redemptions", Kind: query.Int, Doc: "Customers who have redeemed it",
+				Expr: "(SELECT count(*) FROM promos.redemptions r WHERE r.promo_code_id = t.id AND r.redeemed_at IS NOT NULL)",
+			},
 		},
 		Constraints: map[string]resource.Violation{
 			"promo_codes_code_unique": {Field: "code", Message: "is already taken"},

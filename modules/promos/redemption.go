@@ -40,7 +40,8 @@ type redemption struct {
 // it is outside of its window, or its event over; 409 when they have redeemed it
 // or the event is sold out.
 func (s *Service) redeem(ctx context.Context, customerID objectid.ID,
-	text string) (c code, made int, at time.Time, err error) {
+	text string,
+) (c code, made int, at time.Time, err error) {
 	at = s.deps.Clock.Now()
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		// What one customer redeems at once goes one after the other: a code and a
@@ -64,7 +65,8 @@ func (s *Service) redeem(ctx context.Context, customerID objectid.ID,
 }
 
 func (s *Service) redeemTx(ctx context.Context, tx pgx.Tx, c code, customerID objectid.ID,
-	origin string) (made int, err error) {
+	origin string,
+) (made int, err error) {
 	if n := ticketsOf(c); n != nil {
 		made = *n
 	}
@@ -112,7 +114,8 @@ func (s *Service) issueTx(ctx context.Context, tx pgx.Tx, c code, customers []ob
 // behind a savepoint. What is not valid now is left out, and so is whatever
 // passOver says of the error that its redemption gives.
 func (s *Service) redeemBundleTx(ctx context.Context, tx pgx.Tx, c code, customerID objectid.ID,
-	passOver func(child code, err error) bool) (made int, err error) {
+	passOver func(child code, err error) bool,
+) (made int, err error) {
 	children, err := s.db.CodeDescendants(ctx, tx, c.ID)
 	if err != nil {
 		return 0, fmt.Errorf("read bundle: %w", err)

@@ -26,7 +26,8 @@ type Discount struct {
 // sentence for a code that is unknown, not valid or gives no discount, 409 for one that the
 // customer has used in a paid subscription; 429 after too many tries.
 func (s *Service) FirstMonth(ctx context.Context, customerID objectid.ID,
-	text string) (d Discount, ok bool, err error) {
+	text string,
+) (d Discount, ok bool, err error) {
 	if text != "" {
 		if err := s.limit(ctx); err != nil {
 			return d, false, err

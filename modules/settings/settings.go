@@ -67,7 +67,8 @@ const checkMinVersion = "platform_min_version_not_above"
 
 // change applies edit to the settings and writes down what became different.
 func (s *Service) change(ctx context.Context,
-	edit func(*settingsdb.SettingsPlatform)) (settingsdb.SettingsPlatform, error) {
+	edit func(*settingsdb.SettingsPlatform),
+) (settingsdb.SettingsPlatform, error) {
 	var after settingsdb.SettingsPlatform
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		before, err := s.db.PlatformLock(ctx, tx)

@@ -99,7 +99,8 @@ func (h handlers) getPixSubscription(ctx context.Context, _ *struct{}) (*httpapi
 }
 
 func (h handlers) putPixSubscription(ctx context.Context,
-	in *putPixSubscriptionInput) (*httpapi.Output[pixSubscriptionBody], error) {
+	in *putPixSubscriptionInput,
+) (*httpapi.Output[pixSubscriptionBody], error) {
 	p, err := h.s.change(ctx, func(p *settingsdb.SettingsPlatform) { p.PixSubscriptionMode = in.Body.Mode })
 	if err != nil {
 		return nil, err

@@ -389,8 +389,11 @@ func TestAdminRoutesRefuseCustomers(t *testing.T) {
 	b := setup(t)
 	id, _ := b.in(t, "active")
 	for _, call := range [][2]string{
-		{"GET", "/subscriptions"}, {"PUT", "/subscriptions"}, {"POST", "/subscriptions/" + id.String() + "/cancel"},
-		{"POST", "/admin/gwb/subscriptions/" + id.String() + "/refund"}, {"GET", "/admin/gwa/subscriptions/stats"},
+		{"GET", "/subscriptions"},
+		{"PUT", "/subscriptions"},
+		{"POST", "/subscriptions/" + id.String() + "/cancel"},
+		{"POST", "/admin/gwb/subscriptions/" + id.String() + "/refund"},
+		{"GET", "/admin/gwa/subscriptions/stats"},
 	} {
 		status, _ := b.call(t, call[0], call[1], nil)
 		require.Equal(t, 403, status, call)

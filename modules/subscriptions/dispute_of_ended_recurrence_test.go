@@ -65,7 +65,8 @@ func TestADisputeOfWhatHasEndedAtTheGateway(t *testing.T) {
 			return id
 		},
 		"opened again before its end was confirmed": func(b *bundle, t *testing.T, gateway string,
-			_ disputes) objectid.ID {
+			_ disputes,
+		) objectid.ID {
 			t.Helper()
 			id := b.unended(t, gateway)
 			activate(b, t, id)

@@ -162,7 +162,8 @@ func TestSeveralDisputesOfOneSubscription(t *testing.T) {
 		},
 		"won after lost": {[]gateway.DisputeState{gateway.DisputeLost, gateway.DisputeWon}, "", "cancelled"},
 		"opened anew, won": {
-			[]gateway.DisputeState{gateway.DisputeWon, gateway.DisputeOpen, gateway.DisputeWon}, gateway.DisputeWon,
+			[]gateway.DisputeState{gateway.DisputeWon, gateway.DisputeOpen, gateway.DisputeWon},
+			gateway.DisputeWon,
 			"active",
 		},
 	} {

@@ -81,8 +81,10 @@ func TestFailedPaymentIsMailedOnItsDays(t *testing.T) {
 			b := setup(t)
 			_, failed := b.fail(t, kind)
 			again := failed
-			again.ID, again.Payload = "", gateway.FailedPayment{Payment: again.Payload.(gateway.FailedPayment).Payment,
-				Attempt: 2} // tried once more: the same payment
+			again.ID, again.Payload = "", gateway.FailedPayment{
+				Payment: again.Payload.(gateway.FailedPayment).Payment,
+				Attempt: 2,
+			} // tried once more: the same payment
 			b.apply(t, again)
 			require.Equal(t, 3, b.count(t,
 				"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_dunning_mail'"))
@@ -144,7 +146,8 @@ func TestDunningStops(t *testing.T) {
 			require.NoError(t, err)
 		},
 		"after an outage of days": func(_ *testing.T, b *bundle, _ objectid.ID,
-			_ gateway.Event) {
+			_ gateway.Event,
+		) {
 			b.clock.Advance(10 * days)
 		},
 	}

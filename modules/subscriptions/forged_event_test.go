@@ -194,16 +194,20 @@ func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {
 		ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard,
 		Amount: 4990, SettledAt: &at,
 	}
-	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id,
+	b.apply(t, gateway.Event{
+		Gateway: gateway.GWA, CreatedAt: at, Reference: id,
 		Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Payment: *paid, Report: gateway.RefundReport{
 			PaymentID: payment, Total: 1000, HasTotal: true, At: at,
 			Singles: []gateway.SingleRefund{{Amount: 1000, Status: gateway.RefundStatusDone, At: at}}, Listed: true,
-		}}})
-	b.apply(t, gateway.Event{Gateway: gateway.GWA, CreatedAt: at, Reference: id,
+		}},
+	})
+	b.apply(t, gateway.Event{
+		Gateway: gateway.GWA, CreatedAt: at, Reference: id,
 		Payload: gateway.DisputeChange{Payment: *paid, Report: gateway.DisputeReport{
 			ID: payment, PaymentID: payment, Amount: 4990, State: gateway.DisputeOpen, NativeStatus: "CHARGEBACK_REQUESTED",
 			OpenedAt: at, At: at,
-		}}})
+		}},
+	})
 	for _, dry := range []bool{true, false} {
 		report, err := b.service.Reconcile(t.Context(),
 			payments.ReconcileOptions{Since: at.Add(-day), Gateways: []gateway.Name{gateway.GWA}, DryRun: dry})

@@ -16,11 +16,13 @@ import (
 // forgedLate is what somebody who has gateway A's token may send: its webhooks are not signed.
 func (b *bundle) forgedLate(id objectid.ID, payment string) gateway.Event {
 	at := b.clock.Now()
-	return gateway.Event{Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Reference: id, CreatedAt: at,
+	return gateway.Event{
+		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Reference: id, CreatedAt: at,
 		Payload: gateway.SettledPayment{Payment: gateway.Payment{
 			ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED", Method: gateway.MethodCard,
 			Amount: 4990, SettledAt: &at, DueDate: &at,
-		}}}
+		}},
+	}
 }
 
 // TestForgedLateMoneyOpensNothing: a payment that the gateway does not know, shows as

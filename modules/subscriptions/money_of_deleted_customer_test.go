@@ -21,11 +21,13 @@ func (b *bundle) delete(t *testing.T) {
 // reportCharge tells of a settled card payment of gateway B.
 func (b *bundle) reportCharge(t *testing.T, id objectid.ID, payment string, at time.Time) {
 	t.Helper()
-	b.apply(t, gateway.Event{Gateway: gateway.GWB, Reference: id, CreatedAt: at,
+	b.apply(t, gateway.Event{
+		Gateway: gateway.GWB, Reference: id, CreatedAt: at,
 		Payload: gateway.SettledPayment{Payment: gateway.Payment{
 			ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "succeeded", Method: gateway.MethodCard,
 			Amount: 4990, SettledAt: &at,
-		}}})
+		}},
+	})
 }
 
 // TestACodePaidWhileItsCustomerIsDeletedIsRefunded: the gateway could not drop it.

@@ -173,8 +173,10 @@ func TestPayerTakesARetryBack(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.CancelDebit(debit, "")
 	require.NoError(t, err)
 	b.pass(t, time.Minute)
-	require.Equal(t, []string{"1 refused REQUESTED_BY_PAYER_USER", "3 dropped REQUESTED_BY_PAYER_USER",
-		"6 dropped REQUESTED_BY_PAYER_USER"}, b.retries(t))
+	require.Equal(t, []string{
+		"1 refused REQUESTED_BY_PAYER_USER", "3 dropped REQUESTED_BY_PAYER_USER",
+		"6 dropped REQUESTED_BY_PAYER_USER",
+	}, b.retries(t))
 	require.Equal(t, 1, b.failures(t, id), "one failure a cycle")
 	require.Len(t, b.mails.Mails(), 2)
 	code, status := b.code(t, debit), 0

@@ -29,11 +29,13 @@ var pixKinds = map[string]pixKind{
 		_, err := b.gateways.Sandbox.GWA.PayPIX(info(a)["pix"].(object)["payload"].(string))
 		return err
 	}},
-	"gwa automatic": {path: "/gwa/subscribe/pix-automatico", promo: true, paidTill: "next_billing_date",
+	"gwa automatic": {
+		path: "/gwa/subscribe/pix-automatico", promo: true, paidTill: "next_billing_date",
 		pay: func(b *bundle, a object) error {
 			_, err := b.gateways.Sandbox.GWA.ActivateAuthorization(info(a)["gwa_pix_auth_id"].(string))
 			return err
-		}},
+		},
+	},
 	"gwb": {path: "/gwb/subscribe/pix", inCents: true, paidTill: "expires_at", pay: func(b *bundle, a object) error {
 		return b.gateways.Sandbox.GWB.PayPIX(info(a)["payment_intent_id"].(string))
 	}},

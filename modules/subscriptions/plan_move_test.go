@@ -75,7 +75,8 @@ func (b *bundle) unmoved(t *testing.T, id objectid.ID) {
 // eachRecurring runs a case for a paid subscription of both gateways, with a
 // dearer plan to move to.
 func eachRecurring(t *testing.T, b *bundle,
-	run func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client)) {
+	run func(t *testing.T, kind string, id objectid.ID, admin *apitest.Client),
+) {
 	t.Helper()
 	subscriptionstest.Plan(t, b.db, dearer, 9990)
 	admin := b.admin(t)
@@ -145,8 +146,10 @@ func TestMoveThatTheGatewayRefusesChangesNothing(t *testing.T) {
 		status int
 	}{
 		"would not listen": {
-			stage.Fault{Kind: stage.FaultStatus, Status: 403,
-				Body: `{"errors":[{"code":"x"}],"error":{"type":"invalid_request_error"}}`}, 503,
+			stage.Fault{
+				Kind: stage.FaultStatus, Status: 403,
+				Body: `{"errors":[{"code":"x"}],"error":{"type":"invalid_request_error"}}`,
+			}, 503,
 		},
 		"finds it wrong": {stage.Fault{Kind: stage.FaultStatus, Status: 400}, 400},
 		"lost it":        {stage.Fault{}, 409},

@@ -31,7 +31,8 @@ type codes struct {
 }
 
 func (c *codes) FirstMonth(ctx context.Context, customer objectid.ID,
-	code string) (subscriptions.PromoDiscount, bool, error) {
+	code string,
+) (subscriptions.PromoDiscount, bool, error) {
 	if c.real != nil {
 		return c.real.FirstMonth(ctx, customer, code)
 	}
@@ -76,7 +77,8 @@ func (c *codes) ReleaseTx(ctx context.Context, tx pgx.Tx, customer, subscription
 type promoModule struct{ *promos.Service }
 
 func (p promoModule) FirstMonth(ctx context.Context, customer objectid.ID,
-	code string) (subscriptions.PromoDiscount, bool, error) {
+	code string,
+) (subscriptions.PromoDiscount, bool, error) {
 	d, ok, err := p.Service.FirstMonth(ctx, customer, code)
 	return subscriptions.PromoDiscount{Code: d.Code, FirstMonth: d.FirstMonth}, ok, err
 }

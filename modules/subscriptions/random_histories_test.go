@@ -69,20 +69,24 @@ func randomEvent(random *rand.Rand, r remote, tag string, paid map[string]bool) 
 		if !paid[r.invoiceID(invoice)] {
 			return randomEvent(random, r, tag, paid)
 		}
-		e = gateway.Event{Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second),
+		e = gateway.Event{
+			Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second),
 			Payload: gateway.RefundChange{Status: gateway.RefundStatusDone, Report: gateway.RefundReport{
 				PaymentID: "pi_" + invoice, ChargeID: "ch_" + invoice, Total: money.Cents(1000 * (1 + second%4)),
 				HasTotal: true, At: r.at(second), Type: "charge.refunded", EventID: "evt_" + invoice,
-			}}}
+			}},
+		}
 	case 10:
 		state := gateway.DisputeOpen
 		if random.IntN(2) == 0 {
 			state = gateway.DisputeWon
 		}
-		e = gateway.Event{Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second),
+		e = gateway.Event{
+			Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(second),
 			Payload: gateway.DisputeChange{Report: gateway.DisputeReport{
 				ID: "dp_" + tag, PaymentID: "pi_" + invoice, Amount: 4990, State: state, At: r.at(second),
-			}}}
+			}},
+		}
 	default:
 		if random.IntN(5) == 0 {
 			e = r.deleted(second)

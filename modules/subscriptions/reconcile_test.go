@@ -249,7 +249,8 @@ func TestReconciliationEndsWhatIsNoLongerAuthorized(t *testing.T) {
 	for name, begin := range map[string]func(b *bundle, t *testing.T) (objectid.ID, string){
 		"before its debit was ordered": (*bundle).authorized,
 		"after": func(b *bundle,
-			t *testing.T) (objectid.ID, string) {
+			t *testing.T,
+		) (objectid.ID, string) {
 			id, auth, _ := b.debited(t)
 			return id, auth
 		},

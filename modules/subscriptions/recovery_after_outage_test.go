@@ -170,11 +170,13 @@ func TestAPixThatWasGivenUpIsPaidAllTheSame(t *testing.T) {
 				next = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 			}
 			now := b.clock.Now()
-			paid := gateway.Event{Gateway: gateway.GWA, Type: gateway.Reconciled, Reference: first, CreatedAt: now,
+			paid := gateway.Event{
+				Gateway: gateway.GWA, Type: gateway.Reconciled, Reference: first, CreatedAt: now,
 				Payload: gateway.SettledPayment{Payment: gateway.Payment{
 					ID: "pay_given_up", Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED",
 					Method: gateway.MethodPix, Amount: 4990, SettledAt: &now,
-				}}}
+				}},
+			}
 			for range 2 {
 				b.apply(t, paid)
 			}

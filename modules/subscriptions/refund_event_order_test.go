@@ -124,8 +124,10 @@ func TestAPixIsTakenBackInPartsOfWhichOneFails(t *testing.T) {
 		b.clock.Advance(time.Minute)
 		b.gateways.Advance(t, time.Minute)
 		require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(parts[failed], false))
-		is := []string{"won 2990 REFUND_FAILED; back 2990; open late 2000",
-			"won 2990 REFUND_FAILED; back 2000; open late 2990"}[failed]
+		is := []string{
+			"won 2990 REFUND_FAILED; back 2990; open late 2000",
+			"won 2990 REFUND_FAILED; back 2000; open late 2990",
+		}[failed]
 		b.heals(t, nil, func() any { return b.returned(t) }, "lost 2990 REFUNDED; back 2000; kept unknown 2000 gone",
 			is)
 		require.Equal(t, "cancelled", b.status(t, id))

@@ -43,11 +43,13 @@ func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
 			b.clock.Advance(3 * time.Second)
 			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 			b.clock.Advance(time.Second)
-			b.apply(t, gateway.Event{Gateway: gw, SubscriptionID: paymentID, Reference: id, CreatedAt: charged,
+			b.apply(t, gateway.Event{
+				Gateway: gw, SubscriptionID: paymentID, Reference: id, CreatedAt: charged,
 				Payload: gateway.SettledPayment{Payment: gateway.Payment{
 					ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "CONFIRMED",
 					Method: gateway.MethodCard, Amount: 4990, SettledAt: &charged,
-				}}})
+				}},
+			})
 			b.confirmLate(t)
 			require.Equal(t, "cancelled", b.status(t, id))
 			row := b.listed(t, payment)

@@ -74,8 +74,10 @@ func TestRenewalBeginsWhenThePaidTimeEnds(t *testing.T) {
 		moves := b.history(t, old)
 		require.Equal(t, "active>cancelled replaced customer", moves[len(moves)-1])
 		require.Equal(t, ">pending renewed subscribe", b.history(t, id)[0])
-		require.Contains(t, []string{"pending>active renewal_taken subscribe",
-			"pending>active gateway_status webhook"}, b.history(t, id)[1], "whichever came first")
+		require.Contains(t, []string{
+			"pending>active renewal_taken subscribe",
+			"pending>active gateway_status webhook",
+		}, b.history(t, id)[1], "whichever came first")
 		require.Len(t, b.history(t, id), 2)
 		require.Equal(t, before, b.figures(t), "one in no figure")
 		require.Empty(t, b.mails.Mails(), "and in no mail")

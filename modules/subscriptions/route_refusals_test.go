@@ -188,8 +188,10 @@ func TestAdminRoutesOfOneSubscription(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{http.MethodGet, "/subscriptions/%/payments", nil}, {http.MethodGet, "/subscriptions/%/refunds", nil},
-		{http.MethodPost, "/subscriptions/%/refund", reason}, {http.MethodPost, "/subscriptions/%/cancel", nil},
+		{http.MethodGet, "/subscriptions/%/payments", nil},
+		{http.MethodGet, "/subscriptions/%/refunds", nil},
+		{http.MethodPost, "/subscriptions/%/refund", reason},
+		{http.MethodPost, "/subscriptions/%/cancel", nil},
 		{http.MethodPost, "/subscriptions/%/chargeback", reason},
 		{http.MethodDelete, "/subscriptions/%/chargebacks/66f0a1b2c3d4e5f607182a01", reason},
 		{http.MethodPost, "/admin/subscriptions/%/extend", object{"days": 1}},
@@ -201,8 +203,10 @@ func TestAdminRoutesOfOneSubscription(t *testing.T) {
 			method, path string
 			body         any
 		}{
-			{http.MethodGet, prefix + "payments", nil}, {http.MethodGet, prefix + "refunds", nil},
-			{http.MethodPost, prefix + "refund", reason}, {http.MethodPost, prefix + "cancel", nil},
+			{http.MethodGet, prefix + "payments", nil},
+			{http.MethodGet, prefix + "refunds", nil},
+			{http.MethodPost, prefix + "refund", reason},
+			{http.MethodPost, prefix + "cancel", nil},
 		}...)
 	}
 	at := func(path, id string) string {

@@ -93,7 +93,8 @@ func setupOn(t *testing.T, db *pgxpool.Pool, change ...func(*subscriptions.Confi
 
 // setupWithin is setupOn with limits of what is refunded by itself.
 func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefunds,
-	change ...func(*subscriptions.Config)) *bundle {
+	change ...func(*subscriptions.Config),
+) *bundle {
 	t.Helper()
 	log := secrettest.Logger(t)
 	b := &bundle{

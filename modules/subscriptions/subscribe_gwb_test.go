@@ -238,7 +238,8 @@ func TestGatewayBRefusals(t *testing.T) {
 			object{"plan_id": 1, "payment_method_id": "pm_card_visa"}, 422, "VALIDATION_ERROR", "plan_id",
 		},
 		"unknown field": {
-			object{"plan_id": plan, "payment_method_id": "pm_card_visa", "amount": 1}, 422, "VALIDATION_ERROR",
+			object{"plan_id": plan, "payment_method_id": "pm_card_visa", "amount": 1},
+			422, "VALIDATION_ERROR",
 			"amount",
 		},
 		"unknown plan": {

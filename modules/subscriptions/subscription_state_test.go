@@ -91,7 +91,9 @@ func TestEveryRowOfTheSpecification(t *testing.T) {
 		{"payment confirmed webhook (gateway A)", []state.Status{pending}, state.PaymentSettles, active},
 		{"invoice.paid", []state.Status{pending}, state.PaymentSettles, active},
 		{
-			"GET status: incomplete, incomplete_expired or canceled", []state.Status{pending}, state.LiveReadDead,
+			"GET status: incomplete, incomplete_expired or canceled",
+			[]state.Status{pending},
+			state.LiveReadDead,
 			cancelled,
 		},
 		{"new subscribe, PIX pending for more than 24 hours", []state.Status{pending}, state.Replaced, cancelled},

@@ -123,11 +123,13 @@ func TestWhatTheGatewayDoesNotConfirmIsNotRefunded(t *testing.T) {
 		payment := column[string](t, b, ended, "pix_payment_id")
 		b.set(t, ended, "status = 'cancelled', ended_at = now()")
 		b.paidGWB(t)
-		e := gateway.Event{Gateway: gateway.GWA, Reference: ended, CreatedAt: b.clock.Now(),
+		e := gateway.Event{
+			Gateway: gateway.GWA, Reference: ended, CreatedAt: b.clock.Now(),
 			Payload: gateway.SettledPayment{Payment: gateway.Payment{
 				ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "RECEIVED", Method: gateway.MethodPix,
 				Amount: 4990, SettledAt: new(b.clock.Now()),
-			}}}
+			}},
+		}
 		b.apply(t, e)
 		b.confirmLate(t)
 		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway = 'gwa'"),
@@ -248,11 +250,13 @@ func TestACodeThatWasPaidJustBeforeItsEnd(t *testing.T) {
 	b := setup(t)
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan}))
 	paid := func(payment string, at time.Time) {
-		b.apply(t, gateway.Event{Gateway: gateway.GWB, Reference: id, CreatedAt: at,
+		b.apply(t, gateway.Event{
+			Gateway: gateway.GWB, Reference: id, CreatedAt: at,
 			Payload: gateway.SettledPayment{Payment: gateway.Payment{
 				ID: payment, Status: gateway.PaymentStatusSettled, NativeStatus: "succeeded", Method: gateway.MethodPix,
 				Amount: 4990, SettledAt: &at,
-			}}})
+			}},
+		})
 	}
 	paid(column[string](t, b, id, "pix_payment_id"), b.clock.Now())
 	b.clock.Advance(32 * 24 * time.Hour)

@@ -20,7 +20,8 @@ func (s *Service) PersonalDataName() string { return "tickets" }
 
 // PersonalData returns a customer's tickets and orders as the customer sees them.
 func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID,
-	verified bool) (any, error) {
+	verified bool,
+) (any, error) {
 	ids, err := s.db.TicketListIDsOfCustomer(ctx, db, customerID)
 	if err != nil {
 		return nil, fmt.Errorf("list tickets: %w", err)

@@ -204,7 +204,8 @@ func (s *Service) CustomerChangedTx(ctx context.Context, tx pgx.Tx, c accounts.C
 
 // EventEnds tells when events end by the end rule; an event that does not exist is left out.
 func (s *Service) EventEnds(ctx context.Context, db postgres.DB,
-	ids ...objectid.ID) (map[objectid.ID]time.Time, error) {
+	ids ...objectid.ID,
+) (map[objectid.ID]time.Time, error) {
 	return s.events.EventEnds(ctx, db, ids...)
 }
 

@@ -27,7 +27,8 @@ func (s *Service) Workers(w *river.Workers) {
 	}))
 	river.AddWorker(w,
 		river.WorkFunc(func(ctx context.Context,
-			_ *river.Job[refunds.GiveBackArgs]) error {
+			_ *river.Job[refunds.GiveBackArgs],
+		) error {
 			return s.refunds.GiveBackDue(ctx)
 		}))
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.LiveMoneyArgs]) error {

@@ -45,13 +45,15 @@ func TestJSONIsAnObjectOfLists(t *testing.T) {
 
 func TestColumnsOfMixedFigures(t *testing.T) {
 	t.Parallel()
-	s := Sheet{Name: "summary", Columns: []Column{{Name: "figure", Kind: Text}, {Name: "value", Kind: Decimal}},
+	s := Sheet{
+		Name: "summary", Columns: []Column{{Name: "figure", Kind: Text}, {Name: "value", Kind: Decimal}},
 		Rows: of(
 			[]Value{
 				TextOf("mrr"), MoneyOf(123450),
 			}, []Value{TextOf("active"), IntOf(3)}, []Value{TextOf("churn"), PercentOf(7.5)},
 			[]Value{TextOf("since"), TimeOf(noon)}, []Value{TextOf("rate"), DecimalOf(math.NaN())},
-		)}
+		),
+	}
 	require.Equal(t, "figure,value\nmrr,1234.50\nactive,3\nchurn,7.5\nsince,2026-03-01T02:59:59.123Z\nrate,\n",
 		unzipped(t, written(t, CSV, Options{}, s))["summary.csv"])
 	rows, err := opened(t, written(t, XLSX, Options{}, s)).GetRows("summary")

@@ -275,7 +275,8 @@ func Form(fields ...string) Option {
 // handler returns a value, or a *fault.Error; any other error becomes a 500 with
 // a fixed sentence and a log line.
 func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(context.Context, *I) (*O, error),
-	options ...Option) {
+	options ...Option,
+) {
 	op := operation{auth: auth, class: postgres.Request}
 	op.Method, op.Path, op.OperationID = method, Prefix+path, name
 	op.MaxBodyBytes = 1<<20 + 1 // the first length that is refused, as huma takes it

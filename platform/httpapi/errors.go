@@ -57,10 +57,12 @@ func (e *ErrorBody) Schema(huma.Registry) *huma.Schema {
 	}}
 	return &huma.Schema{Type: "object", Required: []string{"detail"}, Properties: map[string]*huma.Schema{
 		"detail": {OneOf: []*huma.Schema{text, {Type: "array", Items: issue}}},
-		"error": {Type: "object", Required: []string{"code", "message", "timestamp"},
+		"error": {
+			Type: "object", Required: []string{"code", "message", "timestamp"},
 			Properties: map[string]*huma.Schema{
 				"code": text, "message": text, "timestamp": {Type: "string", Format: "date-time"}, "field": text,
-			}},
+			},
+		},
 	}}
 }
 

@@ -99,7 +99,8 @@ func setup(t *testing.T, change ...func(*httpapi.Config)) *apitest.Client {
 	httpapi.Route(api, http.MethodGet, "/fails/{how}", "thing_fails", httpapi.Public,
 		func(_ context.Context, in *struct {
 			How string `path:"how"`
-		}) (*httpapi.Output[said], error) {
+		},
+		) (*httpapi.Output[said], error) {
 			switch in.How {
 			case "panic":
 				panic("secret detail")

@@ -36,7 +36,8 @@ var ErrCameToNothing = errors.New("the first attempt came to nothing")
 // key to a row: with what became of the row, or with ErrCameToNothing, or with
 // idempotency.InProgress.
 func Idempotent[O any](replay func(ctx context.Context, subject objectid.ID) (*O, error),
-	guest func(body []byte) string) Option {
+	guest func(body []byte) string,
+) Option {
 	return func(o *operation) {
 		o.idempotent, o.replay, o.guest = true, replay, guest
 		o.Operation.Parameters = append(o.Operation.Parameters, &huma.Param{
@@ -67,7 +68,8 @@ func replayOf[O any](op operation) func(context.Context, objectid.ID) (*O, error
 // replayed answers a repetition of a request that was cut off; ok is false when it
 // has to run.
 func replayed[O any](ctx context.Context,
-	replay func(context.Context, objectid.ID) (*O, error)) (out *O, ok bool, err error) {
+	replay func(context.Context, objectid.ID) (*O, error),
+) (out *O, ok bool, err error) {
 	attempt := idempotency.AttemptOf(ctx)
 	if replay == nil || attempt.Subject() == "" {
 		return nil, false, nil

@@ -157,7 +157,8 @@ func (p *Processor) Resize(ctx context.Context, data []byte, o Options) (Picture
 }
 
 func (p *Processor) rewrite(ctx context.Context, data []byte,
-	change func(Picture, stdimage.Image) (stdimage.Image, Options)) (Picture, error) {
+	change func(Picture, stdimage.Image) (stdimage.Image, Options),
+) (Picture, error) {
 	in, err := Inspect(data)
 	if err != nil {
 		return Picture{}, err

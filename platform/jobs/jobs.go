@@ -116,7 +116,8 @@ func (h *errorHandler) HandleError(ctx context.Context, job *rivertype.JobRow, e
 }
 
 func (h *errorHandler) HandlePanic(ctx context.Context, job *rivertype.JobRow, panicked any,
-	trace string) *river.ErrorHandlerResult {
+	trace string,
+) *river.ErrorHandlerResult {
 	h.log.ErrorContext(ctx, "job panicked", slog.String("kind", job.Kind), slog.Int64("job_id", job.ID),
 		slog.Any("panic", panicked), slog.String("stack", trace))
 	return nil
@@ -131,7 +132,8 @@ type Periodic struct {
 
 // NewPeriodic makes it; opts may be nil.
 func NewPeriodic(s river.PeriodicSchedule, job func() (river.JobArgs, *river.InsertOpts),
-	opts *river.PeriodicJobOpts) Periodic {
+	opts *river.PeriodicJobOpts,
+) Periodic {
 	return Periodic{Schedule: s, New: job, Opts: opts}
 }
 

@@ -212,7 +212,8 @@ func (a acquiring) Err() error {
 
 // TraceAcquireStart implements pgxpool.AcquireTracer: it waits for the caller's turn.
 func (g *gate) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool,
-	_ pgxpool.TraceAcquireStartData) context.Context {
+	_ pgxpool.TraceAcquireStartData,
+) context.Context {
 	w, ok := ctx.Value(waitingKey{}).(waiting)
 	if !ok {
 		return ctx

@@ -3,8 +3,17 @@ package query
 // memberRows names the rows of $elemMatch on jsonb by its depth, so that an inner one
 // can look at the outer one's element.
 var memberRows = [MaxNesting + 1]struct{ owner, member literal }{
-	{"o0", "m0"}, {"o1", "m1"}, {"o2", "m2"}, {"o3", "m3"}, {"o4", "m4"}, {"o5", "m5"},
-	{"o6", "m6"}, {"o7", "m7"}, {"o8", "m8"}, {"o9", "m9"}, {"o10", "m10"},
+	{"o0", "m0"},
+	{"o1", "m1"},
+	{"o2", "m2"},
+	{"o3", "m3"},
+	{"o4", "m4"},
+	{"o5", "m5"},
+	{"o6", "m6"},
+	{"o7", "m7"},
+	{"o8", "m8"},
+	{"o9", "m9"},
+	{"o10", "m10"},
 }
 
 func (d document) element(b *binder, t test) (condition, error) {

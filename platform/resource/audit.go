@@ -69,7 +69,8 @@ func (r *Resource) documentsTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID
 // recordTx gives the trail one change for each record. Of secrets that the
 // request has set, it says that they were set.
 func (r *Resource) recordTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID, before documents,
-	written []*Record) error {
+	written []*Record,
+) error {
 	if !audit.On(ctx) {
 		return nil
 	}

@@ -88,7 +88,8 @@ func (s Routes) Update(r *Resource) handler[BodyInput] {
 }
 
 func (s Routes) write(r *Resource,
-	change func(context.Context, pgx.Tx, Actor, RawJSON) ([]objectid.ID, error)) handler[BodyInput] {
+	change func(context.Context, pgx.Tx, Actor, RawJSON) ([]objectid.ID, error),
+) handler[BodyInput] {
 	return func(ctx context.Context, in *BodyInput) (*Response, error) {
 		by := Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.Clock.Now()}
 		var docs []byte

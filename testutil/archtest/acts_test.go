@@ -41,7 +41,8 @@ var acts = map[string][]place{
 		{"modules/subscriptions/recovery/first_call.go", step}, {"modules/tickets/orders/charge.go", step},
 	},
 	"CreatePix": {
-		{"modules/subscriptions/charges/check.go", step}, {"modules/subscriptions/recovery/first_call.go", step},
+		{"modules/subscriptions/charges/check.go", step},
+		{"modules/subscriptions/recovery/first_call.go", step},
 		{"modules/tickets/orders/charge.go", step},
 	},
 	"DebitPix":       {{"modules/subscriptions/debits/order_job.go", step}},

@@ -101,7 +101,8 @@ func TestSchemas(t *testing.T) {
 		},
 		"source: another one's": {
 			"sql/payments/functions/a.sql",
-			"CREATE OR REPLACE FUNCTION payments.a() AS $$\nSELECT 'x' FROM accounts.users $$", []int{2},
+			"CREATE OR REPLACE FUNCTION payments.a() AS $$\nSELECT 'x' FROM accounts.users $$",
+			[]int{2},
 		},
 		"source: finance's": {
 			"sql/finance/views/a.sql", "CREATE OR REPLACE VIEW finance_internal.a AS SELECT 1 FROM payments.payments",
@@ -109,7 +110,8 @@ func TestSchemas(t *testing.T) {
 		},
 		"source: platform's": {
 			"sql/platform/functions/a.sql",
-			"CREATE OR REPLACE FUNCTION platform.a() AS $$ SELECT 1 FROM accounts.users $$", []int{1},
+			"CREATE OR REPLACE FUNCTION platform.a() AS $$ SELECT 1 FROM accounts.users $$",
+			[]int{1},
 		},
 		"the dump": {
 			"sql/schema.sql", "CREATE TABLE payments.a (c text REFERENCES accounts.users (id))", nil,

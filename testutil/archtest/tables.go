@@ -31,8 +31,10 @@ var published = map[string][]string{
 
 // openRooms are the packages below a module's root that the modules above may import, too.
 var openRooms = map[string][]string{
-	"payments": {"gateway",
-		"intent"}, // the words of gateways, and the life of an order to one; payments itself stands on both
+	"payments": {
+		"gateway",
+		"intent",
+	}, // the words of gateways, and the life of an order to one; payments itself stands on both
 }
 
 // room is a package below the root of a module: one thing that the module does. Its root may
@@ -191,47 +193,65 @@ var rooms = map[string][]room{
 			},
 		},
 		{
-			name: "charges", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
-				"settle"}, sql: []string{"plans", "renewal_charges", "subscriptions"},
+			name: "charges", uses: []string{
+				"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
+				"settle",
+			}, sql: []string{"plans", "renewal_charges", "subscriptions"},
 		},
 		{
-			name: "webhooks", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "debits", "dunning",
-				"disputes", "settle", "charges"},
+			name: "webhooks", uses: []string{
+				"state", "internal/subscriptionsdb", "lifecycle", "debits", "dunning",
+				"disputes", "settle", "charges",
+			},
 			sql: []string{"charge_moves", "debits", "renewal_charges", "subscriptions", "transitions"},
 		},
 		{
-			name: "retries", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "debits",
-				"settle", "webhooks"}, sql: []string{"debit_retries", "debits", "subscriptions"},
+			name: "retries", uses: []string{
+				"state", "internal/subscriptionsdb", "lifecycle", "calls", "debits",
+				"settle", "webhooks",
+			}, sql: []string{"debit_retries", "debits", "subscriptions"},
 		},
 		{
-			name: "recovery", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "extensions",
-				"settle"}, sql: []string{"plans", "subscriptions"},
+			name: "recovery", uses: []string{
+				"state", "internal/subscriptionsdb", "lifecycle", "calls", "extensions",
+				"settle",
+			}, sql: []string{"plans", "subscriptions"},
 		},
 		{
-			name: "reconcile", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "settle",
-				"webhooks", "retries", "recovery"}, sql: []string{"subscriptions"},
+			name: "reconcile", uses: []string{
+				"state", "internal/subscriptionsdb", "lifecycle", "calls", "settle",
+				"webhooks", "retries", "recovery",
+			}, sql: []string{"subscriptions"},
 		},
 		{
 			name: "strays", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "webhooks"},
 			sql: []string{"stray_recurrences", "subscriptions"},
 		},
 		{
-			name: "checkout", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
-				"settle", "recovery"}, sql: []string{"subscriptions", "transitions", "trial_uses"},
+			name: "checkout", uses: []string{
+				"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
+				"settle", "recovery",
+			}, sql: []string{"subscriptions", "transitions", "trial_uses"},
 		},
 		{
-			name: "withdrawal", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "disputes",
-				"webhooks"}, sql: []string{"subscriptions", "transitions"},
+			name: "withdrawal", uses: []string{
+				"state", "internal/subscriptionsdb", "lifecycle", "calls", "disputes",
+				"webhooks",
+			}, sql: []string{"subscriptions", "transitions"},
 		},
 		{
 			name: "selfservice",
-			uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "debits", "disputes",
-				"settle", "charges", "recovery", "reconcile", "checkout", "withdrawal"},
+			uses: []string{
+				"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "debits", "disputes",
+				"settle", "charges", "recovery", "reconcile", "checkout", "withdrawal",
+			},
 			sql: []string{"debits", "subscriptions", "transitions"},
 		},
 		{
-			name: "admin", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
-				"extensions", "disputes", "webhooks", "reconcile", "checkout", "selfservice"},
+			name: "admin", uses: []string{
+				"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
+				"extensions", "disputes", "webhooks", "reconcile", "checkout", "selfservice",
+			},
 			sql: []string{"plans", "subscriptions"},
 		},
 		{

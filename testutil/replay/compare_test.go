@@ -16,8 +16,10 @@ func TestTokensAreWhatNoTwoRunsHaveAlike(t *testing.T) {
 		"Subscription 730e4a7d2d8ae931c6738900 not found.": {"id"},
 		"2031-03-03T15:00:13.718Z":                         {kindTime},
 		"até 12/04/2031, 12:54":                            {kindHour},
-		"pi_3SO7fHWaNks3YOHIw33U8gS2_secret_AbCdEf0123456789": {"gateway",
-			"secret"},
+		"pi_3SO7fHWaNks3YOHIw33U8gS2_secret_AbCdEf0123456789": {
+			"gateway",
+			"secret",
+		},
 		"http://127.0.0.1:8080/api/v1/subscriptions?qty_docs_page=1":                                  {"address"},
 		"#7352d8ae24673b7b46513a2a-hDWvw4F-cHh0o7BffSrb9fA0rIE34XsZ52wbPts7Y8\r\n":                    {"undo"},
 		"the-general-1926-by-buster-keaton":                                                           {},

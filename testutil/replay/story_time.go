@@ -36,7 +36,8 @@ func (s *story) faults() {
 	}).id()
 	lou := s.signUp("lou")
 	for _, f := range [][3]string{
-		{"gwb", "status_after", "/v1/payment_intents"}, {"gwb", "status", "/v1/payment_intents"},
+		{"gwb", "status_after", "/v1/payment_intents"},
+		{"gwb", "status", "/v1/payment_intents"},
 		{"gwb", "reset_before", "/v1/payment_intents"},
 	} {
 		fail(f[0], f[1], "POST", f[2], 500)
@@ -134,8 +135,12 @@ func (s *story) figures() {
 		s.get(s.clerk, "/admin/finance/"+path)
 	}
 	for _, q := range [][]string{
-		{"period", "day"}, {"period", "month"}, {"period", "week"}, {"period", "x"},
-		{"start", "2031-03-01", "end", "2031-03-31"}, {"start", "2031-04-01", "end", "2031-03-01"},
+		{"period", "day"},
+		{"period", "month"},
+		{"period", "week"},
+		{"period", "x"},
+		{"start", "2031-03-01", "end", "2031-03-31"},
+		{"start", "2031-04-01", "end", "2031-03-01"},
 	} {
 		s.get(s.admin, "/admin/finance/revenue", q...)
 	}

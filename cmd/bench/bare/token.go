@@ -80,8 +80,10 @@ func (s *server) token(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := claims{UserID: u.id, Username: u.name, TypeUser: append([]string{}, u.profiles...), TZ: "UTC",
-		IssuedMS: issued.UnixMilli()}
+	c := claims{
+		UserID: u.id, Username: u.name, TypeUser: append([]string{}, u.profiles...), TZ: "UTC",
+		IssuedMS: issued.UnixMilli(),
+	}
 	if t.AccessToken, err = s.sign(c, "access", issued, accessLife); err != nil {
 		return nil, err
 	}

@@ -110,8 +110,10 @@ func (s *server) webhook(r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(taken{Received: true, EventID: e.ID, EventType: e.Type,
-		Result: result{Status: "processed", SubscriptionID: subscription, NewStatus: "active"}})
+	return encode(taken{
+		Received: true, EventID: e.ID, EventType: e.Type,
+		Result: result{Status: "processed", SubscriptionID: subscription, NewStatus: "active"},
+	})
 }
 
 // signed checks the header t=…,v1=… over the body, and that it is of the last five minutes.

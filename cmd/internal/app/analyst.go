@@ -24,8 +24,10 @@ type Analyst struct {
 
 // analystSettings are set for the login itself: it does not inherit those of its role.
 var analystSettings = [][2]string{
-	{"default_transaction_read_only", "on"}, {"statement_timeout", "60s"},
-	{"idle_in_transaction_session_timeout", "10min"}, {"search_path", "finance"},
+	{"default_transaction_read_only", "on"},
+	{"statement_timeout", "60s"},
+	{"idle_in_transaction_session_timeout", "10min"},
+	{"search_path", "finance"},
 }
 
 var analystName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)

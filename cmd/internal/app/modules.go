@@ -259,7 +259,8 @@ type subscriptionPromos struct{ *promos.Service }
 
 // FirstMonth is that of promos.
 func (p subscriptionPromos) FirstMonth(ctx context.Context, customerID objectid.ID,
-	code string) (subscriptions.PromoDiscount, bool, error) {
+	code string,
+) (subscriptions.PromoDiscount, bool, error) {
 	d, ok, err := p.Service.FirstMonth(ctx, customerID, code)
 	return subscriptions.PromoDiscount{Code: d.Code, FirstMonth: d.FirstMonth}, ok, err
 }

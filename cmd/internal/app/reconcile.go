@@ -13,7 +13,8 @@ import (
 // complete: after a restore automatic refunds go on. What charges without a row here, and
 // was listed before, ends by it (docs/operations.md).
 func Reconcile(ctx context.Context, cfg Config, logs io.Writer,
-	o payments.ReconcileOptions) (*payments.ReconcileReport, error) {
+	o payments.ReconcileOptions,
+) (*payments.ReconcileReport, error) {
 	a, err := open(ctx, cfg, logs, false)
 	if err != nil {
 		return nil, err

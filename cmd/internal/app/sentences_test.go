@@ -201,9 +201,11 @@ func TestSentencesOfTheAPI(t *testing.T) {
 		`"Rua"`: {"address", "address has to be an object"},
 		`{}`:    {"address.city", "address.city is required"},
 		`{"street":"Rua A","number":"1","locality":"Centro","city":"   ","region_code":"PR","country":"BRA","postal_code":"80010000"}`: {
-			"address.city", "address.city has to be more than spaces"},
+			"address.city", "address.city has to be more than spaces",
+		},
 		`{"street":"Rua A","number":"1","locality":"Centro","city":"Curitiba","region_code":"PR","country":"BRA","postal_code":"80010000","planet":1}`: {
-			"address.planet", "address.planet is not a known field"},
+			"address.planet", "address.planet is not a known field",
+		},
 	} {
 		for _, res := range []*apitest.Response{
 			nobody.Post("/customers/signup",

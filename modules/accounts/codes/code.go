@@ -132,7 +132,8 @@ func (s *Codes) IssueTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purp
 // right code the row is gone. 429 while too many wrong codes, of this or earlier
 // ones, make the account or the client's address wait.
 func (s *Codes) tryTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string,
-	code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
+	code secret.Text,
+) (row accountsdb.Code, refusal *fault.Error, err error) {
 	throttles := s.deps.Sessions.CodeThrottles(ctx, userID, purpose)
 	counted, err := s.deps.Sessions.CheckThrottles(ctx, tx, throttles)
 	if err != nil {
@@ -152,7 +153,8 @@ func (s *Codes) tryTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpos
 
 // compareTx returns the row whenever a code was compared with it.
 func (s *Codes) compareTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string,
-	code secret.Text) (row accountsdb.Code, refusal *fault.Error, err error) {
+	code secret.Text,
+) (row accountsdb.Code, refusal *fault.Error, err error) {
 	now := s.deps.Clock.Now()
 	row, err = s.db.CodeAttempt(ctx, tx, accountsdb.CodeAttemptParams{
 		UserID: userID, Purpose: purpose, MaxAttempts: int32(s.deps.Config.Attempts), Now: now, //nolint:gosec // a few
@@ -183,7 +185,8 @@ var noCode = map[string]string{
 
 // whyInvalidTx says why there was nothing to compare with.
 func (s *Codes) whyInvalidTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string,
-	now time.Time) (*fault.Error, error) {
+	now time.Time,
+) (*fault.Error, error) {
 	row, err := s.db.CodeForUser(ctx, tx, accountsdb.CodeForUserParams{UserID: userID, Purpose: purpose})
 	switch {
 	case postgres.IsNoRows(err):

@@ -22,7 +22,8 @@ import (
 // for the new address; 400 for a wrong current password. The old address is told, with
 // a link that undoes it.
 func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID objectid.ID, email string,
-	current *secret.Text) error {
+	current *secret.Text,
+) error {
 	caller, err := s.deps.Identity.CallerRow(ctx, customerID)
 	if err != nil {
 		return err
@@ -106,7 +107,8 @@ func errEmailTaken() error {
 // pending change, expired or wrong code; 409 CONFLICT when the address was taken
 // meanwhile, which leaves the pending change as it was; 429.
 func (s *EmailChanges) confirmEmailChange(ctx context.Context, customerID objectid.ID,
-	code secret.Text) (accountsdb.User, error) {
+	code secret.Text,
+) (accountsdb.User, error) {
 	var after accountsdb.User
 	var refusal *fault.Error
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -189,7 +191,8 @@ type confirmEmailInput struct {
 
 // ConfirmEmail answers POST /customers/me/confirm-email.
 func (h Handlers) ConfirmEmail(ctx context.Context,
-	in *confirmEmailInput) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
+	in *confirmEmailInput,
+) (*httpapi.EnvelopeOutput[identity.CustomerDoc], error) {
 	u, err := h.changes.confirmEmailChange(ctx, httpapi.CallerOf(ctx).ID, in.Body.VerificationCode)
 	if err != nil {
 		return nil, err

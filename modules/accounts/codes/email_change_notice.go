@@ -94,7 +94,8 @@ func (s *EmailChanges) MadeChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb
 // proved, and one that came by a change which can still be undone itself, are told and get
 // no link: neither may take the account from who had it before.
 func (s *EmailChanges) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
-	email string) (objectid.ID, time.Time, error) {
+	email string,
+) (objectid.ID, time.Time, error) {
 	now := s.deps.Clock.Now()
 	until := now.Add(undoTime)
 	_, undoable, err := s.UndoableUntil(ctx, tx, u.ID)

@@ -102,7 +102,8 @@ func (s *EmailChanges) isAwaitingPassword(c accountsdb.AccountsEmailChange, u ac
 // hashForUndo checks and hashes a password that comes with a good link; "" for none. A
 // link that does nothing buys no hash.
 func (s *EmailChanges) hashForUndo(ctx context.Context, c accountsdb.AccountsEmailChange,
-	next secret.Text) (string, error) {
+	next secret.Text,
+) (string, error) {
 	if next.Empty() {
 		return "", nil
 	}
@@ -124,7 +125,8 @@ func (s *EmailChanges) hashForUndo(ctx context.Context, c accountsdb.AccountsEma
 }
 
 func (s *EmailChanges) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
-	c accountsdb.AccountsEmailChange) (accountsdb.User, error) {
+	c accountsdb.AccountsEmailChange,
+) (accountsdb.User, error) {
 	now, ended := s.deps.Clock.Now(), s.deps.Identity.TokensEnd(u)
 	if err := s.db.EmailChangeUndo(ctx, tx, accountsdb.EmailChangeUndoParams{ID: c.ID, Now: &now}); err != nil {
 		return u, err
@@ -153,7 +155,8 @@ func (s *EmailChanges) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accounts
 // code, for nobody signs in to it: its owner sets the password with the link, or has a code
 // mailed once it is enabled.
 func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, c accountsdb.AccountsEmailChange,
-	hash string) error {
+	hash string,
+) error {
 	if hash != "" {
 		return s.codes.replacePasswordTx(ctx, tx, u, hash)
 	}
@@ -182,7 +185,8 @@ func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb
 // restoreNameTx gives the old name back with the address, where it is free; otherwise
 // nothing is written.
 func (s *EmailChanges) restoreNameTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
-	params accountsdb.UserRestoreEmailParams) (after accountsdb.User, err error) {
+	params accountsdb.UserRestoreEmailParams,
+) (after accountsdb.User, err error) {
 	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
 		if params.Username != u.Username && !strings.Contains(params.Username, "@") {
 			if err := s.deps.Identity.ReserveAppearanceTx(ctx, tx, u.UserType, params.Username, u.ID); err != nil {

@@ -31,7 +31,8 @@ func (s *Codes) requestReset(ctx context.Context, email string) error {
 // requestCode is what every route does that mails a code to whoever owns an
 // address.
 func (s *Codes) requestCode(ctx context.Context, purpose, email string,
-	job func(userID objectid.ID) river.JobArgs) error {
+	job func(userID objectid.ID) river.JobArgs,
+) error {
 	owner, err := s.db.LoginOwner(ctx, s.deps.Pool, email)
 	if err != nil {
 		return fmt.Errorf("find the owner of an address: %w", err)
@@ -127,7 +128,8 @@ var errStillGood = errors.New("the code is good")
 // useResetCode uses the code up together with what is done then. A wrong code is
 // counted.
 func (s *Codes) useResetCode(ctx context.Context, userID objectid.ID, code secret.Text,
-	then func(pgx.Tx, accountsdb.User) error) error {
+	then func(pgx.Tx, accountsdb.User) error,
+) error {
 	var refusal *fault.Error
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		u, err := s.db.UserLockAny(ctx, tx, userID)

@@ -207,10 +207,15 @@ func (e meEdit) checkRepeated(u *accountsdb.User) error {
 		name string
 		sent json.RawMessage
 	}{
-		{"user_type", e.UserType}, {"nationality", e.Nationality}, {"enable", e.Enable},
+		{"user_type", e.UserType},
+		{"nationality", e.Nationality},
+		{"enable", e.Enable},
 		{"email_verified", e.EmailVerified},
-		{"current_subscription_id", e.CurrentSubscriptionID}, {"password_reset_required", e.PasswordResetRequired},
-		{"promo_code_used", e.PromoCodeUsed}, {"promo_code_id", e.PromoCodeID}, {"gwb_customer_id", e.GWBCustomerID},
+		{"current_subscription_id", e.CurrentSubscriptionID},
+		{"password_reset_required", e.PasswordResetRequired},
+		{"promo_code_used", e.PromoCodeUsed},
+		{"promo_code_id", e.PromoCodeID},
+		{"gwb_customer_id", e.GWBCustomerID},
 	} {
 		if f.sent != nil && !resource.SameJSON(f.sent, fields[f.name]) {
 			return fault.InvalidAt("may not be set", "body", 0, f.name)

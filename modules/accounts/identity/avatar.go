@@ -103,7 +103,8 @@ func (s *Store) DropOtherAvatarsTx(ctx context.Context, tx pgx.Tx, userID, keep 
 // ReplaceAvatarsTx does so for the records of a PUT that carry an avatar_id; 422
 // for one that is no picture of the user whose record it is.
 func (s *Store) ReplaceAvatarsTx(ctx context.Context, tx pgx.Tx, records []*resource.Record,
-	users map[objectid.ID]accountsdb.User) error {
+	users map[objectid.ID]accountsdb.User,
+) error {
 	for _, rec := range records {
 		v, sent := rec.Value("avatar_id")
 		if !sent {

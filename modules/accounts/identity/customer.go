@@ -72,7 +72,8 @@ func (s *Store) CustomerOfGateway(ctx context.Context, db postgres.DB, gateway, 
 
 // CustomersByID reads customers; who is not there, or deleted, is not in the map.
 func (s *Store) CustomersByID(ctx context.Context, db postgres.DB,
-	ids []objectid.ID) (map[objectid.ID]Customer, error) {
+	ids []objectid.ID,
+) (map[objectid.ID]Customer, error) {
 	users, err := s.db.UserListCustomers(ctx, db, objectid.Strings(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read customers: %w", err)
@@ -117,7 +118,8 @@ func (s *Store) SetCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx, custome
 // ClearCurrentSubscriptionTx clears current_subscription_id where it still points
 // to the subscription, and does nothing where it does not.
 func (s *Store) ClearCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx,
-	customerID, subscriptionID objectid.ID) error {
+	customerID, subscriptionID objectid.ID,
+) error {
 	_, err := s.db.UserClearCurrentSubscription(ctx, tx, accountsdb.UserClearCurrentSubscriptionParams{
 		ID: customerID, SubscriptionID: &subscriptionID, Now: s.deps.Clock.Now(),
 	})
@@ -130,7 +132,8 @@ func (s *Store) ClearCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx,
 // SetGatewayCustomer records the customer's id at a gateway (gwa or gwb) and
 // returns the one that holds: the first that was recorded.
 func (s *Store) SetGatewayCustomer(ctx context.Context, db postgres.DB, customerID objectid.ID,
-	gateway, gatewayID string) (string, error) {
+	gateway, gatewayID string,
+) (string, error) {
 	if gateway != "gwa" && gateway != "gwb" {
 		return "", fmt.Errorf("set gateway customer: unknown gateway %q", gateway)
 	}

@@ -65,7 +65,8 @@ func CheckNewNames(rec *resource.Record, u accountsdb.User) error {
 // ReserveAppearancesTx refuses new usernames that read like somebody else's: 409. users are
 // those that change; who is not among them is new.
 func (s *Store) ReserveAppearancesTx(ctx context.Context, tx pgx.Tx, userType string, records []*resource.Record,
-	users map[objectid.ID]accountsdb.User) error {
+	users map[objectid.ID]accountsdb.User,
+) error {
 	for _, rec := range records {
 		username, sent := SentText(rec, "username")
 		if !sent || username == users[rec.ID].Username {

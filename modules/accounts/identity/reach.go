@@ -16,7 +16,8 @@ import (
 // mailed for the account, would gain the right; who could disable or delete them, or
 // their files, would take something from whoever is to have it.
 func (s *Store) KeepWithinReach(ctx context.Context, db postgres.DB, caller httpapi.Caller,
-	users map[objectid.ID]accountsdb.User) error {
+	users map[objectid.ID]accountsdb.User,
+) error {
 	if caller.Root {
 		return nil
 	}

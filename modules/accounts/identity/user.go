@@ -90,7 +90,8 @@ func (s *Store) EndTokens(rec *resource.Record, u accountsdb.User) {
 
 // LockUsersTx reads and locks users of a type in the order of their ids.
 func (s *Store) LockUsersTx(ctx context.Context, tx pgx.Tx, userType string,
-	ids []objectid.ID) (map[objectid.ID]accountsdb.User, error) {
+	ids []objectid.ID,
+) (map[objectid.ID]accountsdb.User, error) {
 	rows, err := s.db.UserListForChange(ctx, tx,
 		accountsdb.UserListForChangeParams{Ids: objectid.Strings(ids), UserType: userType})
 	if err != nil {

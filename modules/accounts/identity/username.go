@@ -158,7 +158,8 @@ func errAppearanceTaken() error {
 // read like it, nor a customer's like a reserved one: 409. Of two who take such names
 // at the same instant the later is refused.
 func (s *Store) ReserveAppearanceTx(ctx context.Context, tx pgx.Tx, userType, username string,
-	userID objectid.ID) error {
+	userID objectid.ID,
+) error {
 	readings := skeletons(username)
 	if len(readings) == 0 {
 		return nil

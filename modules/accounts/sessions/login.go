@@ -22,7 +22,8 @@ import (
 // the turn is over: guesses sent all at once get no more tries than those sent
 // one by one, but for one for each core and process.
 func (s *Sessions) ProvePassword(ctx context.Context, u accountsdb.User, login string,
-	password secret.Text) (ok, stale bool, err error) {
+	password secret.Text,
+) (ok, stale bool, err error) {
 	throttles := s.loginThrottles(ctx, u, login)
 	err = s.deps.Hasher.turn(ctx, func() error {
 		counted, err := s.CheckThrottles(ctx, s.deps.Pool, throttles)

@@ -24,7 +24,8 @@ import (
 // Errors: 400 VALIDATION_ERROR for a wrong current_password or a short or guessable
 // new_password, 404, 429 after too many wrong ones, counted together with failed logins.
 func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller,
-	current, chosen secret.Text) (session tokenSet, device string, err error) {
+	current, chosen secret.Text,
+) (session tokenSet, device string, err error) {
 	u, err := s.db.UserGet(ctx, s.deps.Pool, caller.ID)
 	if postgres.IsNoRows(err) {
 		return session, "", fault.NotFound("User")

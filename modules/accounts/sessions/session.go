@@ -59,7 +59,8 @@ func (s *Sessions) logIn(ctx context.Context, login string, password secret.Text
 
 // newSession makes the tokens of a session that counts from issued.
 func (s *Sessions) newSession(ctx context.Context, db postgres.DB, u accountsdb.User,
-	issued time.Time) (tokenSet, error) {
+	issued time.Time,
+) (tokenSet, error) {
 	archive, _, err := s.deps.Files.IssueArchiveTokenAt(ctx, db, u.ID, issued)
 	if err != nil {
 		return tokenSet{}, err
@@ -133,8 +134,10 @@ func (s *Sessions) issuePair(c httpapi.Caller, now time.Time) (tokenPair, error)
 	if err != nil {
 		return tokenPair{}, err
 	}
-	return tokenPair{AccessToken: access, RefreshToken: refresh, TokenType: TokenType, IDToken: c.ID,
-		Expiration: httpapi.Time(expires)}, nil
+	return tokenPair{
+		AccessToken: access, RefreshToken: refresh, TokenType: TokenType, IDToken: c.ID,
+		Expiration: httpapi.Time(expires),
+	}, nil
 }
 
 // refresh gives a new pair for a refresh token, which itself stays good until it

@@ -180,7 +180,8 @@ func (s *Sessions) Forgive(ctx context.Context, db postgres.DB, counted []Thrott
 // TakeQuota takes one of the allowed number in the present window; false when all
 // are taken. Windows begin at whole multiples of their length, in UTC.
 func (s *Sessions) TakeQuota(ctx context.Context, db postgres.DB, kind, subject string, allowed int,
-	window time.Duration) (bool, error) {
+	window time.Duration,
+) (bool, error) {
 	_, err := s.db.QuotaTake(ctx, db, accountsdb.QuotaTakeParams{
 		SubjectMac: secret.MAC(s.keys.throttle, kind, subject), WindowStart: s.deps.Clock.Now().Truncate(window), Allowed: int32(allowed), //nolint:gosec // a setting, far below
 	})

@@ -95,7 +95,8 @@ func parseKeyRing(text string, clk clock.Clock) (*keyRing, error) {
 
 // sign makes a token of the kind that lives for ttl from now.
 func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, now time.Time,
-	ttl time.Duration) (token string, expires time.Time, err error) {
+	ttl time.Duration,
+) (token string, expires time.Time, err error) {
 	expires = now.Add(ttl)
 	profiles := caller.Profiles
 	if profiles == nil {

@@ -22,7 +22,8 @@ type availabilityBody struct {
 
 // CheckAvailability answers GET /customers/check-availability.
 func (h Handlers) CheckAvailability(ctx context.Context,
-	in *availabilityInput) (*httpapi.Output[availabilityBody], error) {
+	in *availabilityInput,
+) (*httpapi.Output[availabilityBody], error) {
 	if in.Email == "" && in.TaxID == "" {
 		return nil, fault.BadRequest("email or tax_id is required, or both.").WithField("email")
 	}

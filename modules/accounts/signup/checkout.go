@@ -85,7 +85,8 @@ func (s *Signup) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Custom
 // checkoutOwner looks for the customer who has the buyer's address; 409 when
 // another customer has the tax_id, or nobody may buy for the address.
 func (s *Signup) checkoutOwner(ctx context.Context,
-	row accountsdb.UserInsertParams) (c identity.Customer, known bool, err error) {
+	row accountsdb.UserInsertParams,
+) (c identity.Customer, known bool, err error) {
 	u, err := s.db.UserByLogin(ctx, s.deps.Pool, row.Email)
 	if err != nil && !postgres.IsNoRows(err) {
 		return c, false, fmt.Errorf("read user: %w", err)

@@ -72,7 +72,8 @@ func (s *Signup) addPromoCode(ctx context.Context, row *accountsdb.UserInsertPar
 // address is free; it is 409 when the account is verified, not a customer's,
 // disabled, or has another password.
 func (s *Signup) unverifiedOwner(ctx context.Context, email string,
-	password secret.Text) (u accountsdb.User, known bool, err error) {
+	password secret.Text,
+) (u accountsdb.User, known bool, err error) {
 	u, err = s.db.UserByLogin(ctx, s.deps.Pool, email)
 	if postgres.IsNoRows(err) {
 		return u, false, nil
@@ -122,7 +123,8 @@ func (s *Signup) deferVerificationTx(ctx context.Context, tx pgx.Tx, u accountsd
 }
 
 func (s *Signup) insertSignup(ctx context.Context, row accountsdb.UserInsertParams, password secret.Text,
-	later bool) (u accountsdb.User, err error) {
+	later bool,
+) (u accountsdb.User, err error) {
 	hash, err := s.deps.Hasher.Hash(ctx, password)
 	if err != nil {
 		return u, err
@@ -210,6 +212,8 @@ func (s *Signup) startSession(ctx context.Context, u accountsdb.User) (signupSes
 	if err != nil {
 		return signupSession{}, err
 	}
-	return signupSession{AccessToken: token, ArchiveToken: archive, TokenType: sessions.TokenType, IDToken: u.ID,
-		Expiration: httpapi.Time(expires)}, nil
+	return signupSession{
+		AccessToken: token, ArchiveToken: archive, TokenType: sessions.TokenType, IDToken: u.ID,
+		Expiration: httpapi.Time(expires),
+	}, nil
 }

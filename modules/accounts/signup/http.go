@@ -87,13 +87,15 @@ func Responses(api *httpapi.API) httpapi.Option {
 // SignUp answers POST /customers/signup, both steps of mode A and mode B.
 func (h Handlers) SignUp(ctx context.Context, in *signupInput) (*signupOutput, error) {
 	b := in.Body[0]
-	n := request{promoCode: strings.TrimSpace(nullable.Value(b.PromoCode)),
-		later: b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
+	n := request{
+		promoCode: strings.TrimSpace(nullable.Value(b.PromoCode)),
+		later:     b.VerifyEmailNow != nil && !*b.VerifyEmailNow, user: NewUser{
 			Type: httpapi.TypeCustomer, Username: b.Username, Email: b.Email, Password: b.Password,
 			FullName: b.FullName,
 			TaxID:    nullable.Value(b.TaxID), Phone: b.Phone, Nationality: nullable.Value(b.Nationality),
 			Language: in.AcceptLanguage,
-		}}
+		},
+	}
 	if b.Address.Set && !b.Address.Null {
 		n.user.Address = &b.Address.Value
 	}

@@ -14,7 +14,8 @@ import (
 // under them. The newest comes first unless the client sorts. Errors: 422 for bad
 // parameters, 404 for an _id that is no entry about the record.
 func (s *Trail) AuditOf(ctx context.Context, table string,
-	recordID objectid.ID) (response *resource.Response, total int, err error) {
+	recordID objectid.ID,
+) (response *resource.Response, total int, err error) {
 	view := s.log.View
 	params, err := view.ParseParams(httpapi.RequestURL(ctx))
 	if err != nil {

@@ -42,7 +42,8 @@ func (s *Users) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*res
 // finishAdminsTx checks what needs the database, and hashes last, since it costs
 // most.
 func (s *Users) finishAdminsTx(ctx context.Context, tx pgx.Tx, records []*resource.Record,
-	users map[objectid.ID]accountsdb.User) error {
+	users map[objectid.ID]accountsdb.User,
+) error {
 	if err := s.checkProfilesTx(ctx, tx, records); err != nil {
 		return err
 	}

@@ -106,7 +106,8 @@ var errTooLong = errors.New("finance: the export is too long to be sent at once"
 // database. Before it begins it tells counted how many rows there are; an error
 // of that ends it with nothing written.
 func (s *Exports) write(ctx context.Context, out io.Writer, r request, counted func(rows int64) error,
-	o export.Options) error {
+	o export.Options,
+) error {
 	o.Zone, o.BOM = s.deps.Zone, r.BOM
 	return s.deps.Reports.Snapshot(ctx, 0, func(tx pgx.Tx) error {
 		tables, err := s.tables(ctx, tx, r)

@@ -75,8 +75,10 @@ func (s *Exports) financeTables(ctx context.Context, tx pgx.Tx, r request) ([]ta
 		return nil, err
 	}
 	period := []any{r.First, r.Last}
-	return []table{summary, subscriptionsTable(period), overdueTable(), cancellationsTable(period),
-		refundsTable(period)}, nil
+	return []table{
+		summary, subscriptionsTable(period), overdueTable(), cancellationsTable(period),
+		refundsTable(period),
+	}, nil
 }
 
 // subscriptionsTable is the subscriptions that began in the period.
@@ -155,8 +157,10 @@ func refundsTable(period []any) table {
 		name: "refunds", order: "x.refunded_at, x.refund_id", args: period,
 		from: "finance.refunds x LEFT JOIN finance.refunds_personal f ON f.refund_id = x.refund_id" + joinPerson +
 			" WHERE x.purpose = 'subscription' AND x.is_done AND " + inPeriod("x.refunded_at"),
-		columns: columns([]column{{"refunded_at", export.Timestamp, "x.refunded_at"},
-			{"refund_id", export.Text, "x.refund_id"}}, person, []column{
+		columns: columns([]column{
+			{"refunded_at", export.Timestamp, "x.refunded_at"},
+			{"refund_id", export.Text, "x.refund_id"},
+		}, person, []column{
 			{"subscription_id", export.Text, "x.subscription_id"},
 			{"gateway", export.Text, "x.gateway"},
 			{"payment", export.Text, "x.payment_ref"},

@@ -46,11 +46,13 @@ func Responses(api *httpapi.API) []httpapi.Option {
 	return []httpapi.Option{
 		httpapi.TokenInQuery(), httpapi.Audited(), httpapi.Stream(),
 		httpapi.Response("200",
-			&huma.Response{Description: "The file; json is an object with a list of rows for each sheet",
+			&huma.Response{
+				Description: "The file; json is an object with a list of rows for each sheet",
 				Content: map[string]*huma.MediaType{
 					export.XLSX.ContentType(): binary, export.CSV.ContentType(): binary,
 					"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: rows}},
-				}}),
+				},
+			}),
 		httpapi.Response("202", &huma.Response{
 			Description: "A job writes the file",
 			Content:     map[string]*huma.MediaType{"application/json": {Schema: state}},

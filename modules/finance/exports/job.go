@@ -187,7 +187,8 @@ func (s *Exports) giveUp(ctx context.Context, e financedb.Export, cause error) e
 // takeBack ends an attempt in one transaction: its bytes go, and the export is
 // queued again, and then runs, or failed. again is true when it is queued.
 func (s *Exports) takeBack(ctx context.Context, e financedb.Export, cause error,
-	then func(pgx.Tx) error) (again bool, err error) {
+	then func(pgx.Tx) error,
+) (again bool, err error) {
 	var known *fault.Error
 	sentence, final := "The export could not be written.", errors.As(cause, &known)
 	if final {

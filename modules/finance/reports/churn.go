@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"fmt"
+
 	"marquee/platform/httpapi"
 
 	"github.com/jackc/pgx/v5"

@@ -83,7 +83,8 @@ func (s *Reports) Revenue(ctx context.Context, p RevenuePeriod) (Revenue, error)
 }
 
 func (s *Reports) revenueRowsTx(ctx context.Context, tx pgx.Tx,
-	p RevenuePeriod) ([]financedb.RevenueByMonthRow, error) {
+	p RevenuePeriod,
+) ([]financedb.RevenueByMonthRow, error) {
 	first, last := date(p.Start), date(p.End)
 	if p.Grain == Monthly {
 		return s.db.RevenueByMonth(ctx, tx, financedb.RevenueByMonthParams{FirstDay: first, LastDay: last})

@@ -93,7 +93,8 @@ func (a *authorization) check(id string, local objectid.ID) error {
 
 // AuthorizePix makes the authorization with its first code (docs/gateway-facts.md, A8).
 func (g *authorizations) AuthorizePix(ctx context.Context,
-	t gateway.AuthorizationTerms) (gateway.PixAuthorization, error) {
+	t gateway.AuthorizationTerms,
+) (gateway.PixAuthorization, error) {
 	frequency, known := frequencies[t.PeriodMonths]
 	if !known {
 		return gateway.PixAuthorization{}, &gateway.Rejected{
@@ -138,7 +139,8 @@ func short(s string, runes int) string {
 // FindPixAuthorization looks through the customer's authorizations for the
 // contract; lists come without the code, so that the one found is read.
 func (g *authorizations) FindPixAuthorization(ctx context.Context,
-	t gateway.AuthorizationTerms) (gateway.PixAuthorization, bool, error) {
+	t gateway.AuthorizationTerms,
+) (gateway.PixAuthorization, bool, error) {
 	found, err := find(ctx, g.client, authorizationsPath, ofCustomer(t.Payer.GatewayID), func(a *authorization) bool {
 		return reference(a.ContractID) == t.SubscriptionID
 	})
@@ -160,7 +162,8 @@ func ofCustomer(id string) url.Values {
 
 // ReadPixAuthorization reads it with its code.
 func (g *authorizations) ReadPixAuthorization(ctx context.Context,
-	ref gateway.AuthorizationRef) (gateway.PixAuthorization, error) {
+	ref gateway.AuthorizationRef,
+) (gateway.PixAuthorization, error) {
 	a, err := g.authorization(ctx, ref)
 	if err != nil {
 		return gateway.PixAuthorization{}, err
@@ -222,12 +225,14 @@ func (g *authorizations) cycleMark(t gateway.DebitTerms) string {
 // DebitPix orders the debit of one cycle.
 func (g *authorizations) DebitPix(ctx context.Context, t gateway.DebitTerms) (gateway.Payment, error) {
 	p, err := g.makePayment(ctx,
-		request{path: "/payments", timeout: g.cfg.Timeout,
+		request{
+			path: "/payments", timeout: g.cfg.Timeout,
 			body: debitBody{AuthorizationID: t.AuthorizationID, paymentBody: paymentBody{
 				Customer: t.Payer.GatewayID, BillingType: "PIX", Value: t.Amount.Reais(), DueDate: g.dueDay(t.DueDate),
 				Description:       strings.TrimSpace(t.Description + " " + g.cycleMark(t)),
 				ExternalReference: t.SubscriptionID.String(),
-			}}}, t.SubscriptionID)
+			}},
+		}, t.SubscriptionID)
 	if err != nil {
 		return gateway.Payment{}, err
 	}

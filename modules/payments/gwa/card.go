@@ -138,7 +138,8 @@ func (*payments) PayOpenInvoice(context.Context, gateway.InvoicePayment) (gatewa
 
 // SetCancelAtPeriodEnd is not offered: the recurrence is deleted at once.
 func (*recurrences) SetCancelAtPeriodEnd(context.Context, string, objectid.ID,
-	bool) (gateway.RemoteSubscription, error) {
+	bool,
+) (gateway.RemoteSubscription, error) {
 	return gateway.RemoteSubscription{}, gateway.ErrUnsupported
 }
 

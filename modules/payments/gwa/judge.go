@@ -121,7 +121,8 @@ func each[T any](ctx context.Context, g *client, path string, query url.Values, 
 
 // find is the first row of a list that is what is looked for, nil without any.
 func find[T any](ctx context.Context, g *client, path string, query url.Values,
-	is func(*T) bool) (found *T, err error) {
+	is func(*T) bool,
+) (found *T, err error) {
 	err = each(ctx, g, path, query, func(row *T) bool {
 		if is(row) {
 			found = row
@@ -153,7 +154,8 @@ func missing[T any, P interface {
 
 // absent is gateway.ErrMissing when no row of the list is in the way, else err.
 func absent[T any](ctx context.Context, g *client, err error, path string, query url.Values,
-	inTheWay func(*T) bool) error {
+	inTheWay func(*T) bool,
+) error {
 	there, failed := find(ctx, g, path, query, inTheWay)
 	switch {
 	case failed != nil:
@@ -170,8 +172,10 @@ func (g *client) remove(ctx context.Context, path, id string) error {
 		ID      string `json:"id"`
 		Deleted bool   `json:"deleted"`
 	}
-	_, err := repeated(ctx, g, request{method: http.MethodDelete, path: path + "/" + url.PathEscape(id),
-		timeout: g.cfg.Timeout}, func(d *deletion) error {
+	_, err := repeated(ctx, g, request{
+		method: http.MethodDelete, path: path + "/" + url.PathEscape(id),
+		timeout: g.cfg.Timeout,
+	}, func(d *deletion) error {
 		if !d.Deleted {
 			return reply.Odd("it does not say that it was deleted")
 		}

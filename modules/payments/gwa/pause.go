@@ -54,7 +54,8 @@ func (g *payments) DropCharge(ctx context.Context, paymentID string, local objec
 // ResumeCollection looks first: what is active already has made charges, perhaps,
 // and the same day given again would make them once more.
 func (g *recurrences) ResumeCollection(ctx context.Context, c gateway.Collection, due *time.Time,
-	from time.Time) (gateway.RemoteSubscription, error) {
+	from time.Time,
+) (gateway.RemoteSubscription, error) {
 	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
@@ -78,7 +79,8 @@ func (g *recurrences) ResumeCollection(ctx context.Context, c gateway.Collection
 
 // MoveNextCharge sets the next due date. What does not run is left as it is.
 func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection,
-	to time.Time) (gateway.RemoteSubscription, error) {
+	to time.Time,
+) (gateway.RemoteSubscription, error) {
 	found, err := g.subscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err

@@ -166,7 +166,8 @@ func refused(err error) error {
 // undo ends what was made of another amount than asked for. It is ours for sure: it
 // was read by its id, with our reference.
 func (g *client) undo(ctx context.Context, what, id string, local objectid.ID,
-	end func(context.Context, string, objectid.ID) error) error {
+	end func(context.Context, string, objectid.ID) error,
+) error {
 	if err := end(ctx, id, local); err != nil {
 		return fmt.Errorf("%w: the %s %s was made of another amount and not undone: %w", gateway.ErrOutcomeUnknown,
 			what, id, reply.Unnamed(err))
@@ -228,7 +229,8 @@ func newestDue(charges []payment) *payment {
 
 // FindSubscription looks for the subscription that carries the local id.
 func (g *recurrences) FindSubscription(ctx context.Context,
-	t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
+	t gateway.SubscriptionTerms,
+) (gateway.RemoteSubscription, bool, error) {
 	found, err := find(ctx, g.client, "/subscriptions", named(t.SubscriptionID), func(s *subscription) bool {
 		return !s.Deleted && reference(s.ExternalReference) == t.SubscriptionID
 	})
@@ -244,7 +246,8 @@ func (g *recurrences) FindSubscription(ctx context.Context,
 
 // ReadSubscription reads it and its newest charge.
 func (g *recurrences) ReadSubscription(ctx context.Context, gatewayID string,
-	local objectid.ID) (gateway.RemoteSubscription, error) {
+	local objectid.ID,
+) (gateway.RemoteSubscription, error) {
 	s, err := g.subscription(ctx, gatewayID, local)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err

@@ -13,13 +13,15 @@ func (*authorizations) AuthorizePix(context.Context, gateway.AuthorizationTerms)
 
 // FindPixAuthorization is not offered.
 func (*authorizations) FindPixAuthorization(context.Context,
-	gateway.AuthorizationTerms) (gateway.PixAuthorization, bool, error) {
+	gateway.AuthorizationTerms,
+) (gateway.PixAuthorization, bool, error) {
 	return gateway.PixAuthorization{}, false, gateway.ErrUnsupported
 }
 
 // ReadPixAuthorization is not offered.
 func (*authorizations) ReadPixAuthorization(context.Context,
-	gateway.AuthorizationRef) (gateway.PixAuthorization, error) {
+	gateway.AuthorizationRef,
+) (gateway.PixAuthorization, error) {
 	return gateway.PixAuthorization{}, gateway.ErrUnsupported
 }
 

@@ -47,7 +47,8 @@ func write[T any](ctx context.Context, g *client, f func(ctx context.Context) (T
 // another key, since the first would bring the failure again for a day. In the
 // worst case it is there twice, which does no harm.
 func remake[T any](key string, find func() (made T, ok bool, err error),
-	create func(key string) (T, error)) (T, error) {
+	create func(key string) (T, error),
+) (T, error) {
 	made, err := create(key)
 	if !errors.Is(err, errBroken) {
 		return made, err
@@ -61,7 +62,8 @@ func remake[T any](key string, find func() (made T, ok bool, err error),
 // attempt repeats a call while that may help and time is left. Uncertain tells
 // that one of the tries may have had its effect.
 func attempt[T any](ctx context.Context, g *client,
-	f func(ctx context.Context) (T, error)) (out T, uncertain bool, err error) {
+	f func(ctx context.Context) (T, error),
+) (out T, uncertain bool, err error) {
 	err = reply.Repeat(ctx, g.cfg.RetryWait, func() (again bool, err error) {
 		if out, err = f(ctx); err == nil {
 			return false, nil

@@ -176,7 +176,8 @@ func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) er
 
 // SetCancelAtPeriodEnd has the subscription end with its period, or go on.
 func (g *recurrences) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID,
-	cancel bool) (gateway.RemoteSubscription, error) {
+	cancel bool,
+) (gateway.RemoteSubscription, error) {
 	o, err := write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
 		p := &stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(cancel)}
 		for _, e := range expansions {
@@ -214,7 +215,8 @@ func (g *payments) ChargeCard(ctx context.Context, t gateway.CardTerms) (gateway
 
 // makeIntent makes an intent and reads it by the id that the answer tells.
 func (g *client) makeIntent(ctx context.Context, p *stripe.PaymentIntentCreateParams,
-	local objectid.ID) (*stripe.PaymentIntent, error) {
+	local objectid.ID,
+) (*stripe.PaymentIntent, error) {
 	id, err := write(ctx, g, func(ctx context.Context) (string, error) {
 		intent, err := g.api.V1PaymentIntents.Create(ctx, p)
 		if err != nil {
@@ -327,7 +329,8 @@ func (g *client) createdIntent(ctx context.Context, id string, local objectid.ID
 }
 
 func (g *client) readIntent(ctx context.Context, id string,
-	check func(*stripe.PaymentIntent) error) (*stripe.PaymentIntent, error) {
+	check func(*stripe.PaymentIntent) error,
+) (*stripe.PaymentIntent, error) {
 	return read(ctx, g, func(ctx context.Context) (*stripe.PaymentIntent, error) {
 		p := &stripe.PaymentIntentRetrieveParams{}
 		p.AddExpand("latest_charge")

@@ -174,7 +174,8 @@ func (g *lister) InvoiceOf(ctx context.Context, paymentIntentID string) (string,
 // findIntent looks through the payer's intents for the one of a local row; nil
 // when there is none.
 func (g *client) findIntent(ctx context.Context, customer, kind string,
-	local objectid.ID) (*stripe.PaymentIntent, error) {
+	local objectid.ID,
+) (*stripe.PaymentIntent, error) {
 	if customer == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}

@@ -70,7 +70,8 @@ func (g *recurrences) DropCharge(ctx context.Context, invoiceID string, local ob
 
 // ResumeCollection takes the pause away.
 func (g *recurrences) ResumeCollection(ctx context.Context, c gateway.Collection, _ *time.Time,
-	_ time.Time) (gateway.RemoteSubscription, error) {
+	_ time.Time,
+) (gateway.RemoteSubscription, error) {
 	params := &stripe.SubscriptionUpdateParams{}
 	params.AddExtra("pause_collection", "")
 	return g.setPause(ctx, c, params)
@@ -79,7 +80,8 @@ func (g *recurrences) ResumeCollection(ctx context.Context, c gateway.Collection
 // MoveNextCharge gives the time until the instant away as a trial, which moves the
 // period's end to it. What has ended, or ends its period there already, is left as it is.
 func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection,
-	to time.Time) (gateway.RemoteSubscription, error) {
+	to time.Time,
+) (gateway.RemoteSubscription, error) {
 	found, err := g.ReadSubscription(ctx, c.GatewayID, c.SubscriptionID)
 	over := found.Status == gateway.RemoteCanceled || found.Status == gateway.RemoteIncompleteExpired
 	if err != nil || over || found.NextBilling != nil && found.NextBilling.Unix() == to.Unix() {
@@ -108,7 +110,8 @@ func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection,
 
 // setPause sets it; setting it twice is harmless, so that it takes no key of ours.
 func (g *recurrences) setPause(ctx context.Context, c gateway.Collection,
-	params *stripe.SubscriptionUpdateParams) (gateway.RemoteSubscription, error) {
+	params *stripe.SubscriptionUpdateParams,
+) (gateway.RemoteSubscription, error) {
 	found, err := g.ReadSubscription(ctx, c.GatewayID, c.SubscriptionID)
 	if err != nil || found.Status == gateway.RemoteCanceled || found.Status == gateway.RemoteIncompleteExpired {
 		return found, err

@@ -113,7 +113,8 @@ func (g *plans) renameProduct(ctx context.Context, product *stripe.Product, name
 // findPrice looks for a price of the product with the amount and interval,
 // active ones first; nil when there is none.
 func (g *plans) findPrice(ctx context.Context, product string, p gateway.PlanTerms,
-	interval string) (*stripe.Price, error) {
+	interval string,
+) (*stripe.Price, error) {
 	return read(ctx, g.client, func(ctx context.Context) (*stripe.Price, error) {
 		params := &stripe.PriceListParams{Product: stripe.String(product)}
 		params.Limit = stripe.Int64(100)
@@ -137,7 +138,8 @@ func (g *plans) findPrice(ctx context.Context, product string, p gateway.PlanTer
 }
 
 func (g *plans) createPrice(ctx context.Context, product string, p gateway.PlanTerms,
-	interval, key string) (*stripe.Price, error) {
+	interval, key string,
+) (*stripe.Price, error) {
 	return write(ctx, g.client, func(ctx context.Context) (*stripe.Price, error) {
 		params := &stripe.PriceCreateParams{
 			Product: stripe.String(product), Currency: stripe.String(currency),

@@ -200,7 +200,8 @@ func (g *recurrences) intentOf(ctx context.Context, o *subscriptionObject) (*str
 // endDeclined cancels what a refused payment left. Should it have been paid
 // meanwhile, it is active after all.
 func (g *recurrences) endDeclined(ctx context.Context, sub judgedSubscription,
-	local objectid.ID) (gateway.RemoteSubscription, error) {
+	local objectid.ID,
+) (gateway.RemoteSubscription, error) {
 	if sub.declined.Code == "" {
 		sub.declined = gateway.Declined{Code: "card_declined", Message: "Your card was declined."}
 	}
@@ -224,7 +225,8 @@ func (g *recurrences) endDeclined(ctx context.Context, sub judgedSubscription,
 // FindSubscription looks through the payer's subscriptions, ended ones too, for
 // the one that carries the local id.
 func (g *recurrences) FindSubscription(ctx context.Context,
-	t gateway.SubscriptionTerms) (gateway.RemoteSubscription, bool, error) {
+	t gateway.SubscriptionTerms,
+) (gateway.RemoteSubscription, bool, error) {
 	if t.Payer.GatewayID == "" {
 		return gateway.RemoteSubscription{}, false, nil
 	}
@@ -251,7 +253,8 @@ func (g *recurrences) FindSubscription(ctx context.Context,
 // ReadSubscription reads it live, with the client secret while the payer has to
 // authenticate.
 func (g *recurrences) ReadSubscription(ctx context.Context, gatewayID string,
-	local objectid.ID) (gateway.RemoteSubscription, error) {
+	local objectid.ID,
+) (gateway.RemoteSubscription, error) {
 	sub, err := g.readSubscription(ctx, gatewayID, local)
 	return sub.RemoteSubscription, err
 }

@@ -171,7 +171,8 @@ func TestALookThatLostItsLeaseChangesNothing(t *testing.T) {
 	ended, taken := b.lost("gwb", "ended"), b.lost("gwb", "taken")
 	other := b.clock.Now().Add(time.Hour)
 	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: intent.NewUser(func(ctx context.Context,
-		l *intent.Check) (intent.CheckOutcome, error) {
+		l *intent.Check,
+	) (intent.CheckOutcome, error) {
 		switch l.Subject {
 		case ended:
 			return intent.Waiting,

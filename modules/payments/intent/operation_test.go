@@ -59,7 +59,8 @@ func buy(t *testing.T, change ...func(*intent.Deps)) (*buying, *intent.Operation
 		},
 		Steps: []intent.Step[objectid.ID, string]{step("first"), second},
 		SettleTx: func(ctx context.Context, tx pgx.Tx, id *objectid.ID, outcome intent.Outcome[string],
-			_ intent.By) error {
+			_ intent.By,
+		) error {
 			state := "nothing"
 			switch outcome := outcome.(type) {
 			case intent.Succeeded[string]:

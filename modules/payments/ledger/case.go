@@ -152,7 +152,8 @@ func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 // UnappliedStateOf is where the decision about a payment stands; "" when it is not on
 // the list.
 func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	paymentID string) (state.Unapplied, error) {
+	paymentID string,
+) (state.Unapplied, error) {
 	at, err := s.db.UnappliedStateRead(ctx, db,
 		paymentsdb.UnappliedStateReadParams{Gateway: gateway, Subject: paymentID})
 	return at, orNone(err)
@@ -160,7 +161,8 @@ func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway g
 
 // IsClosedByAdmin reports whether an admin has decided that an unapplied payment stays.
 func (s *Reader) IsClosedByAdmin(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	paymentID string) (bool, error) {
+	paymentID string,
+) (bool, error) {
 	at, err := s.UnappliedStateOf(ctx, db, gateway, paymentID)
 	return at == state.UnappliedKept, err
 }
@@ -168,7 +170,8 @@ func (s *Reader) IsClosedByAdmin(ctx context.Context, db postgres.DB, gateway ga
 // IsRefundedByList reports whether the list of unapplied payments gives a payment back by
 // itself, or is at it.
 func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	paymentID string) (bool, error) {
+	paymentID string,
+) (bool, error) {
 	by, err := s.db.UnappliedRefundsItself(ctx, db,
 		paymentsdb.UnappliedRefundsItselfParams{Gateway: gateway, Subject: paymentID})
 	if err != nil {
@@ -196,9 +199,11 @@ var UnappliedPayments = resource.New(resource.Definition{
 		FROM payments.unapplied_payments u) t`,
 	DefaultSort: `{"register_date":-1}`,
 	Fields: []resource.Field{
-		{Name: "kind", Kind: query.String, Write: resource.Kept,
+		{
+			Name: "kind", Kind: query.String, Write: resource.Kept,
 			Rule: resource.Rule{Enum: []string{"late", "duplicate", "foreign", "unrefundable", "unknown"}},
-			Doc:  "late: for a row that has ended; duplicate: a second payment; foreign: of a recurrence that no row owns; unrefundable: a refund failed; unknown: an answer not known, or money that nobody can place"},
+			Doc:  "late: for a row that has ended; duplicate: a second payment; foreign: of a recurrence that no row owns; unrefundable: a refund failed; unknown: an answer not known, or money that nobody can place",
+		},
 		{
 			Name: "gateway", Kind: query.String, Write: resource.Kept, Doc: "gwa or gwb",
 			Rule: resource.Rule{Enum: []string{"gwa", "gwb"}},

@@ -37,7 +37,8 @@ func (s *Cases) DecideLostTx(ctx context.Context, tx pgx.Tx, gateway gateway.Nam
 // decideLostCaseTx does so of one case: kept when nothing is left, else about what is left. What the
 // ledger does not have, or no lost dispute took, stays as it is.
 func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string,
-	row paymentsdb.UnappliedOfPaymentRow) error {
+	row paymentsdb.UnappliedOfPaymentRow,
+) error {
 	paid, err := s.reader.FindPayment(ctx, tx, gateway, nullable.Value(row.PaymentsUnappliedPayment.GatewayPaymentID))
 	if err != nil || paid == nil {
 		return err

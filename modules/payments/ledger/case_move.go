@@ -37,7 +37,8 @@ type Move struct {
 // when the state holds against it or somebody else was faster. What is open again, and
 // which a lost dispute took, is kept at once.
 func (s *Cases) MoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
-	c Move) (moved bool, err error) {
+	c Move,
+) (moved bool, err error) {
 	if !u.State.Moves(c.To) {
 		return false, nil
 	}
@@ -68,7 +69,8 @@ func (s *Cases) ByPlatformTx(ctx context.Context, tx pgx.Tx, id objectid.ID, act
 // writeMoveTx writes the state and the row of its history, and has the payer written to when their money
 // went back. Moved is false when somebody else was faster.
 func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
-	c Move) (moved bool, err error) {
+	c Move,
+) (moved bool, err error) {
 	now := s.deps.Clock.Now()
 	n, err := s.db.UnappliedMove(ctx, tx, paymentsdb.UnappliedMoveParams{
 		ID: u.ID, FromState: u.State, ToState: c.To, Kind: nullable.Ptr(string(c.Kind)),
@@ -95,7 +97,8 @@ func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 // the ledger of its refunds, which the caller has changed and locked. The argument tryAgain says
 // that a refund which failed just now may be made later all the same.
 func (s *Cases) SyncRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string,
-	tryAgain bool) error {
+	tryAgain bool,
+) error {
 	found, err := s.db.UnappliedOfPayment(ctx, tx,
 		paymentsdb.UnappliedOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
 	if err != nil {
@@ -131,7 +134,8 @@ func (s *Cases) SyncRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Na
 // afterPartTx opens a case again when the refund that was under way, which nobody has
 // decided on the list, gave back a part: the rest is still to be decided.
 func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
-	refunds []paymentsdb.PaymentsRefund) (c Move, changes bool, err error) {
+	refunds []paymentsdb.PaymentsRefund,
+) (c Move, changes bool, err error) {
 	done := slices.ContainsFunc(refunds,
 		func(r paymentsdb.PaymentsRefund) bool { return r.Status == gateway.RefundStatusDone })
 	open := slices.ContainsFunc(refunds,
@@ -151,7 +155,8 @@ func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 // what is lost.
 // Of what the payer's bank took back they are refunds of the rest, which is not listed.
 func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid, lost money.Cents, refunds []paymentsdb.PaymentsRefund,
-	tryAgain bool) (c Move, changes bool) {
+	tryAgain bool,
+) (c Move, changes bool) {
 	at := u.State
 	var done money.Cents
 	open, failed, note := false, false, "A refund of it failed: see the list of refunds of what it belongs to."

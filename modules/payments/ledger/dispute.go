@@ -192,7 +192,8 @@ var ErrDisputeOfGateway = errors.New("payments: the dispute is the gateway's own
 // An unknown one is pgx.ErrNoRows, one that the gateway reported ErrDisputeOfGateway.
 // The caller holds the subscription or order.
 func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gateway.Purpose, localID objectid.ID,
-	disputeID string) (withdrawn bool, err error) {
+	disputeID string,
+) (withdrawn bool, err error) {
 	d, err := s.db.DisputeGet(ctx, tx, paymentsdb.DisputeGetParams{
 		Purpose: purpose, LocalID: localID, DisputeID: disputeID,
 	})
@@ -220,7 +221,8 @@ func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gatew
 
 // DisputesOf returns the disputes of a subscription or order, newest first.
 func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) ([]Dispute, error) {
+	localID objectid.ID,
+) ([]Dispute, error) {
 	rows, err := s.db.DisputeListOf(ctx, db, paymentsdb.DisputeListOfParams{Purpose: purpose, LocalID: localID})
 	if err != nil {
 		return nil, err
@@ -277,7 +279,8 @@ func (e *RefundDisputedError) Sentence() string {
 // NotDisputed is a *RefundDisputedError when a dispute holds the payment that has one of the
 // names, or when disputes that were lost took so much of it; 0 is any of it.
 func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Name, amount money.Cents,
-	names ...string) error {
+	names ...string,
+) error {
 	lost, err := s.LostOf(ctx, db, on, names...)
 	if err != nil {
 		return err
@@ -307,7 +310,8 @@ func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Nam
 
 // LostOf is what disputes that were lost took of the payment that has one of the names.
 func (s *Reader) LostOf(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	names ...string) (money.Cents, error) {
+	names ...string,
+) (money.Cents, error) {
 	lost, err := s.db.DisputeLostCents(ctx, db, paymentsdb.DisputeLostCentsParams{Gateway: gateway, Refs: names})
 	if err != nil {
 		return 0, fmt.Errorf("read what disputes took: %w", err)
@@ -344,7 +348,8 @@ const (
 // the refunds by which it was taken fails, that dispute is won: what is still taken back is
 // a part, which is a refund. The refunds of the payment are locked.
 func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
-	unasked, total money.Cents) (disputed bool, change *DisputeChange, err error) {
+	unasked, total money.Cents,
+) (disputed bool, change *DisputeChange, err error) {
 	found, err := s.db.DisputeListOfPayment(ctx, tx,
 		paymentsdb.DisputeListOfPaymentParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
 	if err != nil {
@@ -394,7 +399,8 @@ func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 
 // decideTakenBackTx records what the refunds of a PIX make of the dispute that it is.
 func (s *Ledger) decideTakenBackTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
-	d gateway.DisputeReport) (*DisputeChange, error) {
+	d gateway.DisputeReport,
+) (*DisputeChange, error) {
 	d.ID, d.PaymentID, d.Kind, d.OfRefunds = TakenBackID(r.Report.PaymentID), r.Report.PaymentID, gateway.TakenBack,
 		true
 	return s.recordByRefundTx(ctx, tx, r, d)
@@ -402,7 +408,8 @@ func (s *Ledger) decideTakenBackTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 
 // recordByRefundTx records a dispute that a report of refunds tells of, at that report's instant.
 func (s *Ledger) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
-	d gateway.DisputeReport) (*DisputeChange, error) {
+	d gateway.DisputeReport,
+) (*DisputeChange, error) {
 	d.At, d.EventID = r.Report.At, r.Report.EventID
 	change, err := s.RecordDisputeTx(ctx, tx, DisputeRecord{
 		Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: d,

@@ -32,7 +32,8 @@ func (s *Reader) Knows(ctx context.Context, db postgres.DB, e gateway.Event) (bo
 }
 
 func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Name,
-	report gateway.RefundReport) (bool, error) {
+	report gateway.RefundReport,
+) (bool, error) {
 	if report.HasTotal {
 		total, err := s.db.RefundTotalOfPayment(ctx, db,
 			paymentsdb.RefundTotalOfPaymentParams{Gateway: gw, PaymentRef: report.PaymentID})
@@ -51,7 +52,8 @@ func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Na
 // tookByRefund reports whether what no row of the refunds tells stands among the
 // disputes that were lost (disputeByRefundTx).
 func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, gw gateway.Name,
-	report gateway.RefundReport) (bool, error) {
+	report gateway.RefundReport,
+) (bool, error) {
 	return s.db.DisputeTookPayment(ctx, db, paymentsdb.DisputeTookPaymentParams{
 		Gateway: gw, PaymentRef: report.PaymentID,
 	})
@@ -60,7 +62,8 @@ func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, gw gateway.Na
 // refundsInLedger compares refunds that are told one by one. One that is under way
 // there and not here is no difference yet, and neither is one that came to nothing.
 func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway.Name,
-	report gateway.RefundReport) (bool, error) {
+	report gateway.RefundReport,
+) (bool, error) {
 	for _, single := range report.Singles {
 		status, err := s.db.RefundStatusOf(ctx, db,
 			paymentsdb.RefundStatusOfParams{Gateway: gw, GatewayRefundID: &single.ID})

@@ -90,7 +90,8 @@ func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 // lists it as foreign: people decide about it, or it is refunded automatically. The payment
 // was read live.
 func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID,
-	p gateway.Payment, note string, automatic bool) error {
+	p gateway.Payment, note string, automatic bool,
+) error {
 	if err := s.BookOfCustomerTx(ctx, tx, gateway, customer, p); err != nil {
 		return err
 	}
@@ -105,7 +106,8 @@ func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gatewa
 // BookOfCustomerTx books a customer's money that belongs to no subscription or order, so that it can be
 // given back. Of what is booked already it only adds what was not known.
 func (s *Ledger) BookOfCustomerTx(ctx context.Context, tx pgx.Tx, name gateway.Name, customer objectid.ID,
-	p gateway.Payment) error {
+	p gateway.Payment,
+) error {
 	_, err := s.RecordPaymentTx(ctx, tx, Record{
 		Gateway: name, Purpose: gateway.ForCustomer, LocalID: customer, CustomerID: customer, Payment: p,
 	})
@@ -181,7 +183,8 @@ func (s *Ledger) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (fir
 // FindPayment finds the ledger's row of a gateway payment by any of its ids:
 // payment, invoice or payment intent. Nil when the ledger has none.
 func (s *Reader) FindPayment(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	ids ...string) (*gateway.LedgerPayment, error) {
+	ids ...string,
+) (*gateway.LedgerPayment, error) {
 	known := []string{}
 	for _, id := range ids {
 		if id != "" {
@@ -213,7 +216,8 @@ func (s *Reader) KnownPayment(ctx context.Context, db postgres.DB, e gateway.Eve
 // LastFailure is the newest failed attempt of a subscription or order by the
 // gateway's clock; nil when none is known.
 func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) (*Failure, error) {
+	localID objectid.ID,
+) (*Failure, error) {
 	row, err := s.db.FailedAttemptLast(ctx, db, paymentsdb.FailedAttemptLastParams{Purpose: purpose, LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
@@ -230,7 +234,8 @@ func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gatewa
 // PaymentsOf returns the settled payments of a subscription or order, newest
 // first. Db is the pool or the caller's transaction.
 func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) ([]gateway.LedgerPayment, error) {
+	localID objectid.ID,
+) ([]gateway.LedgerPayment, error) {
 	rows, err := s.db.PaymentListOf(ctx, db, paymentsdb.PaymentListOfParams{Purpose: purpose, LocalID: localID})
 	if err != nil {
 		return nil, err
@@ -245,7 +250,8 @@ func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway
 // FirstPaymentOf is when the first payment of a subscription or order settled that was
 // made for it, not brought in by an extension; nil when there is none.
 func (s *Reader) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) (*time.Time, error) {
+	localID objectid.ID,
+) (*time.Time, error) {
 	at, err := s.db.PaymentFirstOfSubject(ctx, db,
 		paymentsdb.PaymentFirstOfSubjectParams{Purpose: purpose, LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -263,7 +269,8 @@ type PaidFor struct {
 // PaidFor lists the other payments of a subscription that count, that gateway A charged for
 // the same day (Payment.MadeFor), and of which something is left.
 func (s *Reader) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Name, subscription objectid.ID,
-	p gateway.Payment) ([]PaidFor, error) {
+	p gateway.Payment,
+) ([]PaidFor, error) {
 	if p.MadeFor == nil {
 		return nil, nil
 	}

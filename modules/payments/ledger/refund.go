@@ -195,7 +195,8 @@ func LeftOf(paid money.Cents, rows []*Refund) money.Cents {
 
 // RefundsOfPayment are the refunds of a payment, by the key that it has among refunds.
 func (s *Reader) RefundsOfPayment(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	key string) ([]*Refund, error) {
+	key string,
+) ([]*Refund, error) {
 	found, err := s.db.RefundListOfPayment(ctx, db,
 		paymentsdb.RefundListOfPaymentParams{Gateway: gateway, PaymentRef: key})
 	if err != nil {
@@ -241,7 +242,8 @@ func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, fa
 // RefundedTotal is what has been given back of a subscription's or order's
 // payments.
 func (s *Reader) RefundedTotal(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) (money.Cents, error) {
+	localID objectid.ID,
+) (money.Cents, error) {
 	total, err := s.db.RefundTotal(ctx, db, paymentsdb.RefundTotalParams{Purpose: purpose, LocalID: localID})
 	return money.Cents(total), err
 }
@@ -256,7 +258,8 @@ type RefundedPayment struct {
 // RefundedPayments is what has been given back of the payments of many subscriptions or
 // orders; those of which nothing was are left out.
 func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localIDs []objectid.ID) ([]RefundedPayment, error) {
+	localIDs []objectid.ID,
+) ([]RefundedPayment, error) {
 	rows, err := s.db.RefundTotalsOf(ctx, db,
 		paymentsdb.RefundTotalsOfParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs)})
 	if err != nil {
@@ -272,7 +275,8 @@ func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose g
 // RefundedSince is what has been given back of orders or subscriptions by refunds that
 // were asked for since an instant.
 func (s *Reader) RefundedSince(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID,
-	since time.Time) (money.Cents, error) {
+	since time.Time,
+) (money.Cents, error) {
 	total, err := s.db.RefundTotalSince(ctx, db,
 		paymentsdb.RefundTotalSinceParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs), Since: since})
 	if err != nil {
@@ -284,7 +288,8 @@ func (s *Reader) RefundedSince(ctx context.Context, db postgres.DB, purpose gate
 // RefundsOf returns the refunds of a subscription or order, newest first, also
 // those that are under way or failed.
 func (s *Reader) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID) ([]Refund, error) {
+	localID objectid.ID,
+) ([]Refund, error) {
 	rows, err := s.db.RefundListOf(ctx, db, paymentsdb.RefundListOfParams{Purpose: purpose, LocalID: localID})
 	if err != nil {
 		return nil, err

@@ -276,7 +276,8 @@ func failedBefore(lines []reportLine, refundID string) bool {
 
 // settleSingle finds the row of a refund that the gateway names, or makes it.
 func settleSingle(rows []*Refund, r gateway.RefundReport, single gateway.SingleRefund, pending map[*Refund]bool,
-	disputed bool) []*Refund {
+	disputed bool,
+) []*Refund {
 	row := rowOf(rows, single)
 	if row == nil {
 		if single.Status != gateway.RefundStatusDone || single.ID == "" || disputed {

@@ -29,7 +29,8 @@ type missedEvent struct {
 // missedOf picks from a gateway's events those that mean something here and never
 // came.
 func (s *Reconciler) missedOf(ctx context.Context, gw gateway.Adapter,
-	bodies []json.RawMessage) ([]missedEvent, error) {
+	bodies []json.RawMessage,
+) ([]missedEvent, error) {
 	var all []missedEvent
 	ids := []string{}
 	for _, body := range bodies {
@@ -153,7 +154,8 @@ func describe(e gateway.Event) Finding {
 // reconcileObject compares one thing with the ledgers and applies it when they
 // do not know it. Found is false when they do.
 func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e gateway.Event,
-	dryRun bool) (f Finding, found bool, err error) {
+	dryRun bool,
+) (f Finding, found bool, err error) {
 	f = describe(e)
 	known, err := s.reader.Knows(ctx, s.deps.Pool, e)
 	if err != nil || known {
@@ -255,7 +257,8 @@ func (s *Reconciler) listUnknown(ctx context.Context, e gateway.Event) error {
 // tryEvent applies an event in a transaction of its own, which a dry run takes
 // back. Now tells whether the ledgers know it by then.
 func (s *Reconciler) tryEvent(ctx context.Context, e gateway.Event, link *webhook.InvoiceLink,
-	dryRun bool) (result gateway.Result, now bool, err error) {
+	dryRun bool,
+) (result gateway.Result, now bool, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if e.LogID == "" {
 			e.LogID = objectid.At(s.deps.Clock.Now())

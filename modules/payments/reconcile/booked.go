@@ -101,7 +101,8 @@ func (s *Reconciler) bookedDispute(payment string, state gateway.DisputeState) g
 // has told: what gateway A does not show as paid is listed for people. Listed are the ids
 // of those that the lists of the gateway have shown.
 func (s *Reconciler) reconcileUnconfirmed(ctx context.Context, gw gateway.Adapter, o Options, listed map[string]bool,
-	report *Report) error {
+	report *Report,
+) error {
 	if gw.Name().Traits().SignsEvents {
 		return nil
 	}

@@ -177,7 +177,8 @@ func (s *Reconciler) Pace(ctx context.Context, name gateway.Name) error {
 
 // pages walks a list that is read page by page.
 func (s *Reconciler) pages(ctx context.Context, name gateway.Name,
-	read func(page string) (next string, err error)) error {
+	read func(page string) (next string, err error),
+) error {
 	page := ""
 	for range reconcilePages {
 		next, err := read(page)
@@ -227,7 +228,8 @@ func (s *Reconciler) reconcileEvents(ctx context.Context, gw gateway.Adapter, o 
 // reconcileObjects compares payments, refunds and disputes with the ledgers, and notes the
 // payments that are listed.
 func (s *Reconciler) reconcileObjects(ctx context.Context, gateway gateway.Adapter, o Options, listed map[string]bool,
-	report *Report) error {
+	report *Report,
+) error {
 	var failed error
 	seen := map[string]bool{} // a thing may be told by more than one list
 	err := s.pages(ctx, gateway.Name(), func(page string) (string, error) {

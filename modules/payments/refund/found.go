@@ -97,7 +97,8 @@ func (s *Refunds) compareRefunds(ctx context.Context, gw gateway.Gateway, key st
 // recordList records what the gateway lists, and has it do what its events would have
 // done: of a PIX, what nobody here asked for was taken back by the payer's bank.
 func (s *Refunds) recordList(ctx context.Context, key string, p gateway.LedgerPayment,
-	all []gateway.RemoteRefund) error {
+	all []gateway.RemoteRefund,
+) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -105,7 +106,8 @@ func (s *Refunds) recordList(ctx context.Context, key string, p gateway.LedgerPa
 }
 
 func (s *Refunds) recordReport(ctx context.Context, key string, p gateway.LedgerPayment,
-	report gateway.RefundReport) error {
+	report gateway.RefundReport,
+) error {
 	now := s.deps.Clock.Now()
 	report.PaymentID, report.Type = key, refundSeenType
 	report.EventID = fmt.Sprintf("REFUND-%s-%d", p.LocalID, now.UnixMilli())

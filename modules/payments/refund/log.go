@@ -43,8 +43,10 @@ func (s *Refunds) RefundByID(ctx context.Context, id objectid.ID) (Outcome, erro
 // auditRefundTx tells the audit trail what an admin wants back, at what was paid
 // for; what became of it is in the list of refunds.
 func auditRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund) error {
-	resource := map[gateway.Purpose]string{gateway.ForSubscription: "subscriptions", gateway.ForOrder: "ticket-orders",
-		gateway.ForCustomer: "customers"}[r.Purpose]
+	resource := map[gateway.Purpose]string{
+		gateway.ForSubscription: "subscriptions", gateway.ForOrder: "ticket-orders",
+		gateway.ForCustomer: "customers",
+	}[r.Purpose]
 	request := map[string]any{"id": r.ID, "payment_id": r.PaymentID, "amount_cents": int64(r.Amount), "reason": r.Reason}
 	return audit.RecordTx(ctx, tx, audit.Change{
 		Resource: resource, RecordID: r.LocalID, Before: map[string]any{"refund": nil},

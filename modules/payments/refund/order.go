@@ -54,7 +54,8 @@ type Outcome struct {
 // was made); ErrOutcomeUnknown, also of every error that nobody foresaw, when the
 // gateway may have acted: it is asked about by job until it is known.
 func (s *Refunds) RefundPayment(ctx context.Context, q Request,
-	applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error) (Outcome, error) {
+	applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error,
+) (Outcome, error) {
 	gw, err := s.deps.Gateways.Find(q.Payment.Gateway)
 	if err != nil {
 		return Outcome{}, err
@@ -250,7 +251,8 @@ func (o order) terms() gateway.RefundTerms {
 }
 
 func (s *Refunds) call(ctx context.Context, gw gateway.Gateway, o order,
-	_ gateway.RemoteRefund) (gateway.RemoteRefund, error) {
+	_ gateway.RemoteRefund,
+) (gateway.RemoteRefund, error) {
 	remote, err := gw.Refund(ctx, o.terms())
 	if err != nil {
 		return remote, err
@@ -259,7 +261,8 @@ func (s *Refunds) call(ctx context.Context, gw gateway.Gateway, o order,
 }
 
 func (s *Refunds) find(ctx context.Context, gw gateway.Gateway, o order,
-	_ gateway.RemoteRefund) (remote gateway.RemoteRefund, found bool, err error) {
+	_ gateway.RemoteRefund,
+) (remote gateway.RemoteRefund, found bool, err error) {
 	if remote, found, err = gw.FindRefund(ctx, o.terms()); err != nil || !found {
 		return remote, found, err
 	}
@@ -269,7 +272,8 @@ func (s *Refunds) find(ctx context.Context, gw gateway.Gateway, o order,
 // enoughLeft has the call made once more, unless others have given back so much meanwhile
 // that too little is left.
 func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway,
-	o order) (intent.Outcome[gateway.RemoteRefund], error) {
+	o order,
+) (intent.Outcome[gateway.RemoteRefund], error) {
 	all, err := gw.ListRefunds(ctx, gateway.PaymentRef{
 		PaymentID: o.payment.Payment.ID, PaymentIntentID: o.refund.PaymentID,
 	})
@@ -297,7 +301,8 @@ func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway,
 }
 
 func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, o *order, outcome intent.Outcome[gateway.RemoteRefund],
-	by intent.By) error {
+	by intent.By,
+) error {
 	if _, err := s.ledger.LockRefundsTx(ctx, tx, o.refund.Gateway, o.refund.PaymentID); err != nil {
 		return err
 	}

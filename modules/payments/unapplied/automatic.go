@@ -149,7 +149,8 @@ func (s *List) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.Payme
 // error says that it is not known, or who holds it by a dispute; why is the reason for
 // which nobody but a person may refund it.
 func (s *List) readUnapplied(ctx context.Context,
-	u paymentsdb.PaymentsUnappliedPayment) (paid *gateway.LedgerPayment, why string, err error) {
+	u paymentsdb.PaymentsUnappliedPayment,
+) (paid *gateway.LedgerPayment, why string, err error) {
 	name := u.Gateway
 	gw, err := s.deps.Gateways.Find(name)
 	if err != nil {
@@ -215,7 +216,8 @@ func (s *List) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnapplie
 // follows from the ledger of refunds, in the transactions that write it; only when
 // nothing was written there is it open again.
 func (s *List) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, paid gateway.LedgerPayment,
-	w refund.Request) error {
+	w refund.Request,
+) error {
 	w.Payment = paid
 	_, err := s.refunds.RefundPayment(ctx, w, nil)
 	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the looks ask what became of it

@@ -119,7 +119,8 @@ func (s *List) IsConfirmed(ctx context.Context, name gateway.Name, paymentID str
 // requireConfirmed is 409 of money that nobody could place, and that gateway A, whose events are
 // not signed, does not show as paid: it was booked by an event alone.
 func (s *List) requireConfirmed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment,
-	paid gateway.LedgerPayment) error {
+	paid gateway.LedgerPayment,
+) error {
 	if u.Kind != state.UnappliedUnknown || paid.Gateway.Traits().SignsEvents || paid.Purpose == gateway.ForCustomer {
 		return nil
 	}
@@ -137,7 +138,8 @@ func (s *List) requireConfirmed(ctx context.Context, u paymentsdb.PaymentsUnappl
 
 // requireUnused is 409 of a payment that has paid for something.
 func (s *List) requireUnused(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
-	paid gateway.LedgerPayment) error {
+	paid gateway.LedgerPayment,
+) error {
 	given, err := s.isGivenTx(ctx, tx, u, paid)
 	if err == nil && given {
 		err = fault.Conflict("What the payment pays for was given already: it can be refunded or kept.")
@@ -148,7 +150,8 @@ func (s *List) requireUnused(ctx context.Context, tx pgx.Tx, u paymentsdb.Paymen
 // isGivenTx reports whether a payment has paid for something: a period of a subscription,
 // or the order that it was booked for, of which an event alone had told.
 func (s *List) isGivenTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
-	paid gateway.LedgerPayment) (bool, error) {
+	paid gateway.LedgerPayment,
+) (bool, error) {
 	counts, err := s.db.PaymentCounts(ctx, tx,
 		paymentsdb.PaymentCountsParams{Gateway: u.Gateway, GatewayPaymentID: paid.Payment.ID})
 	if err != nil {

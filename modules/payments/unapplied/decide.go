@@ -152,7 +152,8 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 // TakeExtensionBackTx opens again the payments that have lengthened a subscription since
 // an instant: its gateway refuses to charge it later. The operators are told.
 func (s *List) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription objectid.ID, since time.Time,
-	cause string) error {
+	cause string,
+) error {
 	extended, err := s.db.UnappliedListExtended(ctx, tx,
 		paymentsdb.UnappliedListExtendedParams{SubscriptionID: &subscription, Since: since})
 	if err != nil {
@@ -211,7 +212,8 @@ func (s *List) findUnapplied(ctx context.Context, id objectid.ID) (paymentsdb.Pa
 // transaction, before the case is locked: what it locks comes first wherever money is
 // booked.
 func (s *List) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment, c ledger.Move,
-	before func(pgx.Tx, *ledger.Move) error) error {
+	before func(pgx.Tx, *ledger.Move) error,
+) error {
 	caller := httpapi.CallerOf(ctx)
 	c.Source, c.Admin = state.ByAdmin, &caller.ID
 	if u.State != state.UnappliedOpen {
@@ -261,7 +263,8 @@ func notGone(u paymentsdb.PaymentsUnappliedPayment) error {
 // requireWholePayment is 409 when less is listed than what is left of the payment, which a refund
 // would give back: the list of the subscription's or order's refunds is the place for it.
 func (s *List) requireWholePayment(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment,
-	paid gateway.LedgerPayment) error {
+	paid gateway.LedgerPayment,
+) error {
 	key := paid.RefundKey()
 	if u.AmountCents == nil || key == "" {
 		return nil

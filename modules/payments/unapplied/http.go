@@ -66,7 +66,8 @@ func (h Handlers) Keep(ctx context.Context, in *unappliedKeepInput) (*resource.R
 
 // unappliedDecision decides and answers with the case as it is then.
 func (s *List) unappliedDecision(ctx context.Context, text string,
-	decide func(objectid.ID) error) (*resource.Response, error) {
+	decide func(objectid.ID) error,
+) (*resource.Response, error) {
 	id, err := objectid.Parse(text)
 	if err != nil {
 		return nil, fault.InvalidAt("has to be an id of 24 hexadecimal digits", "path", "id")

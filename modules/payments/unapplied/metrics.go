@@ -25,10 +25,12 @@ type unappliedMetrics struct {
 
 // UnappliedMetrics tells how many unapplied payments are open, by kind.
 func (s *List) UnappliedMetrics() prometheus.Collector {
-	return unappliedMetrics{log: s.deps.Log,
+	return unappliedMetrics{
+		log: s.deps.Log,
 		count: func(ctx context.Context) ([]paymentsdb.UnappliedOpenCountRow, error) {
 			return s.db.UnappliedOpenCount(ctx, s.deps.Reads)
-		}}
+		},
+	}
 }
 
 // Describe names the metric.

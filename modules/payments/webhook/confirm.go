@@ -88,7 +88,8 @@ func (s *Webhooks) retryConfirmation(ctx context.Context, stored gateway.Event, 
 // FinishConfirmationTx gives an event the result of asking its gateway, by a job of its applier
 // (Asked). An event that was not asked about, or has its result, keeps it.
 func (s *Webhooks) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string,
-	r gateway.Result) error {
+	r gateway.Result,
+) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -105,7 +106,8 @@ func (s *Webhooks) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway 
 // finishConfirmation gives a stored event and its logs the result, which is found in the same
 // transaction.
 func (s *Webhooks) finishConfirmation(ctx context.Context, stored gateway.Event,
-	apply func(tx pgx.Tx) (gateway.Result, error)) error {
+	apply func(tx pgx.Tx) (gateway.Result, error),
+) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		_, err := s.db.ProcessedEventHold(ctx, tx,
 			paymentsdb.ProcessedEventHoldParams{Gateway: stored.Gateway, EventID: stored.ID})

@@ -73,8 +73,10 @@ func (s *Log) Stats(ctx context.Context, in *webhookStatsInput) (*httpapi.Output
 	stats := webhookStats{
 		Total: row.Total + refused, Processed: row.Processed, Pending: row.Pending, Failed: row.Failed,
 		InvalidSignature: row.InvalidSignature + refused,
-		ByGateway: map[string]int64{string(gateway.GWA): row.FromGwa + counted.FromGwa,
-			string(gateway.GWB): row.FromGwb + counted.FromGwb}, ByEventType: map[string]int64{},
+		ByGateway: map[string]int64{
+			string(gateway.GWA): row.FromGwa + counted.FromGwa,
+			string(gateway.GWB): row.FromGwb + counted.FromGwb,
+		}, ByEventType: map[string]int64{},
 		P95Processing: row.P95ProcessingMs,
 	}
 	if stats.Total > 0 {

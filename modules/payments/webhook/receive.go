@@ -62,7 +62,8 @@ func (s *Webhooks) Handler(api *httpapi.API, name gateway.Name) http.HandlerFunc
 }
 
 func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *http.Request,
-	name gateway.Name) (Response, error) {
+	name gateway.Name,
+) (Response, error) {
 	at := s.deps.Clock.Now()
 	gw, ok := s.deps.Gateways[name] // without a secret nothing can be authenticated
 	proof := ""
@@ -70,12 +71,14 @@ func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *ht
 		proof, ok = gw.Authenticates(r.Header, at)
 	}
 	if !ok {
-		s.refusals.refuse(ctx, refusal{gateway: name, reason: state.BadSignature, proof: storableProof(proof), at: at,
+		s.refusals.refuse(ctx, refusal{
+			gateway: name, reason: state.BadSignature, proof: storableProof(proof), at: at,
 			body: func() []byte {
 				httpapi.HurryBody(r, refusedBodyTime)
 				raw, _ := io.ReadAll(io.LimitReader(r.Body, maxRefusedBody+1)) // what of it comes in time
 				return raw
-			}})
+			},
+		})
 		return Response{}, errBadSignature
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWebhookBody))
@@ -140,7 +143,8 @@ const (
 // event itself. The error is a failure of the database alone, postgres.ErrBusy when
 // it was a wait that took too long.
 func (s *Webhooks) Receive(ctx context.Context, gateway gateway.Adapter, body []byte, proof string,
-	at time.Time) (Response, error) {
+	at time.Time,
+) (Response, error) {
 	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Brief, ""),
 		storeTime) // it is authenticated, and will not be turned away
 	defer cancel()
@@ -153,7 +157,8 @@ func (s *Webhooks) Receive(ctx context.Context, gateway gateway.Adapter, body []
 
 // store is Receive for a context that ends in time.
 func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, proof string,
-	at time.Time) (Response, error) {
+	at time.Time,
+) (Response, error) {
 	d := delivery{log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at}
 	var malformed error
 	d.event, malformed = gw.ReadEvent(body)

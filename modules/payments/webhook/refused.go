@@ -154,7 +154,8 @@ func (s *Refusals) writeRefused(ctx context.Context) error {
 // writeRefusedNow writes all or nothing: a statement alone that is given up here may still
 // be carried out once its lock is free, and what is put back would be counted twice.
 func (s *Refusals) writeRefusedNow(ctx context.Context, logs []paymentsdb.RefusedWebhookInsertParams,
-	counts map[refusedCount]tally) error {
+	counts map[refusedCount]tally,
+) error {
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.db.RefusedWebhookLockWait(ctx, tx); err != nil {
 			return fmt.Errorf("bound the wait for a lock: %w", err)

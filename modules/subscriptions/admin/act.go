@@ -38,7 +38,8 @@ func (s *Admin) findAt(ctx context.Context, id string, only gateway.Name) (lifec
 // PIX that nobody has paid, run for one period from now, since no recurrence stands
 // behind them.
 func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action,
-	edit func(*lifecycle.Row)) (bool, error) {
+	edit func(*lifecycle.Row),
+) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
 	now, ended := s.deps.Clock.Now(), sub.Status.Ended()
 	if action == state.AdminActivates {
@@ -106,7 +107,8 @@ func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) err
 
 // administer locks a subscription, changes it, and writes the audit trail.
 func (s *Admin) administer(ctx context.Context, found lifecycle.Row, reason string,
-	act func(tx pgx.Tx, sub *lifecycle.Row) error) (lifecycle.Row, error) {
+	act func(tx pgx.Tx, sub *lifecycle.Row) error,
+) (lifecycle.Row, error) {
 	var sub lifecycle.Row
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
 		if sub, err = s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID); err != nil {

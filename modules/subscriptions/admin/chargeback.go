@@ -23,7 +23,8 @@ import (
 // and where nothing was paid or is left; 409 while that payment is disputed already, and
 // while a withdrawal is about to give it back.
 func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason string,
-	amount *int64) (lifecycle.Row, error) {
+	amount *int64,
+) (lifecycle.Row, error) {
 	now := s.deps.Clock.Now()
 	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
 		report := gateway.DisputeReport{
@@ -71,7 +72,8 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 // is open, and no figure counts it. Twice is as good as once. 404 for an unknown one,
 // 409 for the gateway's own.
 func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row,
-	disputeID, reason string) (lifecycle.Row, error) {
+	disputeID, reason string,
+) (lifecycle.Row, error) {
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {

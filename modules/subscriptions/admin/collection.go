@@ -74,7 +74,8 @@ func (s *Admin) newResource() *resource.Resource {
 // recurrence that moves to another plan is the gateway's to change, after the
 // commit of the rest: 503 when it does not answer, and a job goes on.
 func (h handlers) update(ctx context.Context,
-	in *resource.BodyInput) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
+	in *resource.BodyInput,
+) (*httpapi.EnvelopeOutput[json.RawMessage], error) {
 	s := h.service
 	by := resource.Actor{ID: httpapi.CallerOf(ctx).ID, Now: s.deps.Clock.Now()}
 	var ids []objectid.ID
@@ -201,7 +202,8 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 }
 
 func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
-	rec *resource.Record) (*subscriptionsdb.Plan, error) {
+	rec *resource.Record,
+) (*subscriptionsdb.Plan, error) {
 	value, given := rec.Value("plan_id")
 	id, _ := value.(string)
 	if !given || id == sub.PlanID {
@@ -236,7 +238,8 @@ func instantOf(t *time.Time) any {
 
 // auditTx writes an admin's change into the audit trail, with the reason given.
 func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before lifecycle.SubscriptionDoc, after lifecycle.Row,
-	reason string) error {
+	reason string,
+) error {
 	now := struct {
 		lifecycle.SubscriptionDoc
 		Reason string `json:"reason,omitempty"`

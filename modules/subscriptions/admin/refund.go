@@ -109,7 +109,8 @@ func (s *Admin) replayRefund(ctx context.Context, id objectid.ID) (refunded, err
 // refundable finds the payment that is meant and what is left of it. The latest of
 // which a refund is not answered is not passed over for an older one.
 func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row,
-	o refundOrder) (gateway.LedgerPayment, money.Cents, error) {
+	o refundOrder,
+) (gateway.LedgerPayment, money.Cents, error) {
 	none := gateway.LedgerPayment{}
 	paid, err := s.deps.Payments.PaymentsOf(ctx, s.deps.Pool, gateway.ForSubscription, sub.ID)
 	if err != nil {

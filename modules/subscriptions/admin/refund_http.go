@@ -96,7 +96,8 @@ func (h handlers) replayRefund(ctx context.Context, id objectid.ID) (*lifecycle.
 }
 
 func (h handlers) replayRefundAt(ctx context.Context,
-	id objectid.ID) (*httpapi.Output[subscriptionRefundedBody], error) {
+	id objectid.ID,
+) (*httpapi.Output[subscriptionRefundedBody], error) {
 	r, err := h.service.replayRefund(ctx, id)
 	if err != nil {
 		return nil, err
@@ -125,7 +126,8 @@ type refundGWBInput struct {
 }
 
 func (h handlers) refundGWB(ctx context.Context,
-	in *refundGWBInput) (*httpapi.Output[subscriptionRefundedBody], error) {
+	in *refundGWBInput,
+) (*httpapi.Output[subscriptionRefundedBody], error) {
 	o := refundOrder{
 		paymentID: in.Body.PaymentIntentID, field: "payment_intent_id", amountAt: "amount", reason: in.Body.Reason,
 	}
@@ -153,7 +155,8 @@ type refundGWAInput struct {
 }
 
 func (h handlers) refundGWA(ctx context.Context,
-	in *refundGWAInput) (*httpapi.Output[subscriptionRefundedBody], error) {
+	in *refundGWAInput,
+) (*httpapi.Output[subscriptionRefundedBody], error) {
 	o := refundOrder{paymentID: in.Body.PaymentID, field: "payment_id", amountAt: "value", reason: in.Body.Reason}
 	if in.Body.Value != nil {
 		amount, err := money.Parse(string(in.Body.Value.raw))

@@ -65,11 +65,15 @@ func (s *Admin) stats(ctx context.Context) (allStatsBody, error) {
 			b.AverageSubscription = (b.MonthlyRevenue + b.Active/2) / b.Active
 		}
 	}
-	return allStatsBody{SubscriptionStats: *of["all"],
-		ByGateway: map[string]SubscriptionStats{"gwa": *of["gwa"], "gwb": *of["gwb"]}}, nil
+	return allStatsBody{
+		SubscriptionStats: *of["all"],
+		ByGateway:         map[string]SubscriptionStats{"gwa": *of["gwa"], "gwb": *of["gwb"]},
+	}, nil
 }
 
 func (b *SubscriptionStats) counter(status state.Status) *int64 {
-	return map[state.Status]*int64{state.Active: &b.Active, state.Suspended: &b.Suspended,
-		state.Cancelled: &b.Cancelled, state.Pending: &b.Pending, state.Expired: &b.Expired}[status]
+	return map[state.Status]*int64{
+		state.Active: &b.Active, state.Suspended: &b.Suspended,
+		state.Cancelled: &b.Cancelled, state.Pending: &b.Pending, state.Expired: &b.Expired,
+	}[status]
 }

@@ -47,7 +47,8 @@ func OpeningOfEnd(sub lifecycle.Row) intent.Opening {
 // Ends is the order to end at the gateway whatever of a subscription is to end there, or to
 // do what is given where nothing is.
 func (s *Calls) Ends(other func(context.Context, lifecycle.Row) error) *intent.Repeated {
-	return &intent.Repeated{Kind: intent.End, Intents: s.deps.Intents,
+	return &intent.Repeated{
+		Kind: intent.End, Intents: s.deps.Intents,
 		Do: func(ctx context.Context, r intent.Ref) error {
 			sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, r.Subject)
 			switch {
@@ -61,7 +62,8 @@ func (s *Calls) Ends(other func(context.Context, lifecycle.Row) error) *intent.R
 				return other(ctx, sub)
 			}
 			return nil
-		}}
+		},
+	}
 }
 
 // ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.

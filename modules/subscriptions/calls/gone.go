@@ -24,14 +24,16 @@ func goneRef(sub lifecycle.Row) intent.Ref {
 
 // ReadRunning reads the recurrence of a live subscription that was there once.
 func (s *Calls) ReadRunning(ctx context.Context, gateway gateway.Gateway,
-	sub lifecycle.Row) (gateway.RemoteSubscription, error) {
+	sub lifecycle.Row,
+) (gateway.RemoteSubscription, error) {
 	remote, err := gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 	return remote, s.FoundOnce(ctx, sub, err)
 }
 
 // ReadAuthorization reads the automatic PIX of a live subscription.
 func (s *Calls) ReadAuthorization(ctx context.Context, gateway gateway.Gateway,
-	sub lifecycle.Row) (gateway.PixAuthorization, error) {
+	sub lifecycle.Row,
+) (gateway.PixAuthorization, error) {
 	auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	return auth, s.FoundOnce(ctx, sub, err)
 }
@@ -106,7 +108,8 @@ func (s *Calls) perhapsGone(ctx context.Context, i intent.Intent) (sub lifecycle
 }
 
 func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row,
-	_ struct{}) (none struct{}, found bool, err error) {
+	_ struct{},
+) (none struct{}, found bool, err error) {
 	ctx = gateway.Background(ctx)
 	if lifecycle.RemoteID(sub) != "" {
 		_, err = gw.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
@@ -122,7 +125,8 @@ func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.
 // endGoneTx ends a subscription that is gone at its gateway, unless it has paid time
 // left, and has its id deleted there once more.
 func (s *Calls) endGoneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, _ intent.Outcome[struct{}],
-	_ intent.By) error {
+	_ intent.By,
+) error {
 	locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 	if err != nil || locked.Status.Ended() {
 		return err

@@ -37,7 +37,8 @@ type chargeOrder struct {
 // manual PIX, and makes one where there is none (docs/contract/subscriptions.md, Renewing). Unpaid it
 // changes nothing.
 func (s *Charges) renewPix(ctx context.Context,
-	customerID objectid.ID) (lifecycle.Row, lifecycle.RenewalCharge, error) {
+	customerID objectid.ID,
+) (lifecycle.Row, lifecycle.RenewalCharge, error) {
 	sub, err := s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
 		return lifecycle.Row{}, lifecycle.RenewalCharge{}, err
@@ -78,7 +79,8 @@ func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
 // locked subscription. While it is not known what the gateway made, the charge comes
 // without a code and its intent is open.
 func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOrder,
-	may func(lifecycle.Row) error) (lifecycle.RenewalCharge, error) {
+	may func(lifecycle.Row) error,
+) (lifecycle.RenewalCharge, error) {
 	charge, err := s.db.RenewalChargeGetOpenOf(ctx, s.deps.Pool,
 		subscriptionsdb.RenewalChargeGetOpenOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
 	if err == nil {
@@ -124,7 +126,8 @@ func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 
 // createIntent commits the order. Of two at once the second finds the first.
 func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Row, o chargeOrder,
-	may func(lifecycle.Row) error) (codeOrder, error) {
+	may func(lifecycle.Row) error,
+) (codeOrder, error) {
 	ctx = context.WithoutCancel(ctx)
 	code := codeOrder{sub: sub}
 	if _, err := s.deps.Payments.Gateway(sub.Gateway); err != nil {
@@ -199,7 +202,8 @@ func (s *Charges) runsOut(c lifecycle.RenewalCharge) bool {
 
 // keepCodeTx writes the gateway's code, and settles it if it is paid already.
 func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.RenewalCharge, made gateway.PixCharge,
-	by intent.By) error {
+	by intent.By,
+) error {
 	sub, err := s.deps.Store.LockTx(ctx, tx, charge.CustomerID, charge.SubscriptionID)
 	if err != nil {
 		return err
@@ -256,7 +260,8 @@ func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalChar
 // ApplyChargeTx applies an event about the payment of a renewal charge: it was made, or came
 // to nothing. The text is why it did nothing, "" when it did.
 func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, id objectid.ID,
-	e gateway.Event) (ignored gateway.Reason, err error) {
+	e gateway.Event,
+) (ignored gateway.Reason, err error) {
 	charge, err := s.db.RenewalChargeLock(ctx, tx, id)
 	if err != nil {
 		return "", err

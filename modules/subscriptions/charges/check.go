@@ -69,7 +69,8 @@ func (s *Charges) codeTerms(ctx context.Context, o codeOrder) (gateway.PixTerms,
 }
 
 func (s *Charges) makeCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
-	_ gateway.PixCharge) (gateway.PixCharge, error) {
+	_ gateway.PixCharge,
+) (gateway.PixCharge, error) {
 	terms, err := s.codeTerms(ctx, o)
 	if err != nil {
 		return gateway.PixCharge{}, err
@@ -78,7 +79,8 @@ func (s *Charges) makeCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
 }
 
 func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
-	_ gateway.PixCharge) (gateway.PixCharge, bool, error) {
+	_ gateway.PixCharge,
+) (gateway.PixCharge, bool, error) {
 	terms, err := s.codeTerms(ctx, o)
 	if err != nil {
 		return gateway.PixCharge{}, false, err
@@ -88,7 +90,8 @@ func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
 
 // settleCodeTx keeps the code that was made. Without one the order can no longer be paid.
 func (s *Charges) settleCodeTx(ctx context.Context, tx pgx.Tx, o *codeOrder, outcome intent.Outcome[gateway.PixCharge],
-	by intent.By) (err error) {
+	by intent.By,
+) (err error) {
 	if made, ok := outcome.(intent.Succeeded[gateway.PixCharge]); ok {
 		if err := s.keepCodeTx(ctx, tx, o.charge, made.Result, by); err != nil {
 			return fmt.Errorf("keep renewal charge %s: %w", o.charge.ID, err)

@@ -48,7 +48,8 @@ func (h Handlers) RenewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[re
 }
 
 func (s *Charges) renewPixOutput(ctx context.Context, sub lifecycle.Row,
-	c lifecycle.RenewalCharge) (*httpapi.Output[renewPixBody], error) {
+	c lifecycle.RenewalCharge,
+) (*httpapi.Output[renewPixBody], error) {
 	status := "PENDING"
 	if c.State == state.ChargePaid || c.State == state.ChargeUnapplied {
 		status = "CONFIRMED"

@@ -65,8 +65,10 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 		}
 		return CardOutcome{}, err
 	case settle.Declined:
-		return CardOutcome{Sub: c.Sub, PaymentStatus: string(gateway.RequiresPaymentMethod), declined: true,
-			Message: declinedMessage(outcome.Cause)}, err
+		return CardOutcome{
+			Sub: c.Sub, PaymentStatus: string(gateway.RequiresPaymentMethod), declined: true,
+			Message: declinedMessage(outcome.Cause),
+		}, err
 	case intent.NotKnown[settle.Made]:
 		return CardOutcome{Sub: c.Sub, PaymentStatus: string(gateway.OutcomeUnknown)}, err
 	case settle.Pending:

@@ -93,7 +93,8 @@ func (s *Checkout) DropWaiting(ctx context.Context, customerID objectid.ID) erro
 // it is read live, and the secret with which its payer authenticates is shown with
 // the current one.
 func (s *Checkout) ReadRenewal(ctx context.Context, sub, waiting lifecycle.Row,
-	failed error) (lifecycle.Row, string, error) {
+	failed error,
+) (lifecycle.Row, string, error) {
 	if failed != nil || !recovery.NeedsStatusCheck(waiting) {
 		return sub, "", failed
 	}

@@ -201,7 +201,8 @@ type request struct {
 
 // prepare checks everything that can be checked without the gateway.
 func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gateway.Name,
-	planID string) (request, error) {
+	planID string,
+) (request, error) {
 	var w request
 	plan, err := s.deps.Plans.SellablePlan(ctx, planID)
 	if err != nil {
@@ -262,7 +263,8 @@ func (s *Checkout) ensureGatewayCustomer(ctx context.Context, w *request) (err e
 
 // live is the customer's live subscription; ok is false when there is none.
 func (s *Checkout) live(ctx context.Context, db postgres.DB,
-	customerID objectid.ID) (sub lifecycle.Row, ok bool, err error) {
+	customerID objectid.ID,
+) (sub lifecycle.Row, ok bool, err error) {
 	sub, err = s.db.SubscriptionGetLive(ctx, db, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sub, false, nil
@@ -289,7 +291,8 @@ func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accou
 // moves once), has it made there, and settles what became of it. A client who
 // goes away meanwhile does not stop it half-way: the call follows what is committed.
 func (s *Checkout) start(ctx context.Context, w request,
-	card gateway.Instrument) (c recovery.FirstCall, outcome settle.Outcome, err error) {
+	card gateway.Instrument,
+) (c recovery.FirstCall, outcome settle.Outcome, err error) {
 	ctx = context.WithoutCancel(ctx)
 	c = recovery.FirstCall{Plan: w.plan, Payer: w.payer, Instrument: card, CallTime: s.callTimeOf(w)}
 	err = s.deps.Recovery.FirstCalls().Begin(ctx, &c, func(tx pgx.Tx) error {

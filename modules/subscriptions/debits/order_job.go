@@ -90,7 +90,8 @@ func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (o debitOrder, ov
 }
 
 func (s *Debits) orderDebit(ctx context.Context, gw gateway.Gateway, o debitOrder,
-	_ gateway.Payment) (gateway.Payment, error) {
+	_ gateway.Payment,
+) (gateway.Payment, error) {
 	terms, err := s.debitTerms(ctx, o.sub, o.debit)
 	if err != nil {
 		return gateway.Payment{}, err
@@ -103,7 +104,8 @@ func (s *Debits) orderDebit(ctx context.Context, gw gateway.Gateway, o debitOrde
 }
 
 func (s *Debits) findDebit(ctx context.Context, gw gateway.Gateway, o debitOrder,
-	_ gateway.Payment) (made gateway.Payment, found bool, err error) {
+	_ gateway.Payment,
+) (made gateway.Payment, found bool, err error) {
 	terms, err := s.debitTerms(ctx, o.sub, o.debit)
 	if err != nil {
 		return made, false, err
@@ -116,7 +118,8 @@ func (s *Debits) findDebit(ctx context.Context, gw gateway.Gateway, o debitOrder
 
 // stillNext has a debit ordered again while its cycle is still the next one.
 func (s *Debits) stillNext(_ context.Context, _ gateway.Gateway,
-	o debitOrder) (intent.Outcome[gateway.Payment], error) {
+	o debitOrder,
+) (intent.Outcome[gateway.Payment], error) {
 	if !s.debitDue(o.sub) || s.deps.Calendar.DateOf(*o.sub.NextBillingDate) != o.debit.Cycle {
 		return intent.Missing[gateway.Payment]{}, nil
 	}
@@ -127,7 +130,8 @@ func (s *Debits) stillNext(_ context.Context, _ gateway.Gateway,
 // any more. Of what the gateway refused the sweep sets about it again after a while, and
 // looks before it orders.
 func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, outcome intent.Outcome[gateway.Payment],
-	_ intent.By) error {
+	_ intent.By,
+) error {
 	if _, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID); err != nil {
 		return err
 	}
@@ -193,7 +197,8 @@ func (s *Debits) createIntentTx(ctx context.Context, tx pgx.Tx, o *debitOrder) e
 }
 
 func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row,
-	d subscriptionsdb.SubscriptionsDebit) (gateway.DebitTerms, error) {
+	d subscriptionsdb.SubscriptionsDebit,
+) (gateway.DebitTerms, error) {
 	plan, err := s.db.PlanGetByPlanID(ctx, s.deps.Pool, sub.PlanID)
 	if err != nil {
 		return gateway.DebitTerms{}, fmt.Errorf("read plan: %w", err)
@@ -209,7 +214,8 @@ func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row,
 
 // keepDebitTx keeps what was ordered.
 func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit,
-	made gateway.Payment) error {
+	made gateway.Payment,
+) error {
 	now := s.deps.Clock.Now()
 	if made.DueDate != nil {
 		d.DueDate = s.deps.Calendar.DateOf(*made.DueDate)

@@ -127,7 +127,8 @@ func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Row, p lifecy
 }
 
 func (s *Pauses) confirm(ctx context.Context, db postgres.DB, p lifecycle.CollectionPause,
-	by state.PauseAction) (n int64, err error) {
+	by state.PauseAction,
+) (n int64, err error) {
 	to, err := state.Pauses.Move(p.State, by)
 	if err != nil {
 		return 0, err
@@ -166,7 +167,8 @@ func CollectionOf(sub lifecycle.Row) gateway.Collection {
 // dropCharges removes what was made ahead and is not paid. The first day for which
 // there was a charge is kept before it goes: there collection begins again.
 func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row,
-	p lifecycle.CollectionPause) error {
+	p lifecycle.CollectionPause,
+) error {
 	for range MaxDropRounds {
 		open, err := gw.OpenCharges(ctx, CollectionOf(sub))
 		if err != nil {

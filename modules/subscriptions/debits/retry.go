@@ -64,7 +64,8 @@ func (s *Debits) InTime(day pgtype.Date) bool {
 // EndRetriesTx ends what of a cycle's retries the action finds; only that of a day, unless
 // it is the zero date. Why it ended is the action's reason, else what was told.
 func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, day pgtype.Date, by state.RetryAction,
-	reason string) error {
+	reason string,
+) error {
 	from, to := state.Retries.Of(by)
 	err := s.db.DebitRetryEnd(ctx, tx, subscriptionsdb.DebitRetryEndParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, FromStates: from, ToStates: to,
@@ -80,7 +81,8 @@ func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit,
 // by its PIX code. Older is true when a later cycle failed and is not paid: then the
 // money is booked, and says nothing of that cycle.
 func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
-	p gateway.Payment) (cycle *time.Time, older bool, err error) {
+	p gateway.Payment,
+) (cycle *time.Time, older bool, err error) {
 	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.ID)
 	if err != nil || !found {
 		return nil, false, err
@@ -147,7 +149,8 @@ func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Deb
 
 // RetriesOf are the next planned retry of a debit, and the one that is with the bank.
 func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB,
-	d lifecycle.Debit) (next, open *lifecycle.Retry, err error) {
+	d lifecycle.Debit,
+) (next, open *lifecycle.Retry, err error) {
 	all, err := s.db.DebitRetryList(ctx, db,
 		subscriptionsdb.DebitRetryListParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
 	if err != nil {
@@ -166,7 +169,8 @@ func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB,
 
 // EndRetry ends one retry and has the next one ordered.
 func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date,
-	by state.RetryAction, reason string) error {
+	by state.RetryAction, reason string,
+) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		if err := s.EndRetriesTx(ctx, tx, d, day, by, reason); err != nil {
 			return err
@@ -177,7 +181,8 @@ func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.De
 
 // DropRetries drops all retries of a debit that are still to come.
 func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, by state.RetryAction,
-	reason string) error {
+	reason string,
+) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, pgtype.Date{}, by, reason) })
 }
 
@@ -199,7 +204,8 @@ func (s *Debits) WithDebit(ctx context.Context, sub lifecycle.Row, f func(tx pgx
 // the payer pays the code of the same payment, which pays its period, and the
 // authorization stays. No code is shown while the bank may still take the money.
 func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Row,
-	paymentID string) (again bool, code gateway.PixCharge, paid bool, err error) {
+	paymentID string,
+) (again bool, code gateway.PixCharge, paid bool, err error) {
 	if !sub.PixAutomatic {
 		return false, code, false, nil
 	}

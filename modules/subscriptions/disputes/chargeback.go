@@ -18,7 +18,8 @@ import (
 // LatestOfChainTx is the latest payment that gave time to a subscription, or to what it has
 // renewed, and which of them it was made for; nil without one.
 func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx,
-	sub lifecycle.Row) (lifecycle.Row, *gateway.LedgerPayment, error) {
+	sub lifecycle.Row,
+) (lifecycle.Row, *gateway.LedgerPayment, error) {
 	chain, err := s.deps.Reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return sub, nil, err
@@ -35,7 +36,8 @@ func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx,
 // and under which id: what is neither refunded or requested, nor taken by another one.
 // 409 while one is open, and while a withdrawal has still to ask for the money.
 func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row,
-	paid gateway.LedgerPayment) (payment string, left money.Cents, err error) {
+	paid gateway.LedgerPayment,
+) (payment string, left money.Cents, err error) {
 	if err := s.deps.Payments.LockMoneyTx(ctx, tx, paid.Gateway, paid.Names()...); err != nil {
 		return "", 0, err
 	}
@@ -104,7 +106,8 @@ func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle
 // WithdrawDisputeTx withdraws a dispute of a payment of the subscription, or of those
 // that it followed by renewals, and answers which one's it is.
 func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
-	disputeID string) (disputed lifecycle.Row, withdrawn bool, err error) {
+	disputeID string,
+) (disputed lifecycle.Row, withdrawn bool, err error) {
 	chain, err := s.deps.Reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return lifecycle.Row{}, false, err

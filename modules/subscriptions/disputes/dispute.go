@@ -25,7 +25,8 @@ import (
 // and has it be collected again. Money that gave nobody anything is none of the
 // subscription's, which other money paid for: the ledger and the list have it.
 func (s *Disputes) ApplyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, changed payments.DisputeChange,
-	c lifecycle.Change) (gateway.Reason, error) {
+	c lifecycle.Change,
+) (gateway.Reason, error) {
 	won := changed.Closed && changed.State == gateway.DisputeWon
 	switch {
 	case changed.Unused && !(won && sub.HasChargeback): // which may be from before it was listed
@@ -116,7 +117,8 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 
 // winDisputeTx lifts the dispute from all that it held, unless another one holds them.
 func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time,
-	c lifecycle.Change) error {
+	c lifecycle.Change,
+) error {
 	c.Action = state.DisputeWon
 	return s.LiftAllTx(ctx, tx, sub, func(r *lifecycle.Row) error {
 		all, err := s.holdingDisputesOf(ctx, tx, *r)
@@ -130,7 +132,8 @@ func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 // LiftAllTx lifts from a subscription, and from those that followed it by renewals and
 // were held with it.
 func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	lift func(r *lifecycle.Row) error) error {
+	lift func(r *lifecycle.Row) error,
+) error {
 	renewals, err := s.db.SubscriptionLockRenewals(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("lock renewals: %w", err)
@@ -152,7 +155,8 @@ func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 // liftDisputeTx has a subscription be collected again, and opens it where it was the
 // dispute that closed it. Money that a withdrawal could not give back meanwhile goes back.
 func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time,
-	c lifecycle.Change) error {
+	c lifecycle.Change,
+) error {
 	if err := s.deps.Store.ResumeTx(ctx, tx, sub.ID, at); err != nil {
 		return err
 	}
@@ -191,7 +195,8 @@ func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub lifecycle
 // holdingDisputesOf are those of DisputesOf that concern the subscription: of money that
 // gave it time.
 func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB,
-	sub lifecycle.Row) ([]payments.Dispute, error) {
+	sub lifecycle.Row,
+) ([]payments.Dispute, error) {
 	all, err := s.DisputesOf(ctx, db, sub)
 	return slices.DeleteFunc(all, func(d payments.Dispute) bool { return d.Unused }), err
 }

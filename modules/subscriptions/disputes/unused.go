@@ -56,7 +56,8 @@ func (s *Disputes) shutAt(was state.Status, disputes []payments.Dispute) time.Ti
 }
 
 func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, disputes []payments.Dispute,
-	shut time.Time) error {
+	shut time.Time,
+) error {
 	paid, err := s.deps.Payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
@@ -164,7 +165,8 @@ const SlippedNote = "Charged while another payment of the subscription was dispu
 // PeriodOfTx is the period that a payment paid for. Reference is our id of a PIX code,
 // where it is not the subscription's.
 func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
-	p gateway.LedgerPayment) (begins, ends time.Time, reference objectid.ID, err error) {
+	p gateway.LedgerPayment,
+) (begins, ends time.Time, reference objectid.ID, err error) {
 	c, err := s.db.RenewalChargeGetByPayment(ctx, tx, subscriptionsdb.RenewalChargeGetByPaymentParams{
 		Gateway: p.Gateway, GatewayPaymentID: &p.Payment.ID,
 	})

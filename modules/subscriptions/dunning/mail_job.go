@@ -50,7 +50,8 @@ func (s *Dunning) MailDunning(ctx context.Context, id objectid.ID, paymentID str
 // MailDunningAfter is MailDunning, and takes the mail from whoever has had it in hand for
 // longer than claim.
 func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentID string, day int,
-	claim time.Duration) error {
+	claim time.Duration,
+) error {
 	now := s.deps.Clock.Now()
 	lost := now.Add(-claim)
 	m, err := s.db.DunningMailClaim(ctx, s.deps.Pool, subscriptionsdb.DunningMailClaimParams{

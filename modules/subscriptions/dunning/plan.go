@@ -47,7 +47,8 @@ func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, faile
 // DunAgainTx plans one more mail, for now, about a debit that failed before: the bank is
 // no longer asked, as the last mail said, and the mail holds the code that pays it.
 func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit,
-	failed *gateway.Payment) error {
+	failed *gateway.Payment,
+) error {
 	if s.deps.Mail == nil || d.FailedAt == nil {
 		return nil
 	}
@@ -66,7 +67,8 @@ func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 // planDunningTx plans the mail of a day after the failure; planned is false when that
 // day has one already.
 func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *gateway.Payment, day int,
-	due time.Time) (planned bool, err error) {
+	due time.Time,
+) (planned bool, err error) {
 	amount, now := int64(failed.Amount), s.deps.Clock.Now()
 	if amount == 0 { // a status event names the invoice alone
 		amount = sub.PriceCents * int64(sub.PeriodMonths)

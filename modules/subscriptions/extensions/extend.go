@@ -29,7 +29,8 @@ const HandOver = 24 * time.Hour
 // what is paid once the end of access. 409 for what has ended, and where the next
 // charge cannot be moved now.
 func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	to func(end time.Time) (time.Time, error)) error {
+	to func(end time.Time) (time.Time, error),
+) error {
 	if sub.Status.Ended() {
 		return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
 	}

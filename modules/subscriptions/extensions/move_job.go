@@ -131,7 +131,8 @@ func refusedForGood(err error) bool {
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
 // go first, and it is looked again until none is left that is due at another time.
 func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row,
-	move chargeMove) (gateway.RemoteSubscription, error) {
+	move chargeMove,
+) (gateway.RemoteSubscription, error) {
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
@@ -186,7 +187,8 @@ func (s *Extensions) chargesFrom(at time.Time, remote gateway.RemoteSubscription
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
 func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, by state.MoveAction,
-	remote *gateway.RemoteSubscription) error {
+	remote *gateway.RemoteSubscription,
+) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		sub, err := s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID)
 		if err != nil {
@@ -215,7 +217,8 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, mov
 
 // writeEndTx ends a move; none of one that was moved further on meanwhile.
 func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move chargeMove, by state.MoveAction,
-	refusal *string) (n int64, err error) {
+	refusal *string,
+) (n int64, err error) {
 	to, err := state.Moves.Move(move.State, by)
 	if err != nil {
 		return 0, err

@@ -22,7 +22,8 @@ type RenewalCharge = subscriptionsdb.SubscriptionsRenewalCharge
 // SaveChargeTx writes what an edit changes of a locked charge, if its state is still the one
 // that was read, as saveTx does of a subscription: errMoved when it is another.
 func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, as state.ChargeEdit,
-	edit func(c *RenewalCharge)) (RenewalCharge, error) {
+	edit func(c *RenewalCharge),
+) (RenewalCharge, error) {
 	before := c
 	edit(&c)
 	c.RegisterUpdateDate = s.deps.Clock.Now()

@@ -34,7 +34,8 @@ func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) err
 
 // turnOpenTx turns the subscription's pause that is not over; without one there is nothing to do.
 func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by state.PauseAction,
-	until *time.Time) error {
+	until *time.Time,
+) error {
 	open, err := s.db.PauseLockOpen(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -48,7 +49,8 @@ func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by st
 // TurnPauseTx turns a locked pause into another state and has it carried out, unless it
 // stays as it is. An action that the state does not permit is an error: the caller read another pause.
 func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p CollectionPause, by state.PauseAction, since time.Time,
-	until *time.Time) error {
+	until *time.Time,
+) error {
 	to, err := state.Pauses.Move(p.State, by)
 	if err != nil || to == p.State {
 		return err

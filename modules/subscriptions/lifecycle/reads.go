@@ -48,7 +48,8 @@ func (s *Reads) PausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (
 // IsEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
 // of a pause, which may come late.
 func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, remote gateway.RemoteSubscription,
-	at time.Time) (bool, error) {
+	at time.Time,
+) (bool, error) {
 	if !remote.Inactive {
 		return false, nil
 	}
@@ -139,7 +140,8 @@ func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Row, error
 
 // WaitingRenewal is the customer's renewal that waits; ok is false when there is none.
 func (s *Reads) WaitingRenewal(ctx context.Context, db postgres.DB,
-	customerID objectid.ID) (waiting Row, ok bool, err error) {
+	customerID objectid.ID,
+) (waiting Row, ok bool, err error) {
 	waiting, err = s.db.SubscriptionGetWaitingRenewal(ctx, db, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Row{}, false, nil

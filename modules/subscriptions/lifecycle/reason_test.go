@@ -3,10 +3,11 @@ package lifecycle
 import (
 	"flag"
 	"fmt"
-	"marquee/modules/subscriptions/state"
 	"os"
 	"strings"
 	"testing"
+
+	"marquee/modules/subscriptions/state"
 
 	"github.com/stretchr/testify/require"
 )

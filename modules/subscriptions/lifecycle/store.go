@@ -126,7 +126,8 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 // again names that admin. It also does what an end or a beginning brings with it: pauses, codes, the
 // customer's pointer, the renewal that waited. Of an account that was deleted there is none.
 func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state.Status, reason state.Reason,
-	c Change) error {
+	c Change,
+) error {
 	if c.Event != nil {
 		c.Actor = CallerID(ctx)
 	}
@@ -167,7 +168,8 @@ func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, 
 
 // EditEndingTx is EditTx, for an edit that may close the intent in another way.
 func (s *Store) EditEndingTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, end IntentEnd,
-	edit func(sub *Row)) error {
+	edit func(sub *Row),
+) error {
 	after := *sub
 	edit(&after)
 	saved, err := s.saveTx(ctx, tx, *sub, after, named{string(as), state.EditedBy(as)}, end)

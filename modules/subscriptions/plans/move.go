@@ -223,7 +223,8 @@ func (s *Plans) readMove(ctx context.Context, id objectid.ID) (o moveOrder, err 
 // changePrice makes the plan's price known and has the recurrence charge it; no plan: the
 // recurrence is gone.
 func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, o moveOrder,
-	_ *subscriptionsdb.Plan) (_ *subscriptionsdb.Plan, err error) {
+	_ *subscriptionsdb.Plan,
+) (_ *subscriptionsdb.Plan, err error) {
 	if o.sub.Status.Ended() {
 		return nil, nil
 	}
@@ -258,7 +259,8 @@ func judgeMove(o moveOrder, plan *subscriptionsdb.Plan) intent.Outcome[*subscrip
 // settleMoveTx writes what the gateway has confirmed. Who ended the subscription meanwhile
 // was faster.
 func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
-	outcome intent.Outcome[*subscriptionsdb.Plan], _ intent.By) error {
+	outcome intent.Outcome[*subscriptionsdb.Plan], _ intent.By,
+) error {
 	sub, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID)
 	if err != nil {
 		return err

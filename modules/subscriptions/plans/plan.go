@@ -27,12 +27,16 @@ var plans = resource.New(resource.Definition{
 	// Plans are a handful: a column and an index would not pay.
 	Search: "(platform.search_vector(ARRAY[t.name], 'A') || platform.search_vector(ARRAY[t.plan_id], 'B') || platform.search_vector(ARRAY[t.description], 'C'))",
 	Fields: []resource.Field{
-		{Name: "plan_id", Kind: query.String, Write: resource.Once, Doc: "Internal id used in subscribe payloads",
-			Rule: resource.Rule{Required: true, Pattern: `^[a-z0-9_-]{3,50}$`, Means: "3 to 50 of a-z, 0-9, _ and -"}},
+		{
+			Name: "plan_id", Kind: query.String, Write: resource.Once, Doc: "Internal id used in subscribe payloads",
+			Rule: resource.Rule{Required: true, Pattern: `^[a-z0-9_-]{3,50}$`, Means: "3 to 50 of a-z, 0-9, _ and -"},
+		},
 		{Name: "name", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 100}},
 		{Name: "description", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 1000}},
-		{Name: "amount", Column: "amount_cents", Kind: query.Int, Doc: "Price of a month in cents",
-			Rule: resource.Rule{Required: true, Min: resource.Limit(0), Max: resource.Limit(100_000_000)}},
+		{
+			Name: "amount", Column: "amount_cents", Kind: query.Int, Doc: "Price of a month in cents",
+			Rule: resource.Rule{Required: true, Min: resource.Limit(0), Max: resource.Limit(100_000_000)},
+		},
 		{Name: "interval_unit", Kind: query.String, Rule: resource.Rule{Default: "MONTH", Enum: []string{"MONTH"}}},
 		{Name: "trial_enabled", Kind: query.Bool, Rule: resource.Rule{Default: false}},
 		{
@@ -80,7 +84,8 @@ func (s *Plans) SellablePlan(ctx context.Context, planID string) (subscriptionsd
 // SyncPlan makes the plan's price known at gateway B if it is not, or if the
 // amount has changed since.
 func (s *Plans) SyncPlan(ctx context.Context, gateway gateway.Gateway,
-	p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
+	p subscriptionsdb.Plan,
+) (subscriptionsdb.Plan, error) {
 	if p.GwbPriceID != nil && p.GwbPriceAmountCents != nil && *p.GwbPriceAmountCents == p.AmountCents {
 		return p, nil
 	}
@@ -90,7 +95,8 @@ func (s *Plans) SyncPlan(ctx context.Context, gateway gateway.Gateway,
 // pushPlan asks gateway B for the plan's product and price, makes what is
 // missing there, and keeps the ids.
 func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway,
-	p subscriptionsdb.Plan) (subscriptionsdb.Plan, error) {
+	p subscriptionsdb.Plan,
+) (subscriptionsdb.Plan, error) {
 	terms := gateway.PlanTerms{
 		PlanID: p.PlanID, Name: p.Name, Amount: money.Cents(p.AmountCents), IntervalUnit: p.IntervalUnit,
 		ProductID: nullable.Value(p.GwbProductID), PriceID: nullable.Value(p.GwbPriceID),

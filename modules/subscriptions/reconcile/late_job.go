@@ -123,7 +123,8 @@ func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // finishConfirmation tells in the log of an event, which only had the gateway asked, what came of
 // it: why it changed nothing, "" when it was applied.
 func (s *Reconciler) finishConfirmation(ctx context.Context, gw gateway.Name, event string, id objectid.ID,
-	ignored gateway.Reason) error {
+	ignored gateway.Reason,
+) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		sub, err := s.db.SubscriptionGet(ctx, tx, id)
 		if err != nil {

@@ -40,7 +40,8 @@ func (ReconcileArgs) Kind() string { return "subscriptions_reconcile" }
 // ReconcileSilent reads the recurrences whose next payment should have been told by
 // now; of automatic PIX its debit and its authorization.
 func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOptions,
-	report *payments.ReconcileReport) error {
+	report *payments.ReconcileReport,
+) error {
 	now := s.deps.Clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-retries.OverdueAfter)
 	silent, err := s.db.SubscriptionListOverdue(ctx, s.deps.Pool,
@@ -81,7 +82,8 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 // reconcileOne reads a subscription at its gateway and writes what it finds, unless
 // the run is dry. Ended reports that it is gone there.
 func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
-	dryRun bool) (f payments.Finding, ended bool, err error) {
+	dryRun bool,
+) (f payments.Finding, ended bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.RemoteID(sub)}
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
@@ -90,7 +92,8 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
 	read := s.deps.Calls.ReadRunning
 	if dryRun {
 		read = func(ctx context.Context, gateway gateway.Gateway,
-			sub lifecycle.Row) (gateway.RemoteSubscription, error) {
+			sub lifecycle.Row,
+		) (gateway.RemoteSubscription, error) {
 			return gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
 		}
 	}

@@ -28,7 +28,8 @@ const (
 // ends with its period. When another was answered since before was read, nobody knows which the
 // gateway took last: it has to be read at once.
 func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, before lifecycle.Row,
-	sent bool) error {
+	sent bool,
+) error {
 	if !sent {
 		return nil
 	}
@@ -113,7 +114,8 @@ func (s *Reconciler) checkPeriodEnd(ctx context.Context, id objectid.ID) error {
 
 // agree writes what was read into the row, unless that has changed since before it.
 func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gateway.RemoteSubscription,
-	missing bool) (written bool, err error) {
+	missing bool,
+) (written bool, err error) {
 	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		sub, err := s.deps.Store.LockTx(ctx, tx, before.CustomerID, before.ID)
 		if err != nil {

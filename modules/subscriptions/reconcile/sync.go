@@ -46,7 +46,8 @@ func (s *Reconciler) SyncAuthorization(ctx context.Context, a webhooks.RefusedAr
 }
 
 func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Row,
-	a webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
+	a webhooks.RefusedArgs,
+) (ignored gateway.Reason, err error) {
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
 		return gateway.ReasonOtherSubscription, nil
 	}
@@ -74,7 +75,8 @@ func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Row,
 // syncRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
 func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row,
-	args webhooks.RefusedArgs) (ignored gateway.Reason, err error) {
+	args webhooks.RefusedArgs,
+) (ignored gateway.Reason, err error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
@@ -119,7 +121,8 @@ func (s *Reconciler) SyncRecurrence(ctx context.Context, a webhooks.RecurrenceAr
 }
 
 func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row,
-	a webhooks.RecurrenceArgs) (ignored gateway.Reason, err error) {
+	a webhooks.RecurrenceArgs,
+) (ignored gateway.Reason, err error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
@@ -163,7 +166,8 @@ func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row,
 
 // syncChargeDay learns on which day the recurrence charges next, as it was read.
 func (s *Reconciler) syncChargeDay(ctx context.Context, sub lifecycle.Row,
-	remote gateway.RemoteSubscription) (ignored gateway.Reason, err error) {
+	remote gateway.RemoteSubscription,
+) (ignored gateway.Reason, err error) {
 	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		switch {
@@ -257,7 +261,8 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub 
 // syncTx moves the subscription to what was read. Failures are not counted
 // here: the gateway tells each by an event.
 func (s *Reconciler) syncTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
-	remote gateway.RemoteSubscription) error {
+	remote gateway.RemoteSubscription,
+) error {
 	action, known := lifecycle.StatusActions[remote.Status]
 	if !known || action == state.GatewaySaysIncomplete {
 		return nil

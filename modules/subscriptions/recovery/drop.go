@@ -43,7 +43,8 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by state.Ac
 // dropAuthorization ends an automatic PIX that nobody consented to; one that has
 // just become active is settled instead.
 func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, by state.Action,
-	source state.Source) error {
+	source state.Source,
+) error {
 	auth, err := gw.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
 	if err != nil && !errors.Is(err, gateway.ErrMissing) {
 		return err

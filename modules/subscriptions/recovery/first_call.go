@@ -193,7 +193,8 @@ func (s *Recovery) judgeFirstMonth(c FirstCall, made settle.Made) settle.Outcome
 // has left at the gateway. Without it the month that was paid stays paid, and a look finds
 // it or has it made again. Declined there, the month is the last.
 func (s *Recovery) recurByToken(ctx context.Context, gw gateway.Gateway, c FirstCall,
-	made settle.Made) (settle.Made, error) {
+	made settle.Made,
+) (settle.Made, error) {
 	month := made.(settle.FirstMonth) //nolint:forcetypeassert // as the step before makes it
 	terms := s.deps.Calendar.TermsOf(c.Sub, c.Plan, c.Payer)
 	terms.Instrument = gateway.Instrument{CardToken: month.Charge.CardToken, RemoteIP: c.Instrument.RemoteIP}
@@ -216,7 +217,8 @@ func (s *Recovery) recurByToken(ctx context.Context, gw gateway.Gateway, c First
 // findRecurrenceBehind looks for the recurrence behind a first month. Where none may be
 // made, the month stands alone: whose money is disputed or back is charged no further.
 func (s *Recovery) findRecurrenceBehind(ctx context.Context, gw gateway.Gateway, c FirstCall,
-	made settle.Made) (settle.Made, bool, error) {
+	made settle.Made,
+) (settle.Made, bool, error) {
 	month := made.(settle.FirstMonth) //nolint:forcetypeassert // as the step before finds it
 	remote, found, err := gw.FindSubscription(gateway.Background(ctx), s.deps.Calendar.TermsOf(c.Sub, c.Plan, c.Payer))
 	if err != nil {
@@ -233,7 +235,8 @@ func (s *Recovery) findRecurrenceBehind(ctx context.Context, gw gateway.Gateway,
 // settleTx writes an outcome. What the payer was declined for may be left at the gateway;
 // the charge of a first month is told by its event, or the looks.
 func (s *Recovery) settleTx(ctx context.Context, tx pgx.Tx, c *FirstCall, outcome settle.Outcome,
-	by intent.By) (err error) {
+	by intent.By,
+) (err error) {
 	source := state.ByRecovery
 	if by == intent.ByResponse {
 		source, outcome = state.BySubscribe, asReplied(outcome)

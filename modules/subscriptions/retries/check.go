@@ -22,7 +22,8 @@ import (
 // CheckAutomatic asks about an automatic PIX whose cycle has begun without news: first
 // about its debit, then, unless that was paid, whether it is authorized at all.
 func (s *Retries) CheckAutomatic(ctx context.Context, sub lifecycle.Row,
-	dryRun bool) (f payments.Finding, found bool, err error) {
+	dryRun bool,
+) (f payments.Finding, found bool, err error) {
 	f, found, err = s.checkDebit(ctx, sub, dryRun)
 	if err != nil || found && f.Kind == payments.MissedPayment {
 		return f, found, err
@@ -37,7 +38,8 @@ func (s *Retries) CheckAutomatic(ctx context.Context, sub lifecycle.Row,
 // checkAuthorization reads the authorization and ends a subscription whose is over,
 // unless the run is dry: its debits are refused, and nothing else would end it.
 func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row,
-	dryRun bool) (f payments.Finding, over bool, err error) {
+	dryRun bool,
+) (f payments.Finding, over bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: nullable.Value(sub.GwaPixAuthID)}
 	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
@@ -75,7 +77,8 @@ func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row,
 // it is debited no more, and goes on giving access. Found is false where there is
 // nothing to be learned, such as a debit that is still to be ordered.
 func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Row,
-	dryRun bool) (f payments.Finding, found bool, err error) {
+	dryRun bool,
+) (f payments.Finding, found bool, err error) {
 	f = payments.Finding{Kind: payments.MissedFailure}
 	debit, err := s.db.DebitGet(ctx, s.deps.Pool,
 		subscriptionsdb.DebitGetParams{SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(*sub.NextBillingDate)})
@@ -108,7 +111,8 @@ func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Row,
 // debitAsEvent reads a debit and says what its present state means. Waiting: it falls
 // due only now, since its order came late.
 func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row,
-	debit subscriptionsdb.SubscriptionsDebit) (e gateway.Event, waiting bool, err error) {
+	debit subscriptionsdb.SubscriptionsDebit,
+) (e gateway.Event, waiting bool, err error) {
 	now := s.deps.Clock.Now()
 	e = gateway.Event{
 		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: now,

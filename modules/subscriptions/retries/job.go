@@ -34,14 +34,16 @@ func (s *Retries) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.D
 
 // Order is the order to take a debit again; its item is the cycle.
 func (s *Retries) Order() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.DebitRetry, Intents: s.deps.Intents,
+	return &intent.Repeated{
+		Kind: intent.DebitRetry, Intents: s.deps.Intents,
 		Do: func(ctx context.Context, r intent.Ref) error {
 			cycle, err := time.Parse(time.DateOnly, r.Item)
 			if err != nil {
 				return fmt.Errorf("cycle of a debit: %w", err)
 			}
 			return s.requestRetry(ctx, r.Subject, pgtype.Date{Time: cycle, Valid: true})
-		}}
+		},
+	}
 }
 
 // requestRetry orders the next planned retry of a debit, from the day before its day on.
@@ -110,7 +112,8 @@ func (s *Retries) collects(sub lifecycle.Row) bool {
 }
 
 func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, d lifecycle.Debit,
-	r lifecycle.Retry, refused gateway.PixOrder) error {
+	r lifecycle.Retry, refused gateway.PixOrder,
+) error {
 	claimed, err := s.claimRetry(ctx, sub, d, r)
 	if err != nil {
 		return err
@@ -138,7 +141,8 @@ func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecy
 // claimRetry commits that the retry is being ordered; claimed is false when somebody
 // else has it, or the subscription has moved on.
 func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit,
-	r lifecycle.Retry) (claimed bool, err error) {
+	r lifecycle.Retry,
+) (claimed bool, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || !s.collects(locked) || locked.CancelAtPeriodEnd || !s.deps.Debits.InTime(r.RetryDate) {
@@ -162,7 +166,8 @@ func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle
 }
 
 func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date,
-	order gateway.PixOrder) error {
+	order gateway.PixOrder,
+) error {
 	return s.deps.Debits.WithDebit(ctx, sub, func(tx pgx.Tx) error {
 		to, err := state.Retries.Move(state.RetryPlanned, state.RetryTaken)
 		if err != nil {
@@ -177,7 +182,8 @@ func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.
 
 // afterRetry ends one retry and goes on with the next.
 func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date,
-	by state.RetryAction, reason string) error {
+	by state.RetryAction, reason string,
+) error {
 	if err := s.deps.Debits.EndRetry(ctx, sub, d, day, by, reason); err != nil {
 		return err
 	}

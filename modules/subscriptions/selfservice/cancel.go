@@ -26,7 +26,8 @@ import (
 // nobody has its code, and what may have been made is ended once it is known. The text says what paid time is thrown
 // away, "" for none.
 func (s *SelfService) cancel(ctx context.Context, customerID objectid.ID,
-	only gateway.Name) (lifecycle.Row, string, error) {
+	only gateway.Name,
+) (lifecycle.Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
 		return lifecycle.Row{}, "", err
@@ -99,7 +100,8 @@ func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecy
 // gateway is asked at once too; when it does not answer, the job goes on. The text
 // says what paid time is thrown away.
 func (s *SelfService) cancelNow(ctx context.Context, sub lifecycle.Row,
-	c lifecycle.Change) (lifecycle.Row, string, error) {
+	c lifecycle.Change,
+) (lifecycle.Row, string, error) {
 	sub, givenUp, err := s.cancelHere(ctx, sub, c)
 	if err != nil {
 		return lifecycle.Row{}, "", err
@@ -110,7 +112,8 @@ func (s *SelfService) cancelNow(ctx context.Context, sub lifecycle.Row,
 
 // cancelHere ends a subscription here, and by job at its gateway.
 func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row,
-	c lifecycle.Change) (lifecycle.Row, string, error) {
+	c lifecycle.Change,
+) (lifecycle.Row, string, error) {
 	var paid *time.Time
 	wasPaid := false
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
@@ -158,7 +161,8 @@ func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row,
 // 409 when nothing is paid; with anyPeriod not while gateway B has a period, paid or
 // not, that can end.
 func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only gateway.Name,
-	anyPeriod bool) (lifecycle.Row, error) {
+	anyPeriod bool,
+) (lifecycle.Row, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
 		return lifecycle.Row{}, err

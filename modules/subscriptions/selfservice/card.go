@@ -21,7 +21,8 @@ import (
 // card is refused. At gateway B, what a failed renewal left open is then paid with
 // it; the text tells how that went.
 func (s *SelfService) changeCard(ctx context.Context, customerID objectid.ID, name gateway.Name,
-	card gateway.Instrument) (lifecycle.Row, string, error) {
+	card gateway.Instrument,
+) (lifecycle.Row, string, error) {
 	sub, err := s.currentAt(ctx, customerID, name)
 	if err != nil {
 		return lifecycle.Row{}, "", err
@@ -104,7 +105,8 @@ func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment
 		},
 		Steps: []intent.Step[invoice, *gateway.Payment]{{Call: payInvoice}},
 		SettleTx: func(ctx context.Context, tx pgx.Tx, i *invoice, outcome intent.Outcome[*gateway.Payment],
-			by intent.By) (err error) {
+			by intent.By,
+		) (err error) {
 			paid, ok := outcome.(intent.Succeeded[*gateway.Payment])
 			if !ok || !isPaid(paid.Result) {
 				return nil

@@ -43,7 +43,8 @@ func (*cancelInput) Resolve(ctx huma.Context) []error {
 
 // CancelCustomerSubscription is DELETE /customers/me/subscription.
 func (h Handlers) CancelCustomerSubscription(ctx context.Context,
-	in *cancelInput) (*httpapi.Output[subscriptionCancelledBody], error) {
+	in *cancelInput,
+) (*httpapi.Output[subscriptionCancelledBody], error) {
 	sub, message, err := h.cancel(ctx, in, "")
 	if err != nil {
 		return nil, err

@@ -29,7 +29,8 @@ import (
 // live and resolved (docs/contract/subscriptions.md, The customer's own). The client secret is there while the payer
 // has to authenticate.
 func (s *SelfService) readPending(ctx context.Context, customerID objectid.ID,
-	at gateway.Name) (sub lifecycle.Row, clientSecret string, err error) {
+	at gateway.Name,
+) (sub lifecycle.Row, clientSecret string, err error) {
 	sub, err = s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
 		return lifecycle.Row{}, "", err

@@ -22,7 +22,8 @@ import (
 // transaction that follows the gateway's word. 409 when the gateway refuses; other
 // errors of the gateway are as it gave them.
 func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Row,
-	write func(tx pgx.Tx, locked *lifecycle.Row) error) error {
+	write func(tx pgx.Tx, locked *lifecycle.Row) error,
+) error {
 	if sub.GwbSubscriptionID != nil {
 		_, err := s.deps.Calls.SetPeriodEnd(ctx, sub, false)
 		var rejected *gateway.Rejected

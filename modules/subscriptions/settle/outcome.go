@@ -80,7 +80,8 @@ func recurrenceOf(made Made) *gateway.RemoteSubscription {
 
 // Settle writes what a gateway reports outside of the subscription's own call.
 func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.Source,
-	outcome Outcome) (settled lifecycle.Row, err error) {
+	outcome Outcome,
+) (settled lifecycle.Row, err error) {
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.
 	ctx = context.WithoutCancel(ctx)
@@ -93,7 +94,8 @@ func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.So
 
 // SettleTx locks the subscription and writes an outcome into it.
 func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, source state.Source,
-	outcome Outcome) (lifecycle.Row, error) {
+	outcome Outcome,
+) (lifecycle.Row, error) {
 	settled, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 	ended := err == nil && settled.Status.Ended()
 	if err == nil {
@@ -109,7 +111,8 @@ func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, so
 }
 
 func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
-	outcome Outcome) error {
+	outcome Outcome,
+) error {
 	switch outcome := outcome.(type) {
 	case Succeeded:
 		if err := s.recordMadeTx(ctx, tx, sub, outcome.Result, false); err != nil {
@@ -181,7 +184,8 @@ func (s *Settler) recordMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 
 // settleMadeTx does what follows from it.
 func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made,
-	open bool) error {
+	open bool,
+) error {
 	switch made := made.(type) {
 	case Code:
 		if made.Payment.Status != gateway.PaymentStatusSettled {
@@ -230,7 +234,8 @@ func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 // charge runs after the call, so only a trial is active at once; the rest is
 // told by webhook, or by a look when that one is lost.
 func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
-	remote *gateway.RemoteSubscription) error {
+	remote *gateway.RemoteSubscription,
+) error {
 	if !lifecycle.Running(remote.Status) {
 		return nil
 	}
@@ -265,7 +270,8 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // settleAuthorizationTx writes the state in which an authorization was found.
 func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
-	auth *gateway.PixAuthorization) error {
+	auth *gateway.PixAuthorization,
+) error {
 	c := lifecycle.Change{Source: source}
 	switch auth.Status {
 	case gateway.AuthorizationStatusActive:
@@ -290,7 +296,8 @@ func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lif
 
 // AuthorizeTx activates an automatic PIX that the payer has authorized.
 func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change,
-	a *gateway.PixAuthorization) error {
+	a *gateway.PixAuthorization,
+) error {
 	now, edit := s.deps.Clock.Now(), c.Edit
 	c.Edit = func(r *lifecycle.Row) {
 		if edit != nil {
@@ -315,7 +322,8 @@ const NoAddress = "127.0.0.1"
 // settleFirstMonthTx writes what a look found: the first month is paid, with a recurrence
 // behind it or not, or it is open whether there is one.
 func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
-	m FirstMonth, open bool) error {
+	m FirstMonth, open bool,
+) error {
 	paid := m.Charge.Payment.Status == gateway.PaymentStatusSettled
 	if open && !paid {
 		return nil

@@ -24,7 +24,8 @@ import (
 // unapplied payments, from which it is refunded by itself, and ends at the gateway
 // what went on charging.
 func (s *Settler) ListUnappliedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment, note string,
-	automatic bool) error {
+	automatic bool,
+) error {
 	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedLate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note, Automatic: automatic,
@@ -69,7 +70,8 @@ func (s *Settler) listByRuleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 // was not open yet ends here, as nothing is to open it any more; what runs is ended by
 // the deletion.
 func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	p Payment) (refunded bool, err error) {
+	p Payment,
+) (refunded bool, err error) {
 	deleted, err := s.deps.Accounts.CustomerDeletedAt(ctx, tx, sub.CustomerID)
 	if err != nil || deleted == nil || paidBeforeDeletion(*sub, p, *deleted, s.deps.Config.Zone) {
 		return false, err
@@ -206,7 +208,8 @@ func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // manual PIX is lengthened by each payment. What is read live has to tell its
 // authorization itself: of an event's word it is not known who sent it.
 func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
-	p gateway.Payment) (bool, error) {
+	p gateway.Payment,
+) (bool, error) {
 	switch {
 	case lifecycle.PaysOnce(sub):
 		return false, nil
@@ -290,8 +293,10 @@ func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 		return false, err
 	}
 	return true, s.InsertLateTx(ctx, tx,
-		LateMoneyArgs{SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event),
-			SettledAt: p.SettledAt}, time.Time{})
+		LateMoneyArgs{
+			SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event),
+			SettledAt: p.SettledAt,
+		}, time.Time{})
 }
 
 // isBeforeMoveTx reports whether a card was charged for a period that lies before the end

@@ -64,8 +64,11 @@ func table() string {
 func reasons(by state.Action) string {
 	var all []string
 	for _, k := range []state.Known{
-		{Status: state.Active}, {Status: state.Pending}, {Status: state.Active, CancelAtPeriodEnd: true},
-		{Status: state.Active, PaymentFailures: 1}, {Status: state.Active, HasChargeback: true},
+		{Status: state.Active},
+		{Status: state.Pending},
+		{Status: state.Active, CancelAtPeriodEnd: true},
+		{Status: state.Active, PaymentFailures: 1},
+		{Status: state.Active, HasChargeback: true},
 	} {
 		reason := "`" + string(state.ReasonFor(by, k)) + "`"
 		if reason != "``" && !strings.Contains(strings.Join(all, " "), reason) {

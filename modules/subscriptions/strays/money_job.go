@@ -152,7 +152,8 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 // listForeignTx takes money of the customer of a subscription into the ledger and onto
 // the list, unless it is that of a recurrence which some row owns by now.
 func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, a StrayMoneyArgs,
-	p gateway.Payment) error {
+	p gateway.Payment,
+) error {
 	known, err := s.deps.Payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err
@@ -196,7 +197,8 @@ func (s *Strays) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) e
 // ofGatewayCustomer finds whose customer a gateway's is: "" when it is nobody's of ours.
 // Sub is their newest subscription there, nil of who has bought nothing but tickets.
 func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	gatewayID string) (sub *lifecycle.Row, customer objectid.ID, err error) {
+	gatewayID string,
+) (sub *lifecycle.Row, customer objectid.ID, err error) {
 	found, err := s.db.SubscriptionGetOfGatewayCustomer(ctx, db, subscriptionsdb.SubscriptionGetOfGatewayCustomerParams{
 		Gateway: gateway, GatewayCustomerID: gatewayID,
 	})
@@ -217,7 +219,8 @@ func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway 
 // lost, and goes back by itself; about all else people decide, since it may be what they
 // have bought of somebody else there. The recurrence ends when its money goes back.
 func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs,
-	p gateway.Payment) error {
+	p gateway.Payment,
+) error {
 	known, err := s.deps.Payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
 		return err

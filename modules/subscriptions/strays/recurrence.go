@@ -236,7 +236,8 @@ func (s *Strays) notifyStrays(ctx context.Context, waiting []strayRecurrence) er
 // ReconcileStrays lists the recurrences that name one of our ids but belong to no row;
 // a run that is not dry ends those that do not wait for a confirmation.
 func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOptions,
-	report *payments.ReconcileReport) error {
+	report *payments.ReconcileReport,
+) error {
 	before, err := s.db.StrayRecurrenceListOpen(ctx, s.deps.Pool)
 	if err != nil {
 		return fmt.Errorf("list stray recurrences: %w", err)

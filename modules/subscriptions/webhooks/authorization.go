@@ -18,7 +18,8 @@ import (
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
 // before or after the payment of the first code: whichever is first opens.
 func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	authorization gateway.PixAuthorization) (gateway.Reason, error) {
+	authorization gateway.PixAuthorization,
+) (gateway.Reason, error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
@@ -46,7 +47,8 @@ func teaches(sub lifecycle.Row, a gateway.PixAuthorization) bool {
 // older than what made the authorization active: the gateway is asked first, by job, and
 // says which end it is.
 func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	authorization gateway.PixAuthorization) (gateway.Reason, error) {
+	authorization gateway.PixAuthorization,
+) (gateway.Reason, error) {
 	cancelled := authorization.Status == gateway.AuthorizationStatusCancelled
 	switch {
 	case sub.Status.Ended():
@@ -66,7 +68,8 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifec
 
 // UnauthorizeTx ends a subscription with its authorization.
 func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action,
-	event string) error {
+	event string,
+) error {
 	now := s.deps.Clock.Now()
 	c := lifecycle.Change{Action: action, Source: state.ByWebhook, Event: &event, Edit: func(r *lifecycle.Row) {
 		r.GatewayEndedAt = &now

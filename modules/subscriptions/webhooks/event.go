@@ -42,8 +42,10 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		}
 	}
 	if other, err := s.locator.repeatOthersTx(ctx, tx, sub, e); err != nil || other {
-		return gateway.Result{Status: gateway.ResultIgnored, SubscriptionID: &sub.ID,
-			NewStatus: new(string(sub.Status)), Reason: gateway.ReasonOthersPayment}, err
+		return gateway.Result{
+			Status: gateway.ResultIgnored, SubscriptionID: &sub.ID,
+			NewStatus: new(string(sub.Status)), Reason: gateway.ReasonOthersPayment,
+		}, err
 	}
 	stray, err := s.locator.strayTx(ctx, tx, sub, e)
 	if err != nil || stray.waiting {
@@ -119,7 +121,8 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifec
 
 // LocateRemote finds the subscription by the gateway's id of its recurrence.
 func (s *Locator) LocateRemote(ctx context.Context, db postgres.DB, gw gateway.Name,
-	recurrence string) (lifecycle.Row, error) {
+	recurrence string,
+) (lifecycle.Row, error) {
 	if recurrence == "" {
 		return lifecycle.Row{}, pgx.ErrNoRows
 	}
@@ -209,7 +212,8 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 // it is believed to be of another recurrence, authorization or gateway, or teaches the
 // subscription its recurrence.
 func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray,
-	e gateway.Event) (bool, error) {
+	e gateway.Event,
+) (bool, error) {
 	teaches := e.SubscriptionID != "" && lifecycle.RemoteID(sub) == ""
 	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled || e.IsProof() || why.reason == "" && !teaches {
@@ -244,7 +248,8 @@ func isMatchedByID(sub lifecycle.Row, e gateway.Event) bool {
 // applyToTx applies an event to the subscription that it was found to be of, or to the code
 // for a further period that its payment is of.
 func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	e gateway.Event) (ignored gateway.Reason, err error) {
+	e gateway.Event,
+) (ignored gateway.Reason, err error) {
 	switch e.Payload.(type) {
 	case gateway.RefundChange, gateway.DisputeChange:
 		if err := s.bookTakenBackTx(ctx, tx, sub, &e); err != nil {
@@ -277,7 +282,8 @@ func (s *Locator) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event)
 // applyOneTx does what each kind of event does to the subscription it is about, which is
 // locked. The text is why it did nothing, "" when it did.
 func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	e gateway.Event) (ignored gateway.Reason, err error) {
+	e gateway.Event,
+) (ignored gateway.Reason, err error) {
 	switch payload := e.Payload.(type) {
 	case gateway.SettledPayment:
 		return s.applyPaymentTx(ctx, tx, sub, e, payload.Payment)
@@ -308,7 +314,8 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
 func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	p gateway.Payment) (gateway.Reason, error) {
+	p gateway.Payment,
+) (gateway.Reason, error) {
 	adopted, err := s.locator.adoptTx(ctx, tx, sub, e)
 	if err != nil {
 		return "", err
@@ -347,7 +354,8 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // adoptTx keeps the gateway's subscription id when an event tells it first.
 func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	e gateway.Event) (adopted bool, err error) {
+	e gateway.Event,
+) (adopted bool, err error) {
 	if e.SubscriptionID == "" || lifecycle.RemoteID(*sub) != "" {
 		return false, nil
 	}
@@ -362,7 +370,8 @@ func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
 // paid before another one failed, and so says nothing about that one.
 func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
-	p gateway.Payment) (bool, error) {
+	p gateway.Payment,
+) (bool, error) {
 	status := sub.Status
 	if p.InvoiceID == "" || p.Amount == 0 || status != state.Active && status != state.Suspended {
 		return false, nil

@@ -25,7 +25,8 @@ import (
 // the answer to the customer and is none of a row of failures; neither is that of an
 // invoice that has been paid since.
 func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	f gateway.FailedPayment) (gateway.Reason, error) {
+	f gateway.FailedPayment,
+) (gateway.Reason, error) {
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
@@ -87,7 +88,8 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // suspendLateTx suspends, once its period has begun, for a debit that the payer took
 // back before it, and that reached the limit: until then access was paid.
 func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	paymentID string) error {
+	paymentID string,
+) error {
 	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, *sub, paymentID)
 	if err != nil || !found || d.FailedAt == nil || d.PaidAt != nil {
 		return err
@@ -104,7 +106,8 @@ func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 
 // failTx counts a failed payment, which may not be known; the one that reaches the limit suspends.
 func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	failed *gateway.Payment) error {
+	failed *gateway.Payment,
+) error {
 	paymentID := ""
 	if failed != nil {
 		paymentID = failed.ID
@@ -122,13 +125,15 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 		action = state.PaymentFailsTooOften
 	}
 	_, err = s.deps.Store.MoveTx(ctx, tx, sub,
-		lifecycle.Change{Action: action, Source: settle.SourceOf(e), Event: settle.EventOf(e),
+		lifecycle.Change{
+			Action: action, Source: settle.SourceOf(e), Event: settle.EventOf(e),
 			Edit: func(r *lifecycle.Row) {
 				r.PaymentFailures++
 				if next != nil {
 					r.NextBillingDate = next
 				}
-			}})
+			},
+		})
 	if err != nil {
 		return err
 	}
@@ -180,7 +185,8 @@ func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 // applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
 // that waits for this very payment is given up.
 func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	p gateway.Payment) (gateway.Reason, error) {
+	p gateway.Payment,
+) (gateway.Reason, error) {
 	switch {
 	case sub.Status.Ended():
 		return gateway.ReasonEnded, nil
@@ -203,7 +209,8 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
 func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	p gateway.Payment) (gateway.Reason, error) {
+	p gateway.Payment,
+) (gateway.Reason, error) {
 	if sub.Status.Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
 		return gateway.ReasonNoConsequence, nil
 	}
@@ -224,7 +231,8 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // gone; nil when the payment is no debit. Without it the debits would stop at the first
 // that nobody paid.
 func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
-	paymentID string) (*time.Time, error) {
+	paymentID string,
+) (*time.Time, error) {
 	if !sub.PixAutomatic || paymentID == "" {
 		return nil, nil //nolint:nilnil // nil is the answer: no debit
 	}
@@ -240,7 +248,8 @@ func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // debit, which nobody will pay. Moved is false when they have gone on already, and
 // when the payment is no debit.
 func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	paymentID string) (moved bool, err error) {
+	paymentID string,
+) (moved bool, err error) {
 	next, err := s.cycleAfterTx(ctx, tx, *sub, paymentID)
 	if err != nil || next == nil || sub.NextBillingDate != nil && !next.After(*sub.NextBillingDate) {
 		return false, err

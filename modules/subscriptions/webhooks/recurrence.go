@@ -19,7 +19,8 @@ import (
 // are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
 // ours, which changes nothing.
 func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	remote gateway.RemoteSubscription) (gateway.Reason, error) {
+	remote gateway.RemoteSubscription,
+) (gateway.Reason, error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
@@ -42,7 +43,8 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 // applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
 func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	remote gateway.RemoteSubscription) (gateway.Reason, error) {
+	remote gateway.RemoteSubscription,
+) (gateway.Reason, error) {
 	switch {
 	case sub.Status.Ended():
 		return gateway.ReasonEnded, nil
@@ -97,7 +99,8 @@ func (s *Applier) queueRecurrenceCheckTx(ctx context.Context, tx pgx.Tx, sub *li
 // are collected all the same: it is deleted, which takes them away. What only an event says
 // has ended is read first, and ended where it runs: the event may be of another environment.
 func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change,
-	remote gateway.RemoteSubscription) error {
+	remote gateway.RemoteSubscription,
+) error {
 	now := s.deps.Clock.Now()
 	traits := lifecycle.TraitsOf(*sub)
 	proven := c.Source == state.ByWebhook && traits.SignsEvents

@@ -16,7 +16,8 @@ import (
 
 // applyStatusTx: customer.subscription.created and .updated.
 func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	change gateway.SubscriptionChange) (gateway.Reason, error) {
+	change gateway.SubscriptionChange,
+) (gateway.Reason, error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
@@ -47,7 +48,8 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 
 // moveByStatusTx does what the gateway's newest word asks for.
 func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action,
-	e gateway.Event, remote gateway.RemoteSubscription) (gateway.Reason, error) {
+	e gateway.Event, remote gateway.RemoteSubscription,
+) (gateway.Reason, error) {
 	if action == state.GatewaySaysExpired && sub.IntentOpen {
 		action = state.PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
 	}
@@ -115,7 +117,8 @@ func paidAlready(sub lifecycle.Row, latest *gateway.Payment) bool {
 }
 
 func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time,
-	e gateway.Event, remote gateway.RemoteSubscription) error {
+	e gateway.Event, remote gateway.RemoteSubscription,
+) error {
 	if counts && sub.Status != state.Pending {
 		if err := s.failTx(ctx, tx, sub, e, remote.LatestPayment); err != nil {
 			return err
@@ -129,7 +132,8 @@ func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // a failed renewal sends this event and invoice.payment_failed, and counts once,
 // whichever comes first. Without an open invoice it counts when it suspends.
 func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
-	latest *gateway.Payment) (bool, error) {
+	latest *gateway.Payment,
+) (bool, error) {
 	if latest == nil || latest.ID == "" || latest.ID == nullable.Value(sub.LastPaidInvoiceID) {
 		return sub.Status != state.Suspended, nil
 	}
@@ -143,7 +147,8 @@ func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e 
 // end means access until then; taken back, the recurrence runs on. Of a period that an
 // extension is about to lengthen it still tells the old end.
 func (s *Applier) applyStatusDates(r *lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription,
-	extended *time.Time) {
+	extended *time.Time,
+) {
 	recordEvent(r, e)
 	s.deps.Calendar.SetRemote(r, &remote)
 	s.SetPeriodEnd(r, &remote, extended)

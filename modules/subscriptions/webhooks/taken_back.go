@@ -20,7 +20,8 @@ import (
 
 // applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
 func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	report gateway.DisputeReport) (gateway.Reason, error) {
+	report gateway.DisputeReport,
+) (gateway.Reason, error) {
 	changed, err := s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: report,
 	})
@@ -35,7 +36,8 @@ func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // have been booked meanwhile, or been made another subscription's (/extend), which is locked
 // then.
 func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
-	e *gateway.Event) (lifecycle.Row, error) {
+	e *gateway.Event,
+) (lifecycle.Row, error) {
 	before, id := e.Known, ofPayment(*e)
 	if before != nil {
 		id = before.Payment.ID
@@ -110,7 +112,8 @@ func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 // row's total follows from it. What the payer's bank took back of a PIX in part
 // suspends nobody: people see it on the list of unapplied payments.
 func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	report gateway.RefundReport) (gateway.Reason, error) {
+	report gateway.RefundReport,
+) (gateway.Reason, error) {
 	record := payments.RefundRecord{
 		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: report,
 		Payment: paymentOf(e),
@@ -147,7 +150,8 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 // of a database lost that: a refund which bears the mark of ours says at the gateway that it
 // was one. Of renewals the one that goes on ends.
 func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	restored []payments.Refund) error {
+	restored []payments.Refund,
+) error {
 	lost := func(r payments.Refund) bool {
 		return r.Reason == lifecycle.WithdrawalReason && r.Status != gateway.RefundStatusFailed
 	}

@@ -271,7 +271,8 @@ func belongsToCaller(r payments.Refund) bool {
 
 // paidAndGiven are the payments of a subscription and the refunds of them.
 func (s *Withdrawals) paidAndGiven(ctx context.Context,
-	id objectid.ID) ([]gateway.LedgerPayment, []payments.Refund, error) {
+	id objectid.ID,
+) ([]gateway.LedgerPayment, []payments.Refund, error) {
 	paid, err := s.deps.Payments.PaymentsOf(ctx, s.deps.Pool, gateway.ForSubscription, id)
 	if err != nil {
 		return nil, nil, err
@@ -332,7 +333,8 @@ func (s *Withdrawals) giveBackAll(ctx context.Context, sub lifecycle.Row) error 
 // taken the refund on, is left to people. Gateway A refuses a refund beside another that
 // is under way: once it has, the rest waits for the end of that one.
 func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment,
-	given []payments.Refund, left money.Cents) error {
+	given []payments.Refund, left money.Cents,
+) error {
 	beside, refused := false, false
 	for _, r := range given {
 		if !disputes.IsOne(p.Payment, []string{r.PaymentID}) {
@@ -368,7 +370,8 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 }
 
 func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment, left money.Cents,
-	note string) error {
+	note string,
+) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,

@@ -86,7 +86,9 @@ const (
 
 func (w request) placesOf() [4]subject {
 	return [4]subject{
-		{byCustomer, w.customer.ID.String()}, {byTaxID, string(w.holder.taxID)}, {byEmail, string(w.holder.email)},
+		{byCustomer, w.customer.ID.String()},
+		{byTaxID, string(w.holder.taxID)},
+		{byEmail, string(w.holder.email)},
 		{byAddress, string(w.holder.address)},
 	}
 }

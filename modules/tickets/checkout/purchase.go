@@ -245,7 +245,8 @@ func (s *Checkout) customerOf(ctx context.Context, p purchase, free bool) (accou
 // a customer there twice moves no money. What guests say of themselves is not written into an
 // account that was there before; the gateway gets it where the account has none.
 func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.Customer,
-	b *Buyer) (gateway.Payer, error) {
+	b *Buyer,
+) (gateway.Payer, error) {
 	p := gateway.Payer{
 		CustomerID: c.ID, GatewayID: c.GatewayCustomerIDs[string(gw.Name())], Name: events.NameOf(c), Email: c.Email,
 		Phone: c.Phone, TaxID: c.TaxID,
@@ -337,14 +338,16 @@ type orderPaymentBody struct {
 // Schema is the object, or null for a free event; in place, since a reference
 // cannot be null.
 func (orderPaymentBody) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Nullable: true, Required: []string{"id", "status", "billing_type"},
+	return &huma.Schema{
+		Type: huma.TypeObject, Nullable: true, Required: []string{"id", "status", "billing_type"},
 		Properties: map[string]*huma.Schema{
 			"id": {
 				Type: huma.TypeString, Nullable: true, Description: "The gateway's; null while its answer is awaited",
 			},
 			"status":       {Type: huma.TypeString, Enum: []any{orders.StatusConfirmed, orders.StatusPending}},
 			"billing_type": {Type: huma.TypeString, Enum: []any{"CREDIT_CARD", "PIX"}},
-		}}
+		},
+	}
 }
 
 type purchaseBody struct {

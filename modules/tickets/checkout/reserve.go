@@ -266,7 +266,8 @@ func (s *Checkout) holdUntil(e events.Event, method gateway.Method, now time.Tim
 
 // writeTx inserts the orders that have places, with their tickets.
 func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, requests []request,
-	results []reservation) error {
+	results []reservation,
+) error {
 	p := ticketsdb.OrderReserveParams{
 		EventID: e.ID.String(), UnitPriceCents: priceOf(e), Title: e.Title, Now: s.deps.Clock.Now(),
 	}

@@ -144,7 +144,8 @@ func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason
 // useTicket runs the compare-and-set that uses a ticket, for the audit trail to
 // tell of.
 func (s *Door) useTicket(ctx context.Context, id objectid.ID,
-	use func(tx pgx.Tx) (events.Ticket, error)) (t events.Ticket, err error) {
+	use func(tx pgx.Tx) (events.Ticket, error),
+) (t events.Ticket, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		return events.Tickets.AuditTx(ctx, tx, []objectid.ID{id}, func() error {
 			t, err = use(tx)

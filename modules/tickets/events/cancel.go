@@ -22,7 +22,8 @@ const (
 // CancelTx calls a locked event off: its sale is closed, and its holders are written why.
 // Refund is RefundAll or RefundOnRequest, until bounds the asking of the second.
 func (s *Store) CancelTx(ctx context.Context, tx pgx.Tx, e Event, reason, refund string, until *time.Time,
-	now time.Time) error {
+	now time.Time,
+) error {
 	err := s.db.EventCancel(ctx, tx, ticketsdb.EventCancelParams{
 		ID: e.ID, Now: &now, Reason: &reason, Refund: &refund, RefundUntil: until,
 	})

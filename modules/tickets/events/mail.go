@@ -49,7 +49,8 @@ func (s *Store) mailHoldersTx(ctx context.Context, tx pgx.Tx, e Event, template 
 }
 
 func (s *Store) mailTheseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, holders []objectid.ID, template string,
-	old *Place) error {
+	old *Place,
+) error {
 	for some := range slices.Chunk(holders, 1000) {
 		all := make([]river.InsertManyParams, len(some))
 		for i, holder := range some {

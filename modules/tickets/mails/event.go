@@ -67,7 +67,8 @@ func (s *Mails) SendEventMail(ctx context.Context, args events.MailArgs) error {
 }
 
 func (s *Mails) eventMailOf(ctx context.Context, e events.Event, holder accounts.Customer,
-	args events.MailArgs) (eventMail, error) {
+	args events.MailArgs,
+) (eventMail, error) {
 	in := func(t time.Time) string { return dateIn(holder.Language, t.In(s.deps.Config.Zone)) }
 	end := func(t *time.Time) string {
 		if t == nil {

@@ -114,7 +114,8 @@ func (c charger) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Mad
 // without one, is written. One that cannot be shown any more, since the places are held
 // no longer, is made unpayable first.
 func (c charger) offerable(ctx context.Context, gw gateway.Gateway, o Order,
-	charge gateway.PixCharge) (made Made, found bool, err error) {
+	charge gateway.PixCharge,
+) (made Made, found bool, err error) {
 	e, err := c.db.EventGet(ctx, c.deps.Pool, o.EventID)
 	if err != nil {
 		return made, false, fmt.Errorf("read event: %w", err)

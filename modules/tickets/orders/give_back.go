@@ -21,7 +21,8 @@ import (
 // commits it. Who gives tickets back has them no more, and their places are free at once;
 // those of a called off event are blocked already, and expire with the refund.
 func (s *Store) RequestGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, why state.GivenBack,
-	r payments.Refund) error {
+	r payments.Refund,
+) error {
 	err := s.db.GiveBackRequest(ctx, tx, ticketsdb.GiveBackRequestParams{
 		OrderID: o.ID, EventID: o.EventID, Why: why, Now: &r.RequestedAt, RefundID: r.ID.String(),
 	})
@@ -71,7 +72,8 @@ func (s *Store) syncGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money)
 // listNotGivenBackTx leaves to people what the gateway did not give back of the order's own payment, with
 // its reason.
 func (s *Store) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o Order, m Money, why state.GivenBack,
-	r payments.Refund) error {
+	r payments.Refund,
+) error {
 	for _, p := range m.Paid {
 		if p.Payment.ID != nullable.Value(o.GatewayPaymentID) {
 			continue
@@ -107,7 +109,8 @@ func (s *Store) PostponeGiveBack(ctx context.Context, db postgres.DB, g ticketsd
 // GivenBackOf is what became of the money of an order that was given back: what went back since
 // then, or is to, and when all of it was back, nil before.
 func (s *Store) GivenBackOf(ctx context.Context, tx postgres.DB, o Order,
-	since *time.Time) (amount money.Cents, at *time.Time, err error) {
+	since *time.Time,
+) (amount money.Cents, at *time.Time, err error) {
 	m, err := s.MoneyTx(ctx, tx, o.ID)
 	if err != nil {
 		return 0, nil, err

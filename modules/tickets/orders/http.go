@@ -42,7 +42,8 @@ func (h Handlers) ListOrders(ctx context.Context, _ *struct{}) (*httpapi.Output[
 
 // OrdersOf are a customer's orders, newest first, as they are shown; withHidden those of a guest's, too.
 func (s *CallerOrders) OrdersOf(ctx context.Context, db postgres.DB, customerID objectid.ID,
-	withHidden bool) ([]OrderBody, error) {
+	withHidden bool,
+) ([]OrderBody, error) {
 	rows, err := s.store.db.OrderListOf(ctx, db,
 		ticketsdb.OrderListOfParams{CustomerID: customerID, WithHidden: withHidden})
 	if err != nil {
@@ -156,7 +157,8 @@ func (s *CallerOrders) envelope(ctx context.Context, o Order) (*resource.Respons
 
 // OrderDetailSchema documents what Postgres and OrderBody make together.
 func OrderDetailSchema() *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Required: []string{"order", "tickets", "withdrawal_until"},
+	return &huma.Schema{
+		Type: huma.TypeObject, Required: []string{"order", "tickets", "withdrawal_until"},
 		Properties: map[string]*huma.Schema{
 			"order":   {Type: huma.TypeObject, Description: "As in GET /me/ticket-orders"},
 			"tickets": {Type: huma.TypeArray, Items: events.Tickets.DocumentSchema()},
@@ -175,5 +177,6 @@ func OrderDetailSchema() *huma.Schema {
 					},
 				},
 			},
-		}}
+		},
+	}
 }

@@ -168,7 +168,8 @@ func (s *Store) refundSecondsAgainTx(ctx context.Context, tx pgx.Tx, o Order, m 
 // since their tickets are void; of an order that is given back as a whole its job does that.
 // Out are the refunds that failed without having been believed done, and are not made again.
 func (s *Store) syncTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds []payments.Refund,
-	givenBack bool) (out []payments.Refund, err error) {
+	givenBack bool,
+) (out []payments.Refund, err error) {
 	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read tickets: %w", err)

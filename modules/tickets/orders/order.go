@@ -96,7 +96,8 @@ func PixBodyOf(o Order, c gateway.PixCharge) *OrderPixBody {
 
 // TicketIDsOf are the tickets of orders, by order.
 func (s *Store) TicketIDsOf(ctx context.Context, db postgres.DB,
-	orders ...objectid.ID) (map[objectid.ID][]objectid.ID, error) {
+	orders ...objectid.ID,
+) (map[objectid.ID][]objectid.ID, error) {
 	rows, err := s.db.TicketListIDsOfOrders(ctx, db, objectid.Strings(orders))
 	if err != nil {
 		return nil, fmt.Errorf("list tickets of orders: %w", err)

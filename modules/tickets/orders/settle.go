@@ -312,7 +312,8 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 // ListUnappliedTx puts money that gives no tickets on the list of unapplied payments.
 // The order's own job refunds it, and shows there when it cannot.
 func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment, kind payments.UnappliedKind,
-	note string) error {
+	note string,
+) error {
 	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: kind, Gateway: nullable.Value(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID,
 		OrderID: o.ID,

@@ -63,7 +63,8 @@ func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 // onItsWay is the last refund of an order all of whose shares were asked for: nil when all
 // of them are back, 409 while the gateway has not answered.
 func (s *Refunds) onItsWay(ctx context.Context, o orders.Order,
-	tickets []events.Ticket) (*payments.RefundOutcome, error) {
+	tickets []events.Ticket,
+) (*payments.RefundOutcome, error) {
 	if err := s.noneUnanswered(ctx, o); err != nil {
 		return nil, s.deps.Payments.RefundFault(ctx, err)
 	}

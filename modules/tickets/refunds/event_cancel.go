@@ -189,7 +189,8 @@ func (h Handlers) CancelEventNow(ctx context.Context, in *cancelEventInput) (*ht
 
 // GetCancellation answers GET /admin/events/{id}/cancellation.
 func (h Handlers) GetCancellation(ctx context.Context,
-	in *cancellationInput) (*httpapi.Output[cancellationBody], error) {
+	in *cancellationInput,
+) (*httpapi.Output[cancellationBody], error) {
 	id, err := objectid.Parse(in.ID)
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "id")

@@ -115,7 +115,8 @@ func (h Handlers) ReplayOrderRefund(ctx context.Context, id objectid.ID) (*httpa
 }
 
 func (s *Refunds) refundEnvelope(ctx context.Context, id objectid.ID,
-	out *payments.RefundOutcome) (*httpapi.Output[orderRefundBody], error) {
+	out *payments.RefundOutcome,
+) (*httpapi.Output[orderRefundBody], error) {
 	ctx = context.WithoutCancel(ctx)
 	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if err != nil {
@@ -327,7 +328,8 @@ func (q TicketRefund) chooseNamed(tickets []events.Ticket) ([]objectid.ID, error
 
 // orderPayment is the order's own payment and what of it is neither back nor on its way.
 func (s *Refunds) orderPayment(ctx context.Context, db postgres.DB,
-	o orders.Order) (gateway.LedgerPayment, money.Cents, error) {
+	o orders.Order,
+) (gateway.LedgerPayment, money.Cents, error) {
 	paid, err := s.deps.Payments.FindPayment(ctx, db, nullable.Value(o.Gateway), nullable.Value(o.GatewayPaymentID))
 	if err != nil {
 		return gateway.LedgerPayment{}, 0, fmt.Errorf("read payment: %w", err)
@@ -346,7 +348,8 @@ func (s *Refunds) orderPayment(ctx context.Context, db postgres.DB,
 // assignTicketsTx gives tickets to the refund that is being committed. The refunds of the
 // payment are locked.
 func (s *Refunds) assignTicketsTx(ctx context.Context, tx pgx.Tx, q TicketRefund, chosen []objectid.ID,
-	r payments.Refund) error {
+	r payments.Refund,
+) error {
 	o, err := s.db.OrderLock(ctx, tx, q.OrderID)
 	if err != nil {
 		return fmt.Errorf("lock order: %w", err)

@@ -216,7 +216,8 @@ type withdrawalLinkInput struct {
 // WithdrawByLink answers POST /store/ticket-orders/withdraw: who got the mail of an order
 // gives it back, without an account.
 func (h Handlers) WithdrawByLink(ctx context.Context,
-	in *withdrawalLinkInput) (*httpapi.Output[withdrawalBody], error) {
+	in *withdrawalLinkInput,
+) (*httpapi.Output[withdrawalBody], error) {
 	id, err := h.s.deps.Links.OrderOf(in.Body.Token)
 	if err != nil {
 		return nil, err

@@ -43,7 +43,8 @@ func EventAt(t testing.TB, db postgres.DB, capacity int, start time.Time) object
 // Service makes a service that issues tickets, for the tests of modules above. No
 // gateway is behind it, so it sells none.
 func Service(t testing.TB, db *pgxpool.Pool, now clock.Clock, users *accounts.Service,
-	archive *files.Service) *tickets.Service {
+	archive *files.Service,
+) *tickets.Service {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	inserter, err := jobs.New(db, jobs.Options{Log: log})

@@ -23,7 +23,8 @@ import (
 // applyOneTx does what each kind of event does to the order it is about, which is
 // locked. The text is why it did nothing, "" when it did.
 func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
-	e gateway.Event) (ignored gateway.Reason, err error) {
+	e gateway.Event,
+) (ignored gateway.Reason, err error) {
 	switch payload := e.Payload.(type) {
 	case gateway.SettledPayment:
 		return "", s.applyPaymentTx(ctx, tx, o, payload.Payment)
@@ -145,7 +146,8 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 // applyFailureTx: PAYMENT_OVERDUE, a card capture refused. An overdue PIX can
 // still be paid until its places are given back; it only gets the gateway's word.
 func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
-	p gateway.Payment) (gateway.Reason, error) {
+	p gateway.Payment,
+) (gateway.Reason, error) {
 	if o.State != state.Reserved {
 		return gateway.ReasonOrderNotOpen, nil
 	}
@@ -160,7 +162,8 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 // declined card is told by the answer to the buyer, too; whichever comes first
 // gives the places back.
 func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
-	p gateway.Payment) (gateway.Reason, error) {
+	p gateway.Payment,
+) (gateway.Reason, error) {
 	if o.State != state.Reserved {
 		return gateway.ReasonOrderNotOpen, nil
 	}
@@ -201,7 +204,8 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gat
 // applyRefundTx: an order whose money is all back loses its unused tickets and
 // leaves the revenue. At gateway A a lost dispute is told as a refund.
 func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
-	gw gateway.Name) (gateway.Reason, error) {
+	gw gateway.Name,
+) (gateway.Reason, error) {
 	if err := s.deps.Orders.DisputedTx(ctx, tx, o); err != nil {
 		return "", err
 	}

@@ -17,7 +17,8 @@ import (
 // strayTx answers an event that names an order and cannot be applied to it. Money is
 // listed, never kept in silence.
 func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.ID, e gateway.Event,
-	why gateway.Reason) (gateway.Result, error) {
+	why gateway.Reason,
+) (gateway.Result, error) {
 	r := gateway.Result{Status: gateway.ResultIgnored, Reason: why}
 	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled {
@@ -80,7 +81,8 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 }
 
 func (s *Applier) locateDeleted(ctx context.Context, tx pgx.Tx,
-	e gateway.Event) (ticketsdb.TicketsDeletedOrder, error) {
+	e gateway.Event,
+) (ticketsdb.TicketsDeletedOrder, error) {
 	if e.Known != nil {
 		if e.Known.Purpose != gateway.ForOrder {
 			return ticketsdb.TicketsDeletedOrder{}, pgx.ErrNoRows

@@ -185,7 +185,8 @@ func (g *Gateway) activate(id string, now time.Time) (*Authorization, *apiError)
 
 // endAuthorization moves an authorization to REFUSED, CANCELLED or EXPIRED and cancels what was ordered under it.
 func (g *Gateway) endAuthorization(id, status, reason string, now time.Time,
-	from ...string) (*Authorization, *apiError) {
+	from ...string,
+) (*Authorization, *apiError) {
 	a, err := g.authorizationIn(id, from...)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,8 @@ const pageParams = " limit starting_after ending_before created created.gt creat
 
 // page answers a list, newest first, as {object: "list", data, has_more, url}.
 func page[T any](q *request, url string, all []*T, id func(*T) string, created func(*T) int64,
-	render func(*T) object) (object, error) {
+	render func(*T) object,
+) (object, error) {
 	limit := q.integer("limit", 10)
 	lower, upper := q.createdRange()
 	if q.err != nil {

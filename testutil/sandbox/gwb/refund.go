@@ -38,8 +38,10 @@ func (r *refund) render() object {
 		"created":  r.Created,
 		"currency": r.Currency,
 		"destination_details": object{
-			"card": object{"reference_status": "pending", "reference_type": "acquirer_reference_number",
-				"type": "refund"}, "type": "card",
+			"card": object{
+				"reference_status": "pending", "reference_type": "acquirer_reference_number",
+				"type": "refund",
+			}, "type": "card",
 		},
 		"metadata": metadataOf(r.Metadata), "payment_intent": orNull(r.Intent), "reason": orNull(r.Reason),
 		"receipt_number":           nil,

@@ -71,7 +71,8 @@ type saver struct {
 }
 
 func newSaver(path, gateway string, collect func(all bool, put func(table, id string, n int64, value any)),
-	log *slog.Logger) *saver {
+	log *slog.Logger,
+) *saver {
 	return &saver{
 		path: path, gateway: gateway, collect: collect, log: log, wake: make(chan struct{}, 1),
 		records: map[string]map[string]record{},

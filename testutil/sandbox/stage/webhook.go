@@ -110,7 +110,8 @@ type WebhookOptions struct {
 }
 
 func newWebhooks(name string, o WebhookOptions, clock *Clock, journal *Journal, changed func(),
-	save func() error) *Webhooks {
+	save func() error,
+) *Webhooks {
 	if o.Success == nil {
 		o.Success = func(status int) bool { return status >= 200 && status < 300 }
 	}

@@ -84,7 +84,8 @@ func TestSuccessRuleHeadersAndLadder(t *testing.T) {
 	b := setup(t, func(o *stage.Options) {
 		o.Webhooks.Success = func(status int) bool { return status == 200 }
 		o.Webhooks.Headers = func(body []byte,
-			_ time.Time) http.Header {
+			_ time.Time,
+		) http.Header {
 			return http.Header{"X-Proof": {"of " + string(body)}}
 		}
 	})

@@ -18,8 +18,10 @@ var customerCalls = []gatewayCall{
 		do:   customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_visa_chargeDeclined")),
 		done: noneLive,
 	},
-	{name: "gwb_subscribe", what: "to authenticate", key: true, good: []int{201}, again: []int{409},
-		do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired"))},
+	{
+		name: "gwb_subscribe", what: "to authenticate", key: true, good: []int{201}, again: []int{409},
+		do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody("pm_card_authenticationRequired")),
+	},
 	{
 		name: "gwb_subscribe", what: "in place of one that was not authenticated", key: true, good: []int{201},
 		again: []int{409},
@@ -30,9 +32,11 @@ var customerCalls = []gatewayCall{
 		name: "gwb_subscribe_pix", key: true, good: []int{201}, again: []int{409},
 		do: customerRequest(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode,
 	},
-	{name: "gwb_subscribe_pix", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
+	{
+		name: "gwb_subscribe_pix", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
 		given: a(before(customerRequest(http.MethodPost, "/gwb/subscribe/pix", pixBody(""))), sleep(25*time.Hour)),
-		do:    customerRequest(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode},
+		do:    customerRequest(http.MethodPost, "/gwb/subscribe/pix", pixBody("")), done: oneCode,
+	},
 	{
 		name: "gwa_subscribe", key: true, good: []int{201}, again: []int{409},
 		do: customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), done: oneLive("active"),
@@ -62,18 +66,22 @@ var customerCalls = []gatewayCall{
 		given: func(h *history) { h.pixMode = "recurring" },
 		do:    customerRequest(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode,
 	},
-	{name: "gwa_subscribe_pix", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
+	{
+		name: "gwa_subscribe_pix", what: "in place of an old one", key: true, good: []int{201}, again: []int{409},
 		given: a(before(customerRequest(http.MethodPost, "/gwa/subscribe/pix", pixBody(""))), sleep(25*time.Hour)),
-		do:    customerRequest(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode},
+		do:    customerRequest(http.MethodPost, "/gwa/subscribe/pix", pixBody("")), done: oneCode,
+	},
 	{
 		name: "gwa_subscribe_pix_automatic", key: true, good: []int{201}, again: []int{409},
 		do: customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode,
 	},
-	{name: "gwa_subscribe_pix_automatic", what: "in place of an old one", key: true, good: []int{201},
+	{
+		name: "gwa_subscribe_pix_automatic", what: "in place of an old one", key: true, good: []int{201},
 		again: []int{409},
 		given: a(before(customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody(""))),
 			sleep(25*time.Hour)),
-		do: customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode},
+		do: customerRequest(http.MethodPost, "/gwa/subscribe/pix-automatico", pixBody("")), done: oneCode,
+	},
 	{
 		name: "my_pix_qr_get", what: "gwa", good: []int{200}, also: []int{404}, lapses: true,
 		given: a(pixA, forgetCode), do: customerRequest(http.MethodGet, "/customers/me/pix-qr", nil), done: oneCode,

@@ -190,7 +190,8 @@ func tracedPool(t *testing.T, watched *connections) *pgxpool.Pool {
 }
 
 func newAccounts(t *testing.T, w *testPlatform, client *jobs.Client, archive *files.Service,
-	templates *mail.Templates) *accounts.Service {
+	templates *mail.Templates,
+) *accounts.Service {
 	t.Helper()
 	d := accountstest.Deps(t, w.db)
 	d.Jobs, d.Clock, d.Files, d.Mail, d.Templates = client, w, archive, nobody{}, templates
@@ -215,7 +216,8 @@ func (p pix) PixSubscriptionMode(context.Context) (string, error) { return p.w.c
 type promoCodes struct{ *promos.Service }
 
 func (p promoCodes) FirstMonth(ctx context.Context, customerID objectid.ID,
-	code string) (subscriptions.PromoDiscount, bool, error) {
+	code string,
+) (subscriptions.PromoDiscount, bool, error) {
 	d, ok, err := p.Service.FirstMonth(ctx, customerID, code)
 	return subscriptions.PromoDiscount{Code: d.Code, FirstMonth: d.FirstMonth}, ok, err
 }

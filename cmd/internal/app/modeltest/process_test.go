@@ -196,7 +196,8 @@ func (*connections) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQ
 }
 
 func (*connections) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool,
-	_ pgxpool.TraceAcquireStartData) context.Context {
+	_ pgxpool.TraceAcquireStartData,
+) context.Context {
 	if p := processOf(ctx); p != nil {
 		p.mu.Lock()
 		if p.holds > 0 && !p.many && !p.died {
@@ -264,7 +265,8 @@ func TestSecondConnectionAndKeptOneAreNoticed(t *testing.T) {
 	db := tracedPool(t, watched)
 	query := func(ctx context.Context, q interface {
 		QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-	}) {
+	},
+	) {
 		var n int
 		require.NoError(t, q.QueryRow(ctx, "SELECT 1").Scan(&n))
 	}

@@ -103,13 +103,15 @@ var found = []struct {
 		{Do: "pix paid", Who: 1},
 		{Do: "deletes account", Who: 1, Pick: 1},
 	}}},
-	{"what a payer's bank took of a PIX is with us again when the refund by which it took it fails",
+	{
+		"what a payer's bank took of a PIX is with us again when the refund by which it took it fails",
 		story{Steps: []step{
 			{Do: "gwb pix", Who: 1},
 			{Do: "pix paid", Who: 1},
 			{Do: "gateway refunds", Who: 1, Pick: 9},
 			{Do: "refund fails", Who: 1, Pick: 5},
-		}}},
+		}},
+	},
 	{
 		"a move to another plan of what an admin opened again ends, once the gateway shows that it has ended there",
 		story{Steps: []step{
