@@ -40,7 +40,8 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, cardsPath+"/{id}/history", "requisition_history_get", httpapi.Admin,
 		h.cardHistory, append(s.deps.Accounts.AuditDoc(), httpapi.PermissionOf(getHandler))...)
 
-	api.Mount(http.MethodPost, httpapi.Prefix+cardsPath+"/{id}/files", uploadHandler, httpapi.Admin, h.postFile, permitted)
+	api.Mount(http.MethodPost, httpapi.Prefix+cardsPath+"/{id}/files", uploadHandler, httpapi.Admin, h.postFile,
+		permitted)
 	httpapi.Route(api, http.MethodDelete, cardsPath+"/{id}/files/{file_id}", detachHandler, httpapi.Admin, h.deleteFile,
 		httpapi.Summary("Take an attachment off a requisition and delete it"),
 		httpapi.ResponseSchema(s.cards.EnvelopeSchema()), permitted)

@@ -10,8 +10,8 @@ import (
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	checkout, selfService, charges, withdrawals := s.checkout.Handlers(), s.selfService.Handlers(), s.charges.Handlers(),
-		s.withdrawals.Handlers()
+	checkout, selfService := s.checkout.Handlers(), s.selfService.Handlers()
+	charges, withdrawals := s.charges.Handlers(), s.withdrawals.Handlers()
 	list := resource.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
 	created := httpapi.Status(http.StatusCreated)
 
@@ -38,7 +38,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		checkout.SubscribePixGWA, created, httpapi.Idempotent(checkout.ReplayPixGWA, nil))
 	httpapi.Route(api, http.MethodPost, "/gwa/subscribe/pix-automatico", "gwa_subscribe_pix_automatic",
 		httpapi.Customer, checkout.SubscribePixAutomatic, created, httpapi.Idempotent(checkout.ReplayPixGWA, nil))
-	httpapi.Route(api, http.MethodGet, "/gwa/subscription", "gwa_subscription_get", httpapi.Customer, selfService.ReadGWA)
+	httpapi.Route(api, http.MethodGet, "/gwa/subscription", "gwa_subscription_get", httpapi.Customer,
+		selfService.ReadGWA)
 	httpapi.Route(api, http.MethodPut, "/gwa/subscription/credit-card", "gwa_subscription_card", httpapi.Customer,
 		selfService.ChangeCardGWA)
 	httpapi.Route(api, http.MethodDelete, "/gwa/subscription", "gwa_subscription_cancel", httpapi.Customer,
@@ -52,7 +53,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		selfService.ChangeCardGWB)
 	httpapi.Route(api, http.MethodDelete, "/gwb/subscription", "gwb_subscription_cancel", httpapi.Customer,
 		selfService.CancelGWB)
-	httpapi.Route(api, http.MethodGet, "/gwb/subscription", "gwb_subscription_get", httpapi.Customer, selfService.ReadGWB)
+	httpapi.Route(api, http.MethodGet, "/gwb/subscription", "gwb_subscription_get", httpapi.Customer,
+		selfService.ReadGWB)
 
 	s.admin.AdminRoutes(api)
 }

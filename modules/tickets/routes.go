@@ -46,8 +46,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		events.Tickets.ListDoc()...)
 	httpapi.Route(api, http.MethodGet, "/me/tickets/{ticket_id}/qr", "me_ticket_qr", httpapi.Customer,
 		entrance.TicketCode, httpapi.Summary("A ticket's code"))
-	httpapi.Route(api, http.MethodGet, "/me/ticket-orders", "me_ticket_order_list", httpapi.Customer, callerOrders.ListOrders,
-		httpapi.Summary("Own orders, newest first"))
+	httpapi.Route(api, http.MethodGet, "/me/ticket-orders", "me_ticket_order_list", httpapi.Customer,
+		callerOrders.ListOrders, httpapi.Summary("Own orders, newest first"))
 	httpapi.Route(api, http.MethodGet, "/me/ticket-orders/{order_id}", "me_ticket_order_get", httpapi.Customer,
 		callerOrders.GetOrder,
 		httpapi.Summary("An order with its tickets"), httpapi.ResponseSchema(orders.OrderDetailSchema()))

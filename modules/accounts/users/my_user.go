@@ -101,7 +101,9 @@ func ProvingFields() map[string]*huma.Schema {
 // callerObject fills the caller's id into an array of one object, and takes the current
 // password out of it, which is no field of the record. What is no such array goes on as
 // it is, to be refused by the collection.
-func callerObject(ctx context.Context, body resource.RawJSON) (object resource.RawJSON, current *secret.Text, err error) {
+func callerObject(
+	ctx context.Context, body resource.RawJSON,
+) (object resource.RawJSON, current *secret.Text, err error) {
 	var objects []map[string]json.RawMessage
 	if json.Unmarshal(body, &objects) != nil || len(objects) == 0 || objects[0] == nil {
 		return body, current, nil //nolint:nilerr // the collection says what is wrong

@@ -96,7 +96,8 @@ func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection,
 	}
 	remote := s.neutral(g.cfg.Zone)
 	if remote.NextBilling == nil || day(*remote.NextBilling, g.cfg.Zone) < due {
-		return remote, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown, reply.Odd("it does not tell the day that was set"))
+		return remote, fmt.Errorf("%w: %w", gateway.ErrOutcomeUnknown,
+			reply.Odd("it does not tell the day that was set"))
 	}
 	return remote, nil
 }

@@ -55,7 +55,9 @@ func onFile(pm *stripe.PaymentMethod) gateway.CardOnFile {
 
 // attachCard gives the card to the customer; the id that it has there may be
 // another than the one given.
-func (g *client) attachCard(ctx context.Context, customer, method, idempotencyKey string) (*stripe.PaymentMethod, error) {
+func (g *client) attachCard(
+	ctx context.Context, customer, method, idempotencyKey string,
+) (*stripe.PaymentMethod, error) {
 	pm, err := write(ctx, g, func(ctx context.Context) (*stripe.PaymentMethod, error) {
 		p := &stripe.PaymentMethodAttachParams{Customer: stripe.String(customer)}
 		p.SetIdempotencyKey("attach-" + idempotencyKey)

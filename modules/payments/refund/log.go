@@ -47,7 +47,9 @@ func auditRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund) error {
 		gateway.ForSubscription: "subscriptions", gateway.ForOrder: "ticket-orders",
 		gateway.ForCustomer: "customers",
 	}[r.Purpose]
-	request := map[string]any{"id": r.ID, "payment_id": r.PaymentID, "amount_cents": int64(r.Amount), "reason": r.Reason}
+	request := map[string]any{
+		"id": r.ID, "payment_id": r.PaymentID, "amount_cents": int64(r.Amount), "reason": r.Reason,
+	}
 	return audit.RecordTx(ctx, tx, audit.Change{
 		Resource: resource, RecordID: r.LocalID, Before: map[string]any{"refund": nil},
 		After: map[string]any{"refund": request},

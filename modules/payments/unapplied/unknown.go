@@ -77,7 +77,8 @@ func (s *List) findCustomers(ctx context.Context) error {
 func (s *List) notifyUnknownMoney(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		rows, err := s.db.UnappliedMarkMailed(ctx, tx, paymentsdb.UnappliedMarkMailedParams{At: now, Before: now.Add(-mailAgain)})
+		rows, err := s.db.UnappliedMarkMailed(ctx, tx,
+			paymentsdb.UnappliedMarkMailedParams{At: now, Before: now.Add(-mailAgain)})
 		if err != nil || len(rows) == 0 {
 			return err
 		}

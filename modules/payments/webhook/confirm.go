@@ -65,7 +65,9 @@ func (s *Webhooks) ConfirmEvent(ctx context.Context, a ConfirmEventArgs) error {
 		return fmt.Errorf("ask for what event %s tells: %w", a.EventID, err)
 	}
 	live.Confirmed = true
-	return s.finishConfirmation(ctx, stored, func(tx pgx.Tx) (gateway.Result, error) { return s.ApplyTx(ctx, tx, live) })
+	return s.finishConfirmation(ctx, stored, func(tx pgx.Tx) (gateway.Result, error) {
+		return s.ApplyTx(ctx, tx, live)
+	})
 }
 
 // retryConfirmation has the gateway asked once more after a miss, unless it was the last.

@@ -143,7 +143,8 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
 func (s *Reconciler) EndForgotten(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-time.Hour)
-	ids, err := s.db.SubscriptionListDueEnds(ctx, s.deps.Pool, subscriptionsdb.SubscriptionListDueEndsParams{Since: &since, Before: &before})
+	ids, err := s.db.SubscriptionListDueEnds(ctx, s.deps.Pool,
+		subscriptionsdb.SubscriptionListDueEndsParams{Since: &since, Before: &before})
 	failed := err
 	for _, id := range ids {
 		failed = errors.Join(failed, s.deps.Calls.EndAtGateway(ctx, id))

@@ -60,8 +60,8 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 		return err
 	}
 	err = s.db.StrayRecurrenceInsert(ctx, tx, subscriptionsdb.StrayRecurrenceInsertParams{
-		Gateway: a.Gateway, RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID, Held: mayLack,
-		Now: s.deps.Clock.Now(),
+		Gateway: a.Gateway, RecurrenceID: p.SubscriptionGatewayID, Reference: a.Reference, PaymentID: p.ID,
+		Held: mayLack, Now: s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return fmt.Errorf("note stray recurrence: %w", err)
@@ -226,7 +226,8 @@ func (s *Strays) notifyStrays(ctx context.Context, waiting []strayRecurrence) er
 		s.deps.Log.ErrorContext(ctx,
 			"recurrences charge that name ids which are not known here: nothing is ended by itself",
 			slog.Int("recurrences", mailed))
-		return s.deps.Operators.NotifyTx(ctx, tx, fault.Count(mailed, "recurrence")+" that nobody here owns", fmt.Sprintf(
+		subject := fault.Count(mailed, "recurrence") + " that nobody here owns"
+		return s.deps.Operators.NotifyTx(ctx, tx, subject, fmt.Sprintf(
 			"Found charging customers at the gateways: %s, with ids that this database does not know, most likely because it was restored from an older backup.\n"+
 				"They go on charging; none is ended by itself.\n\n%s\nList them by `marquee reconcile --since`; what was listed before is ended by `--apply`. See docs/operations.md, \"Recurrences that nobody owns\".\n",
 			fault.Count(mailed, "recurrence"), lines.String()))

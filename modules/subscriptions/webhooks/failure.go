@@ -74,7 +74,8 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		at = *f.Payment.DueDate
 	}
 	if lifecycle.Recurs(*sub) {
-		moved, err := s.db.ChargeMoveCovers(ctx, tx, subscriptionsdb.ChargeMoveCoversParams{SubscriptionID: sub.ID, At: at})
+		moved, err := s.db.ChargeMoveCovers(ctx, tx,
+			subscriptionsdb.ChargeMoveCoversParams{SubscriptionID: sub.ID, At: at})
 		if err != nil || moved {
 			return gateway.ReasonExtended, err
 		}
@@ -174,7 +175,8 @@ func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	case first:
 		err = s.deps.Debits.PlanRetriesTx(ctx, tx, sub, d)
 	case f.Payment.DueDate != nil:
-		err = s.deps.Debits.EndRetriesTx(ctx, tx, d, s.deps.Calendar.DateOf(*f.Payment.DueDate), state.RetryFails, reason)
+		err = s.deps.Debits.EndRetriesTx(ctx, tx, d, s.deps.Calendar.DateOf(*f.Payment.DueDate), state.RetryFails,
+			reason)
 	}
 	if err != nil {
 		return err

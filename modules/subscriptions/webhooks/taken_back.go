@@ -23,7 +23,8 @@ func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	report gateway.DisputeReport,
 ) (gateway.Reason, error) {
 	changed, err := s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: report,
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID,
+		Report: report,
 	})
 	if err != nil {
 		return "", err
@@ -115,8 +116,8 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	report gateway.RefundReport,
 ) (gateway.Reason, error) {
 	record := payments.RefundRecord{
-		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Report: report,
-		Payment: paymentOf(e),
+		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID,
+		Report: report, Payment: paymentOf(e),
 	}
 	changed, err := s.deps.Payments.RecordRefundTx(ctx, tx, record)
 	if err != nil {

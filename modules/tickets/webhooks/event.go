@@ -184,15 +184,16 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gat
 			paid.Amount = e.Known.Payment.Amount
 		}
 		_, err := s.deps.Payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
-			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: payload.Report,
-			Payment: &paid,
+			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID,
+			Report: payload.Report, Payment: &paid,
 		})
 		if err != nil {
 			return fmt.Errorf("record refund: %w", err)
 		}
 	case gateway.DisputeChange:
 		_, err := s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Report: payload.Report,
+			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID,
+			Report: payload.Report,
 		})
 		if err != nil {
 			return fmt.Errorf("record dispute: %w", err)

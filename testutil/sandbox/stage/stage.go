@@ -18,8 +18,8 @@ type Options struct {
 	StateFile string
 	// FaultBody is the gateway's error document for an injected status without a body. nil: "{}".
 	FaultBody func(status int) []byte
-	// HandlesFaults leaves faults of the kinds status, status_after and delay to the gateway, which asks FaultOf where in
-	// its call they belong; else the stage carries them out around the gateway.
+	// HandlesFaults leaves faults of the kinds status, status_after and delay to the gateway, which asks FaultOf where
+	// in its call they belong; else the stage carries them out around the gateway.
 	HandlesFaults bool
 	// Frozen is where the clock stands until it is advanced. Jobs run within Advance alone, so that the same steps
 	// always give the same story. Zero: real time.
