@@ -156,8 +156,8 @@ var plants = map[string][]string{
 			refund("gwa", "pay_1", "subscription", "SUB", 991, "done"),
 		refund("gwb", "pi_2", "order", "ORDER", 2001, "done"),
 		refund("gwb", "pi_unknown", "order", "OTHER", 1, "done"),
-		refund("gwa", "pay_1", "subscription", "SUB", 2000, "requested") + "; " +
-			refund("gwa", "pay_1", "subscription", "SUB", 2991, "pending"),
+		refund("gwa", "pay_1", "subscription", "SUB", 2991, "pending") + "; " +
+			refund("gwa", "pay_1", "subscription", "SUB", 2000, "requested"),
 	},
 	"one_open_refund": {
 		refund("gwa", "pay_1", "subscription", "SUB", 1, "requested") + "; " +
@@ -403,7 +403,7 @@ func renewalCharge(state, payment, movedTo string) string {
 
 func refund(gateway, payment, purpose, local string, cents int, status string) string {
 	return fmt.Sprintf(`INSERT INTO payments.refunds (gateway, payment_ref, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, requested_at, refunded_at, created_at, updated_at)
-		VALUES ('%s', '%s', '%s', '%s', 'ANA', %d, '%s', 'admin', 'REFUND-x', 'ADMIN.REFUND.X', '2026-11-01', CASE WHEN '%s' = 'done' THEN now() END, now(), now())`,
+		VALUES ('%s', '%s', '%s', '%s', 'ANA', %d, '%s', 'admin', 'REFUND-x', 'ADMIN.REFUND.X', '2026-11-01', CASE WHEN '%s' = 'done' THEN now() END, clock_timestamp(), clock_timestamp())`,
 		gateway, payment, purpose, local, cents, status, status)
 }
 
