@@ -25,6 +25,7 @@ const (
 
 // newCodes is the collection of promo codes (docs/contract/promo-codes.md).
 func newCodes(s *Service) *resource.Resource {
+	writes := codeWrites{s}
 	return resource.New(resource.Definition{
 		Name: "promo-codes", Singular: "Promo code", Table: "promos.promo_codes", Search: "t.search",
 		Fields: []resource.Field{
@@ -89,8 +90,8 @@ func newCodes(s *Service) *resource.Resource {
 			},
 		},
 		Hooks: resource.Hooks{
-			BeforeCreate: s.beforeCreate, BeforeUpdate: s.checkReferences, BeforeDelete: s.beforeDelete,
-			AfterWrite: s.afterWrite,
+			BeforeCreate: writes.beforeCreate, BeforeUpdate: writes.checkReferences, BeforeDelete: writes.beforeDelete,
+			AfterWrite: writes.afterWrite,
 		},
 	})
 }

@@ -15,24 +15,27 @@ import (
 	"marquee/platform/resource"
 )
 
-func (s *Service) beforeCreate(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
-	if err := s.fillCodes(ctx, tx, records); err != nil {
+// codeWrites is what is done with codes when they are written.
+type codeWrites struct{ s *Service }
+
+func (w codeWrites) beforeCreate(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
+	if err := w.fillCodes(ctx, tx, records); err != nil {
 		return err
 	}
-	return s.checkReferences(ctx, tx, records)
+	return w.checkReferences(ctx, tx, records)
 }
 
 // beforeDelete takes the codes out of the bundles that hold them, and their
 // images away.
-func (s *Service) beforeDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	if err := s.db.CodeLockBundles(ctx, tx); err != nil {
+func (w codeWrites) beforeDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+	if err := w.s.db.CodeLockBundles(ctx, tx); err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if err := s.db.CodeDropFromBundles(ctx, tx, id.String()); err != nil {
+		if err := w.s.db.CodeDropFromBundles(ctx, tx, id.String()); err != nil {
 			return err
 		}
-		if err := s.deps.Files.DeleteOfRecordTx(ctx, tx, fileKind, id); err != nil {
+		if err := w.s.deps.Files.DeleteOfRecordTx(ctx, tx, fileKind, id); err != nil {
 			return err
 		}
 	}
@@ -40,8 +43,8 @@ func (s *Service) beforeDelete(ctx context.Context, tx pgx.Tx, ids []objectid.ID
 }
 
 // afterWrite refuses cycles and gives targets their tickets.
-func (s *Service) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	cyclic, err := s.db.CodeCycles(ctx, tx, objectid.Strings(ids))
+func (w codeWrites) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
+	cyclic, err := w.s.db.CodeCycles(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return err
 	}
@@ -49,16 +52,16 @@ func (s *Service) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) 
 		at := slices.Index(ids, objectid.ID(cyclic[0]))
 		return fault.InvalidAt("may not lead back to the code itself", "body", at, "children_code_ids")
 	}
-	written, err := s.db.CodeList(ctx, tx, objectid.Strings(ids))
+	written, err := w.s.db.CodeList(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return err
 	}
 	slices.SortFunc(written, byEvent)
-	if err := s.keepTargetsTx(ctx, tx, written); err != nil {
+	if err := w.keepTargetsTx(ctx, tx, written); err != nil {
 		return err
 	}
 	for _, c := range written {
-		if err := s.giveTargetsTx(ctx, tx, c); err != nil {
+		if err := w.giveTargetsTx(ctx, tx, c); err != nil {
 			return err
 		}
 	}
@@ -66,7 +69,7 @@ func (s *Service) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) 
 }
 
 // fillCodes brings given codes into upper case and makes up the others.
-func (s *Service) fillCodes(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
+func (w codeWrites) fillCodes(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	open := make(map[string]*resource.Record)
 	for _, rec := range records {
 		value, _ := rec.Value("code")
@@ -84,7 +87,7 @@ func (s *Service) fillCodes(ctx context.Context, tx pgx.Tx, records []*resource.
 			rec.Set("code", c)
 			proposed = append(proposed, c)
 		}
-		taken, err := s.db.CodeListTaken(ctx, tx, proposed)
+		taken, err := w.s.db.CodeListTaken(ctx, tx, proposed)
 		if err != nil {
 			return err
 		}
@@ -114,28 +117,28 @@ func propose(open map[string]*resource.Record, rec *resource.Record) error {
 
 // checkReferences refuses events, customers and children that are not there. The
 // ids of lists are kept once each.
-func (s *Service) checkReferences(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
+func (w codeWrites) checkReferences(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	for _, rec := range records {
-		if err := s.checkEvent(ctx, tx, rec); err != nil {
+		if err := w.checkEvent(ctx, tx, rec); err != nil {
 			return err
 		}
-		if err := s.checkTargets(ctx, tx, rec); err != nil {
+		if err := w.checkTargets(ctx, tx, rec); err != nil {
 			return err
 		}
-		if err := s.checkChildren(ctx, tx, rec); err != nil {
+		if err := w.checkChildren(ctx, tx, rec); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) checkEvent(ctx context.Context, tx pgx.Tx, rec *resource.Record) error {
+func (w codeWrites) checkEvent(ctx context.Context, tx pgx.Tx, rec *resource.Record) error {
 	value, _ := rec.Value("event_id")
 	id, given := value.(string)
 	if !given {
 		return nil
 	}
-	ends, err := s.deps.Tickets.EventEnds(ctx, tx, objectid.ID(id))
+	ends, err := w.s.deps.Tickets.EventEnds(ctx, tx, objectid.ID(id))
 	if err != nil {
 		return err
 	}
@@ -145,12 +148,12 @@ func (s *Service) checkEvent(ctx context.Context, tx pgx.Tx, rec *resource.Recor
 	return nil
 }
 
-func (s *Service) checkTargets(ctx context.Context, tx pgx.Tx, rec *resource.Record) error {
+func (w codeWrites) checkTargets(ctx context.Context, tx pgx.Tx, rec *resource.Record) error {
 	targets := idsOf(distinct(rec, "target_customer_ids"))
 	if len(targets) == 0 {
 		return nil
 	}
-	known, err := s.deps.Accounts.CustomersByID(ctx, tx, targets)
+	known, err := w.s.deps.Accounts.CustomersByID(ctx, tx, targets)
 	if err != nil {
 		return err
 	}
@@ -162,15 +165,15 @@ func (s *Service) checkTargets(ctx context.Context, tx pgx.Tx, rec *resource.Rec
 	return nil
 }
 
-func (s *Service) checkChildren(ctx context.Context, tx pgx.Tx, rec *resource.Record) error {
+func (w codeWrites) checkChildren(ctx context.Context, tx pgx.Tx, rec *resource.Record) error {
 	children := distinct(rec, "children_code_ids")
 	if len(children) == 0 {
 		return nil
 	}
-	if err := s.db.CodeLockBundles(ctx, tx); err != nil {
+	if err := w.s.db.CodeLockBundles(ctx, tx); err != nil {
 		return err
 	}
-	known, err := s.db.CodeList(ctx, tx, children)
+	known, err := w.s.db.CodeList(ctx, tx, children)
 	if err != nil {
 		return err
 	}
@@ -198,12 +201,12 @@ func distinct(rec *resource.Record, column string) []string {
 
 // giveTargetsTx gives a ticket to each target who has not redeemed the code
 // (docs/contract/promo-codes.md, Redeeming); that is their redemption.
-func (s *Service) giveTargetsTx(ctx context.Context, tx pgx.Tx, c code) error {
+func (w codeWrites) giveTargetsTx(ctx context.Context, tx pgx.Tx, c code) error {
 	if c.CodeType != TypeTicket || len(c.TargetCustomerIds) == 0 {
 		return nil
 	}
-	given, err := s.db.RedemptionInsertTargets(ctx, tx, promosdb.RedemptionInsertTargetsParams{
-		PromoCodeID: c.ID, Code: c.Code, CodeType: c.CodeType, Now: s.deps.Clock.Now(),
+	given, err := w.s.db.RedemptionInsertTargets(ctx, tx, promosdb.RedemptionInsertTargetsParams{
+		PromoCodeID: c.ID, Code: c.Code, CodeType: c.CodeType, Now: w.s.deps.Clock.Now(),
 		CustomerIds: c.TargetCustomerIds,
 	})
 	if err != nil {
@@ -216,12 +219,12 @@ func (s *Service) giveTargetsTx(ctx context.Context, tx pgx.Tx, c code) error {
 	if admin := httpapi.CallerOf(ctx).ID; admin != "" {
 		actor = &admin
 	}
-	return s.issueTx(ctx, tx, c, given, actor)
+	return w.s.issueTx(ctx, tx, c, given, actor)
 }
 
 // keepTargetsTx has the targets of all codes known to tickets before the first
 // event is locked.
-func (s *Service) keepTargetsTx(ctx context.Context, tx pgx.Tx, codes []code) error {
+func (w codeWrites) keepTargetsTx(ctx context.Context, tx pgx.Tx, codes []code) error {
 	var targets []objectid.ID
 	for _, c := range codes {
 		if c.CodeType != TypeTicket {
@@ -232,7 +235,7 @@ func (s *Service) keepTargetsTx(ctx context.Context, tx pgx.Tx, codes []code) er
 	if len(targets) == 0 {
 		return nil
 	}
-	return s.deps.Tickets.KeepCustomersTx(ctx, tx, targets...)
+	return w.s.deps.Tickets.KeepCustomersTx(ctx, tx, targets...)
 }
 
 func byEvent(a, b code) int { return strings.Compare(idText(a.EventID), idText(b.EventID)) }
