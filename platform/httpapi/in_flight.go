@@ -127,14 +127,14 @@ func Urgent() Option { return func(o *operation) { o.class = postgres.Urgent } }
 // counted apart from other requests.
 func Stream() Option { return func(o *operation) { o.stream = true } }
 
-func (a *API) placesOf(op operation) *places {
+func (b *bounds) of(op operation) *places {
 	switch {
 	case op.class == postgres.Brief:
-		return &a.bounds.health
+		return &b.health
 	case op.stream:
-		return &a.bounds.streams
+		return &b.streams
 	}
-	return &a.bounds.requests
+	return &b.requests
 }
 
 // begin gives a request its place, its bounds of waiting for the database, and its body
@@ -148,7 +148,7 @@ func (a *API) begin(op operation, r *http.Request) (ctx context.Context, end fun
 		}
 		return ctx, body.end, nil
 	}
-	p := a.placesOf(op)
+	p := a.bounds.of(op)
 	if !p.enter() {
 		return nil, nil, errNoPlace
 	}

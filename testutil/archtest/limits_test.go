@@ -64,8 +64,8 @@ func TestLimits(t *testing.T) {
 			"modules/board.Board has 42 methods, and may have 40: divide it",
 		},
 		"a large type that grows": {
-			planted("modules/promos", 1, repeated(45, "func (s *Service) f%d() {}\n")),
-			"modules/promos.Service has 45 methods, and may have 44: divide it",
+			planted("testutil/sandbox/gwb", 1, repeated(43, "func (o *op) f%d() {}\n")),
+			"testutil/sandbox/gwb.op has 43 methods, and may have 42: divide it",
 		},
 		"names of the door": {planted(door, 1, repeated(100, "type T%d int\n")), ""},
 		"too many at the door": {
