@@ -26,7 +26,7 @@ SELECT * FROM subscriptions.renewal_charges WHERE id = @id FOR UPDATE;
 INSERT INTO subscriptions.renewal_charges (
     id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, register_date, register_update_date
 ) VALUES (
-    @id, @subscription_id, @customer_id, @gateway, sqlc.narg(cycle), @amount_cents, 'open', @payable_until, true, @look_at, @now, @now
+    @id, @subscription_id, @customer_id, @gateway, sqlc.narg(cycle), @amount_cents, @state, @payable_until, true, @look_at, @now, @now
 ) RETURNING *;
 
 -- name: RenewalChargeListDue :many

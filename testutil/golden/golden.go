@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,8 @@ func Equal(t testing.TB, path, got string) {
 // <!-- name … --> and <!-- end of name -->, or writes that part when UPDATE_GOLDEN is 1.
 func Section(t testing.TB, page, name, got string) {
 	t.Helper()
+	pages.Lock()
+	defer pages.Unlock()
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	head, rest, ok := strings.Cut(string(text), "<!-- "+name+":")
@@ -43,6 +46,9 @@ func Section(t testing.TB, page, name, got string) {
 	require.True(t, ok, "%s does not end section %s", page, name)
 	Equal(t, page, head+"<!-- "+name+":"+how+"-->\n\n"+got+"\n<!-- end of "+name+" -->"+tail)
 }
+
+// pages is held while a page is read and written anew: tests beside each other write sections of the same one.
+var pages sync.Mutex
 
 // Move is a permitted move of a row's state: from "" begins one.
 type Move struct{ From, By, To string }

@@ -144,11 +144,16 @@ func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Row, o chargeO
 		if locked.PriceCents != sub.PriceCents {
 			return fault.Conflict("The price of your subscription has just changed: ask again.")
 		}
+		ordered, err := state.Charges.Move("", state.CodeOrdered)
+		if err != nil {
+			return err
+		}
 		now := s.deps.Clock.Now()
 		checkAt := now.Add(lifecycle.AdoptAfter)
 		code.charge, err = s.db.RenewalChargeInsert(ctx, tx, subscriptionsdb.RenewalChargeInsertParams{
 			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
 			Cycle:       s.cycleDate(o.cycle),
+			State:       ordered,
 			AmountCents: int64(o.amount), PayableUntil: o.until, LookAt: &checkAt, Now: now,
 		})
 		if err != nil {
@@ -252,7 +257,7 @@ func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalChar
 		return nil
 	}
 	_, err := s.deps.Store.SaveChargeTx(ctx, tx, c, state.CodeGone, func(c *lifecycle.RenewalCharge) {
-		c.State, c.IntentOpen, c.LookAt = state.ChargeGone, false, nil
+		c.IntentOpen, c.LookAt = false, nil
 	})
 	return err
 }

@@ -26,6 +26,10 @@ func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, as
 ) (RenewalCharge, error) {
 	before := c
 	edit(&c)
+	var err error
+	if c.State, err = state.Charges.Move(before.State, as); err != nil {
+		return before, fmt.Errorf("write renewal charge %s: %w", c.ID, err)
+	}
 	c.RegisterUpdateDate = s.deps.Clock.Now()
 	differ := chargeColumns.Differing(&before, &c)
 	if more := differ.Outside(state.ChargeEditedBy(as)); more != nil {

@@ -84,7 +84,7 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 	charge, err := s.db.RenewalChargeInsert(t.Context(), db, subscriptionsdb.RenewalChargeInsertParams{
 		ID: objectid.New(), SubscriptionID: subscriptionstest.Active(t, db, customer), CustomerID: customer,
 		Gateway:     gateway.GWA,
-		AmountCents: 4990, PayableUntil: now, LookAt: &now, Now: now,
+		AmountCents: 4990, State: state.ChargeOpen, PayableUntil: now, LookAt: &now, Now: now,
 	})
 	require.NoError(t, err)
 	read := charge
@@ -108,7 +108,7 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 	_, err = db.Exec(t.Context(), "UPDATE subscriptions.renewal_charges SET pix_image = 'meanwhile' WHERE id = $1",
 		charge.ID)
 	require.NoError(t, err)
-	_, err = edit(saved, state.CodeGone, func(c *RenewalCharge) { c.State, c.PixPayload = state.ChargeGone, nil })
+	_, err = edit(saved, state.CodeGone, func(c *RenewalCharge) { c.PixPayload = nil })
 	require.NoError(t, err)
 	found, err = s.db.RenewalChargeGet(t.Context(), db, charge.ID)
 	require.NoError(t, err)
@@ -117,8 +117,10 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 	require.Nil(t, found.PixPayload)
 	require.Contains(t, log.String(), `"change":"code_gone","columns":["pix_payload"]`)
 
-	_, err = edit(read, state.CodePaid, func(c *RenewalCharge) { c.State = state.ChargeUnapplied })
+	_, err = edit(read, state.CodeUnapplied, func(*RenewalCharge) {})
 	require.ErrorIs(t, err, errMoved)
+	_, err = edit(found, state.CodeAdopted, func(*RenewalCharge) {})
+	require.ErrorContains(t, err, `state "gone" holds against "code_adopted"`)
 }
 
 // What differs is written whether the change names it or not, and told; what does not differ

@@ -183,11 +183,14 @@ func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecy
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
 	}
-	from, to := paidEnd(before), paidEnd(after)
-	_, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, state.CodePaid, func(c *lifecycle.RenewalCharge) {
-		c.State, c.IntentOpen, c.LookAt = state.ChargeUnapplied, false, nil
-		if to != nil && (from == nil || to.After(*from)) {
-			c.State, c.MovedFrom, c.MovedTo = state.ChargePaid, from, to
+	from, to, as := paidEnd(before), paidEnd(after), state.CodePaid
+	if to == nil || from != nil && !to.After(*from) {
+		as = state.CodeUnapplied
+	}
+	_, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, as, func(c *lifecycle.RenewalCharge) {
+		c.IntentOpen, c.LookAt = false, nil
+		if as == state.CodePaid {
+			c.MovedFrom, c.MovedTo = from, to
 		}
 		lifecycle.SetOnce(&c.GatewayPaymentID, p.ID)
 	})

@@ -32,6 +32,8 @@ func TestPageShowsTheTablesOfOrders(t *testing.T) {
 		state.RetryPlanned, state.RetryOrdered, state.RetryRefused, state.RetryPaid, state.RetryDropped))
 	golden.Section(t, page, "the moves of an order to move", golden.Table(t, state.Moves,
 		state.MoveOpen, state.MoveDone, state.MoveRefused, state.MoveVoid))
+	golden.Section(t, page, "the moves of a renewal charge", golden.Table(t, state.Charges,
+		state.ChargeOpen, state.ChargePaid, state.ChargeUnapplied, state.ChargeGone))
 	pauses := []state.Pause{state.Pausing, state.Paused, state.Resuming, state.Resumed, state.PauseVoid}
 	golden.Section(t, page, "the moves of a pause",
 		golden.Diagram(golden.Moves(t, state.Pauses, pauses...))+"\n"+golden.Table(t, state.Pauses, pauses...))

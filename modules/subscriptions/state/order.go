@@ -143,11 +143,31 @@ type ChargeEdit string
 
 // The edits of a renewal charge.
 const (
-	CodeAdopted ChargeEdit = "code_adopted" // its order, which the release before made, has an intent
-	CodeGone    ChargeEdit = "code_gone"    // it can no longer be paid
-	CodeMade    ChargeEdit = "code_made"    // the gateway has made it
-	CodePaid    ChargeEdit = "code_paid"
+	CodeOrdered   ChargeEdit = "code_ordered"
+	CodeAdopted   ChargeEdit = "code_adopted" // its order, which the release before made, has an intent
+	CodeMade      ChargeEdit = "code_made"    // the gateway has made it
+	CodePaid      ChargeEdit = "code_paid"
+	CodeUnapplied ChargeEdit = "code_unapplied" // paid when there was no end to move
+	CodeGone      ChargeEdit = "code_gone"      // it can no longer be paid
 )
+
+// Charges is the one table of what becomes of a renewal charge. Money may come for a code that is gone.
+var Charges = transition.Table[Charge, ChargeEdit]{
+	{By: CodeOrdered, Moves: charges{"": ChargeOpen}},
+	{By: CodeAdopted, Moves: charges{ChargeOpen: ChargeOpen}},
+	{By: CodeMade, Moves: charges{
+		ChargeOpen: ChargeOpen, ChargePaid: ChargePaid, ChargeUnapplied: ChargeUnapplied, ChargeGone: ChargeGone,
+	}},
+	{By: CodePaid, Moves: charges{
+		ChargeOpen: ChargePaid, ChargePaid: ChargePaid, ChargeUnapplied: ChargePaid, ChargeGone: ChargePaid,
+	}},
+	{By: CodeUnapplied, Moves: charges{
+		ChargeOpen: ChargeUnapplied, ChargeUnapplied: ChargeUnapplied, ChargeGone: ChargeUnapplied,
+	}},
+	{By: CodeGone, Moves: charges{ChargeOpen: ChargeGone}},
+}
+
+type charges = map[Charge]Charge
 
 // The columns of a renewal charge, beside those of its code.
 var (
@@ -159,10 +179,11 @@ var (
 
 // chargeEdits are what each of them may write.
 var chargeEdits = map[ChargeEdit]Columns{
-	CodeAdopted: checkAt,
-	CodeGone:    of(chargeState, codeOrder),
-	CodeMade:    of(codeOrder, codePayment, code),
-	CodePaid:    of(chargeState, codeOrder, codePayment, Columns{"moved_from", "moved_to"}),
+	CodeAdopted:   checkAt,
+	CodeGone:      of(chargeState, codeOrder),
+	CodeMade:      of(codeOrder, codePayment, code),
+	CodePaid:      of(chargeState, codeOrder, codePayment, Columns{"moved_from", "moved_to"}),
+	CodeUnapplied: of(chargeState, codeOrder, codePayment),
 }
 
 // ChargeEdits are all edits of a renewal charge.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
 )
 
@@ -195,7 +196,7 @@ const renewalChargeInsert = `-- name: RenewalChargeInsert :one
 INSERT INTO subscriptions.renewal_charges (
     id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, register_date, register_update_date
 ) VALUES (
-    $1, $2, $3, $4, $5, $6, 'open', $7, true, $8, $9, $9
+    $1, $2, $3, $4, $5, $6, $7, $8, true, $9, $10, $10
 ) RETURNING id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date
 `
 
@@ -206,6 +207,7 @@ type RenewalChargeInsertParams struct {
 	Gateway        gateway.Name
 	Cycle          pgtype.Date
 	AmountCents    int64
+	State          state.Charge
 	PayableUntil   time.Time
 	LookAt         *time.Time
 	Now            time.Time
@@ -219,6 +221,7 @@ func (q *Queries) RenewalChargeInsert(ctx context.Context, db DBTX, arg RenewalC
 		arg.Gateway,
 		arg.Cycle,
 		arg.AmountCents,
+		arg.State,
 		arg.PayableUntil,
 		arg.LookAt,
 		arg.Now,
