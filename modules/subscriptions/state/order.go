@@ -162,7 +162,7 @@ var Charges = transition.Table[Charge, ChargeEdit]{
 		ChargeOpen: ChargePaid, ChargePaid: ChargePaid, ChargeUnapplied: ChargePaid, ChargeGone: ChargePaid,
 	}},
 	{By: CodeUnapplied, Moves: charges{
-		ChargeOpen: ChargeUnapplied, ChargeUnapplied: ChargeUnapplied, ChargeGone: ChargeUnapplied,
+		ChargeOpen: ChargeUnapplied, ChargePaid: ChargePaid, ChargeUnapplied: ChargeUnapplied, ChargeGone: ChargeUnapplied,
 	}},
 	{By: CodeGone, Moves: charges{ChargeOpen: ChargeGone}},
 }
