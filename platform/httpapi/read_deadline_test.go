@@ -76,6 +76,38 @@ func TestAnAnswerMayTakeLongerThanTheBody(t *testing.T) {
 	}
 }
 
+// TestAnAnswerOutlivesABodyThatNobodyReads: the time for what is left of the body is neither
+// the answer's nor that of the connection's next request.
+func TestAnAnswerOutlivesABodyThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	api := httpapi.New(httpapi.Config{
+		Version: "test", PublicURL: "https://api.example.com", Log: secrettest.Logger(t),
+	})
+	api.Mount(http.MethodGet, "/film", "film", httpapi.Public, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "begun, ")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+			_, _ = io.WriteString(w, "cut")
+		case <-time.After(1200 * time.Millisecond): // longer than the rest of a body may take
+			_, _ = io.WriteString(w, "whole")
+		}
+	}, httpapi.Stream())
+	url := apitest.Serve(t, api) + "/film"
+	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
+	t.Cleanup(client.CloseIdleConnections)
+	for _, sent := range []string{"{}", ""} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, strings.NewReader(sent))
+		require.NoError(t, err)
+		res, err := client.Do(req)
+		require.NoError(t, err)
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, "begun, whole", string(body), "after a body of %q", sent)
+	}
+}
+
 // rawRequest sends bytes as they are and reads one answer.
 func rawRequest(t *testing.T, address, text string) *http.Response {
 	t.Helper()

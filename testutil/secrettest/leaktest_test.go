@@ -55,6 +55,16 @@ func TestObserveNotesWhatGoesThrough(t *testing.T) {
 	}
 }
 
+// TestObserveAddsNoBody: of a body that nobody reads an API bounds the rest of the connection's
+// reading, which would end an answer that takes a second.
+func TestObserveAddsNoBody(t *testing.T) {
+	t.Parallel()
+	empty := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+	secrettest.Observe(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		require.Equal(t, http.NoBody, r.Body)
+	})).ServeHTTP(httptest.NewRecorder(), empty)
+}
+
 func TestNoteReadsJSON(t *testing.T) {
 	t.Parallel()
 	var s secrettest.Secrets
