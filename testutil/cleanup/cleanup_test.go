@@ -29,6 +29,6 @@ func TestWhatAParallelTestUsedIsFreedBeforeTheLastHasEnded(t *testing.T) {
 			default:
 				return false
 			}
-		}, 10*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 	})
 }

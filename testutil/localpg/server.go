@@ -92,8 +92,8 @@ func start(ctx context.Context, dir *dataDir, o Options) (*Server, error) {
 // way out and gets the time for it; one that stays ready is somebody's, and returned.
 func awaitLeftover(ctx context.Context, cluster string) (postmaster, bool, error) {
 	const (
-		settled = 700 * time.Millisecond // a signal sent at the owner's death has arrived by then
-		limit   = 30 * time.Second       // a shutdown with much to write
+		settled = 2 * time.Second  // a signal sent at the owner's death has arrived by then
+		limit   = 30 * time.Second // a shutdown with much to write
 	)
 	began := time.Now()
 	for {

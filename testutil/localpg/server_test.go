@@ -140,7 +140,7 @@ func TestDataAndPortSurviveARestart(t *testing.T) {
 	require.NoError(t, err)
 	began := time.Now()
 	require.NoError(t, first.Stop(t.Context()))
-	require.Less(t, time.Since(began), 5*time.Second, "with a session open")
+	require.Less(t, time.Since(began), time.Minute, "with a session open")
 	require.NoError(t, first.Stop(t.Context()), "a second Stop does nothing")
 
 	second := start(t, localpg.Options{DataDir: dir})
@@ -292,7 +292,7 @@ func startByHand(t *testing.T, cluster string) int {
 	require.Eventually(t, func() bool {
 		raw, _ := os.ReadFile(filepath.Join(cluster, "postmaster.pid"))
 		return strings.Contains(string(raw), "ready")
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	return cmd.Process.Pid
 }
 

@@ -54,7 +54,7 @@ func ping(ctx context.Context, address string) bool {
 	if network != "unix" && network != "tcp" {
 		return false
 	}
-	client := http.Client{Timeout: time.Second, Transport: &http.Transport{
+	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, target)

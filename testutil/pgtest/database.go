@@ -42,7 +42,7 @@ func (s *server) clone(ctx context.Context) (*database, error) {
 
 // searchSecrets fails the test when its database holds a secret that secrettest knows.
 func (d *database) searchSecrets(t testing.TB) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := d.session.Ping(ctx); err != nil { // the test has ended it, or the server
 		if d.session, err = pgx.Connect(ctx, d.url); err != nil {

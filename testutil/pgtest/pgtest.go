@@ -38,7 +38,7 @@ func closePool(t testing.TB, pool *pgxpool.Pool) {
 	}()
 	select {
 	case <-closed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Errorf("pgtest: %d connections were not given back to the pool (rows not closed, a transaction left open?)",
 			pool.Stat().AcquiredConns())
 	}

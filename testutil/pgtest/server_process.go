@@ -127,7 +127,7 @@ func (m meeting) running(ctx context.Context) (string, bool) {
 		return "", false
 	}
 	address := string(raw)
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, address)
 	var refused *pgconn.PgError

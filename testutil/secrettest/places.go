@@ -32,7 +32,7 @@ const rowsOfTable = "20000"
 // Dump is every row of every table as text, those of the named schemas alone when any are
 // named.
 func Dump(databaseURL string, schemas ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	session, err := pgx.Connect(ctx, databaseURL)
 	if err != nil {
@@ -43,7 +43,7 @@ func Dump(databaseURL string, schemas ...string) (string, error) {
 }
 
 func dump(session *pgx.Conn, schemas ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	rows, _ := session.Query(ctx, `SELECT format('(SELECT ''%1$I.%2$I '' || r::text FROM %1$I.%2$I r LIMIT `+rowsOfTable+
 		`)', n.nspname, c.relname)

@@ -1,6 +1,7 @@
 package gwa_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -140,30 +141,38 @@ func TestFaults_section14(t *testing.T) {
 			Method: "POST", Path: "/v3/payments", Kind: kind, Status: status,
 		}))
 	}
-	attempt := func() error {
+	payments := func() float64 { return b.ok("GET", "/v3/payments", nil)["totalCount"].(float64) }
+	unanswered := func(until func() bool) {
 		raw, _ := json.Marshal(pixPayment(c, 10))
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/v3/payments",
+		ctx, hangUp := context.WithCancel(t.Context())
+		defer hangUp()
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url+"/v3/payments",
 			strings.NewReader(string(raw)))
 		require.NoError(t, err)
 		req.Header.Set("access_token", apiKey)
-		client := http.Client{Timeout: 300 * time.Millisecond}
-		resp, err := client.Do(req)
-		if err == nil {
-			resp.Body.Close()
-		}
-		return err
+		ended := make(chan error, 1)
+		go func() {
+			resp, err := http.DefaultClient.Do(req)
+			if err == nil {
+				resp.Body.Close()
+			}
+			ended <- err
+		}()
+		require.Eventually(t, until, time.Minute, time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // in which an answer, or an effect, would come
+		hangUp()
+		require.ErrorIs(t, <-ended, context.Canceled)
 	}
-	payments := func() float64 { return b.ok("GET", "/v3/payments", nil)["totalCount"].(float64) }
 
 	plan(stage.FaultStatus, 500)
 	status, code, _ := b.refused("POST", "/v3/payments", pixPayment(c, 10))
 	require.Equal(t, 500, status)
 	require.NotEmpty(t, code)
 	plan(stage.FaultTimeoutBefore, 0)
-	require.Error(t, attempt())
+	unanswered(func() bool { return len(b.g.Stage().Faults.Planned()) == 0 })
 	require.Zero(t, payments(), "no effect before")
 	plan(stage.FaultTimeoutAfter, 0)
-	require.Error(t, attempt())
+	unanswered(func() bool { return payments() > 0 })
 	require.Equal(t, 1.0, payments(), "the effect, unknown to the caller")
 	require.Equal(t, []string{"PAYMENT_CREATED"}, names(b.deliveredEvents()), "its event comes all the same")
 

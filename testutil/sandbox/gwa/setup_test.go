@@ -181,7 +181,7 @@ func (b *bundle) refused(method, path string, body any) (status int, code, descr
 // deliveredEvents waits until nothing more is to be sent and returns the events since the last call.
 func (b *bundle) deliveredEvents() []event {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(b.t, b.g.Stage().Webhooks.Settle(ctx))
 	b.hooks.mu.Lock()

@@ -22,7 +22,7 @@ func (b *bundle) attempts(want int) []stage.Delivery {
 			n += len(d.Attempts)
 		}
 		return n == want
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	return all
 }
 

@@ -182,7 +182,9 @@ func (b *bundle) buy(card string, change func(*stripe.PaymentIntentCreateParams)
 	if change != nil {
 		change(p)
 	}
-	return b.sc.V1PaymentIntents.Create(b.t.Context(), p)
+	bought, err := b.sc.V1PaymentIntents.Create(b.t.Context(), p)
+	b.settle()
+	return bought, err
 }
 
 func TestTicketPurchaseByCard(t *testing.T) {

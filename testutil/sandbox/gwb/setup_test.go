@@ -104,7 +104,7 @@ func (f failing) Write(line []byte) (int, error) {
 func client(url, key string) *stripe.Client {
 	return stripe.NewClient(key, stripe.WithBackends(stripe.NewBackendsWithConfig(&stripe.BackendConfig{
 		URL: stripe.String(url), EnableTelemetry: stripe.Bool(false),
-		HTTPClient:    &http.Client{Timeout: 20 * time.Second},
+		HTTPClient:    &http.Client{Timeout: time.Minute},
 		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
 	})))
 }
@@ -122,9 +122,11 @@ func (b *bundle) types() []string {
 	return out
 }
 
+// settle lets events that were told go before those that will be. The queue is not one in order: the events of a call
+// are sent after its answer, when those of the next call or of a later time may overtake them.
 func (b *bundle) settle() {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(b.t, b.g.Stage().Webhooks.Settle(ctx))
 }
@@ -153,8 +155,7 @@ func (b *bundle) last(eventType string) stripe.Event {
 	return stripe.Event{}
 }
 
-// advance settles the queue first: the events of a call are sent after its answer, and those of the new time could
-// overtake them.
+// advance settles the queue first.
 func (b *bundle) advance(by time.Duration) {
 	b.t.Helper()
 	b.settle()
@@ -169,6 +170,7 @@ func (b *bundle) customer() *stripe.Customer {
 		Metadata: map[string]string{"local_customer_id": "c1"},
 	})
 	require.NoError(b.t, err)
+	b.settle()
 	return c
 }
 
@@ -176,6 +178,7 @@ func (b *bundle) attach(card string, c *stripe.Customer) *stripe.PaymentMethod {
 	b.t.Helper()
 	m, err := b.sc.V1PaymentMethods.Attach(b.t.Context(), card, &stripe.PaymentMethodAttachParams{Customer: &c.ID})
 	require.NoError(b.t, err)
+	b.settle()
 	return m
 }
 
@@ -183,12 +186,14 @@ func (b *bundle) price() *stripe.Price {
 	b.t.Helper()
 	prod, err := b.sc.V1Products.Create(b.t.Context(), &stripe.ProductCreateParams{Name: stripe.String("Plano Plus")})
 	require.NoError(b.t, err)
+	b.settle()
 	p, err := b.sc.V1Prices.Create(b.t.Context(), &stripe.PriceCreateParams{
 		Product: &prod.ID, Currency: stripe.String("brl"), UnitAmount: stripe.Int64(4990),
 		Metadata:  map[string]string{"plan_id": "plus"},
 		Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String("month"), IntervalCount: stripe.Int64(1)},
 	})
 	require.NoError(b.t, err)
+	b.settle()
 	return p
 }
 
@@ -216,6 +221,7 @@ func (b *bundle) subscribe(card string) *stripe.Subscription {
 	c := b.customer()
 	s, err := b.sc.V1Subscriptions.Create(b.t.Context(), b.subscriptionRequest(c, b.attach(card, c).ID))
 	require.NoError(b.t, err)
+	b.settle()
 	return s
 }
 
@@ -255,6 +261,7 @@ func (b *bundle) pix(email string) *stripe.PaymentIntent {
 		},
 	})
 	require.NoError(b.t, err)
+	b.settle()
 	return p
 }
 

@@ -278,6 +278,7 @@ func TestCardIsChangedInPlaceWithoutACharge(t *testing.T) {
 		&stripe.SubscriptionUpdateParams{DefaultPaymentMethod: &next.ID})
 	require.NoError(t, err)
 	require.Equal(t, next.ID, s.DefaultPaymentMethod.ID)
+	b.settle()
 	_, err = b.sc.V1Customers.Update(t.Context(), c.ID, &stripe.CustomerUpdateParams{
 		InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: &next.ID},
 	})

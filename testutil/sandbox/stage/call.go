@@ -61,12 +61,8 @@ func (s *Stage) serveCall(w http.ResponseWriter, r *http.Request, routes http.Ha
 	}
 	c.journal = sync.OnceFunc(func() { s.Journal.Record(entry) })
 	ans := &response{header: http.Header{}}
-	sent := false
 	defer func() {
-		if sent {
-			entry.Status = ans.status
-		}
-		c.journal()
+		c.journal() // a call that is not answered has a line, too
 		s.Webhooks.callEnded(c.deliveries)
 	}()
 
@@ -78,7 +74,9 @@ func (s *Stage) serveCall(w http.ResponseWriter, r *http.Request, routes http.Ha
 		s.faultAfter(w, r, c, ans)
 	}
 	s.sendEarly(r.Context(), c)
-	sent = true
+	ans.WriteHeader(http.StatusOK)
+	entry.Status = ans.status
+	c.journal() // who is answered may look at it at once
 	ans.send(w)
 }
 
@@ -214,7 +212,6 @@ func (a *response) Write(p []byte) (int, error) {
 }
 
 func (a *response) send(w http.ResponseWriter) {
-	a.WriteHeader(http.StatusOK)
 	for k, v := range a.header {
 		w.Header()[k] = v
 	}

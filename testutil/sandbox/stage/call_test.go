@@ -1,6 +1,7 @@
 package stage_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault  string
 		effect bool
+		hangs  bool // until the caller hangs up
 		check  func(t *testing.T, status int, body string, err error)
 	}{
 		"status": {
@@ -49,8 +51,8 @@ func TestFaults(t *testing.T) {
 				require.True(t, strings.HasPrefix(body, "<html>"))
 			},
 		},
-		"timeout before": {fault: `{"kind":"timeout_before"}`, effect: false, check: isTimeout},
-		"timeout after":  {fault: `{"kind":"timeout_after"}`, effect: true, check: isTimeout},
+		"timeout before": {fault: `{"kind":"timeout_before"}`, effect: false, hangs: true, check: isUnanswered},
+		"timeout after":  {fault: `{"kind":"timeout_after"}`, effect: true, hangs: true, check: isUnanswered},
 		"reset before":   {fault: `{"kind":"reset_before"}`, effect: false, check: isReset},
 		"reset after":    {fault: `{"kind":"reset_after"}`, effect: true, check: isReset},
 		"delay": {
@@ -82,11 +84,15 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			b := setup(t, nil)
 			b.control("POST", "/_sandbox/faults", c.fault)
-			status, body, err := b.call("slow")
+			call := b.call
+			if c.hangs {
+				call = b.hungUp
+			}
+			status, body, err := call("a")
 			c.check(t, status, body, err)
 			if c.effect {
-				require.Equal(t, []string{"slow"}, b.had())
-				require.Equal(t, []string{"slow"}, b.arrived(), "an effect tells its event, whatever the caller learns")
+				require.Equal(t, []string{"a"}, b.had())
+				require.Equal(t, []string{"a"}, b.arrived(), "an effect tells its event, whatever the caller learns")
 			} else {
 				require.Empty(t, b.had())
 				require.Empty(t, b.arrived())
@@ -95,9 +101,9 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func isTimeout(t *testing.T, _ int, _ string, err error) {
+func isUnanswered(t *testing.T, _ int, _ string, err error) {
 	t.Helper()
-	require.True(t, os.IsTimeout(err), "%v", err)
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 func isReset(t *testing.T, _ int, _ string, err error) {

@@ -11,7 +11,7 @@ import (
 
 func TestAdvanceRunsJobsInOrderOfTheirDates(t *testing.T) {
 	t.Parallel()
-	b := setup(t, nil)
+	b := setup(t, func(o *stage.Options) { o.Frozen = time.Now() })
 	clock, now := b.s.Clock, b.s.Clock.Now()
 	clock.At(now.Add(3*time.Hour), "effect", "third")
 	clock.At(now.Add(time.Hour), "effect", "first")
@@ -22,13 +22,13 @@ func TestAdvanceRunsJobsInOrderOfTheirDates(t *testing.T) {
 	clock.Cancel("effect", "cancelled")
 	after, err := clock.Advance(4 * time.Hour)
 	require.NoError(t, err)
-	require.WithinDuration(t, now.Add(4*time.Hour), after, time.Second)
+	require.WithinDuration(t, now.Add(4*time.Hour), after, 0)
 	require.Equal(t, []string{"first", "second", "second too", "third"}, b.had())
 }
 
 func TestJobSeesItsOwnDateAndMayScheduleFurther(t *testing.T) {
 	t.Parallel()
-	s, err := stage.New(stage.Options{Name: "test"})
+	s, err := stage.New(stage.Options{Name: "test", Frozen: time.Now()})
 	require.NoError(t, err)
 	var seen []time.Time
 	s.Clock.Handle("daily", func(string) {
@@ -43,7 +43,7 @@ func TestJobSeesItsOwnDateAndMayScheduleFurther(t *testing.T) {
 	require.NoError(t, s.Close())
 	require.Len(t, seen, 3)
 	for i, at := range seen {
-		require.WithinDuration(t, start.Add(time.Duration(i+1)*24*time.Hour), at, time.Second)
+		require.WithinDuration(t, start.Add(time.Duration(i+1)*24*time.Hour), at, 0)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestRealTimeRunsJobsToo(t *testing.T) {
 	b := setup(t, nil)
 	b.s.Clock.At(b.s.Clock.Now().Add(time.Hour), "effect", "late")
 	b.s.Clock.At(b.s.Clock.Now().Add(20*time.Millisecond), "effect", "soon")
-	require.Eventually(t, func() bool { return len(b.had()) == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(b.had()) == 1 }, time.Minute, time.Millisecond)
 	require.Equal(t, []string{"soon"}, b.had())
 }
 

@@ -126,7 +126,7 @@ func (b *bundle) emit(names ...string) {
 // arrived settles the queue and lists what was received.
 func (b *bundle) arrived() []string {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(b.t, b.s.Webhooks.Settle(ctx))
 	out := []string{}
@@ -136,20 +136,37 @@ func (b *bundle) arrived() []string {
 	return out
 }
 
-// call sends POST /do/{name} with a limit and returns status and body.
+// call sends POST /do/{name} and returns status and body.
 func (b *bundle) call(name string) (int, string, error) {
 	b.t.Helper()
 	return b.send(http.MethodPost, "/do/"+name, "")
 }
 
+// hungUp is call by somebody who hangs up: not before the call is in the journal, nor before an answer that comes all
+// the same would be there.
+func (b *bundle) hungUp(name string) (int, string, error) {
+	b.t.Helper()
+	ctx, hangUp := context.WithCancel(b.t.Context())
+	defer hangUp()
+	go func() {
+		for ctx.Err() == nil && len(b.s.Journal.Entries(stage.EntryCall)) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(100 * time.Millisecond)
+		hangUp()
+	}()
+	return b.sendWith(ctx, http.MethodPost, "/do/"+name, "")
+}
+
 func (b *bundle) send(method, path, body string) (int, string, error) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
-	if strings.HasPrefix(path, "/do/slow") {
-		ctx, cancel = context.WithTimeout(b.t.Context(), 150*time.Millisecond)
-		defer cancel()
-	}
+	return b.sendWith(ctx, method, path, body)
+}
+
+func (b *bundle) sendWith(ctx context.Context, method, path, body string) (int, string, error) {
+	b.t.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, b.url+path, strings.NewReader(body))
 	require.NoError(b.t, err)
 	resp, err := http.DefaultClient.Do(req)

@@ -65,7 +65,7 @@ func TestAQueueInOrderWaitsForAnOpenCall(t *testing.T) {
 			if sequential {
 				require.Never(t, came, 50*time.Millisecond, 5*time.Millisecond)
 			} else {
-				require.Eventually(t, came, 5*time.Second, time.Millisecond)
+				require.Eventually(t, came, time.Minute, time.Millisecond)
 			}
 		}
 		_, _, err := b.call("a")
@@ -128,7 +128,7 @@ func TestSequentialBlocksAndPausesNonSequentialDoesNot(t *testing.T) {
 	b = setup(t, func(o *stage.Options) { o.Webhooks.Ladder = []time.Duration{time.Hour} })
 	b.receiver.responses(refuseA)
 	b.emit("a", "b")
-	require.Eventually(t, func() bool { return len(b.receiver.all()) == 2 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(b.receiver.all()) == 2 }, time.Minute, time.Millisecond)
 	require.Equal(t, []string{`"a"`, `"b"`}, b.receiver.all())
 	b.receiver.responses(nil)
 	b.control("POST", "/_sandbox/clock/advance", `{"by":"1h"}`)
@@ -181,7 +181,7 @@ func TestDelayWaitsOnTheClock(t *testing.T) {
 	b.emit("a")
 	b.control("PUT", "/_sandbox/webhooks/delay", `{"by":"0s"}`)
 	b.emit("b")
-	require.Eventually(t, func() bool { return len(b.receiver.all()) == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(b.receiver.all()) == 1 }, time.Minute, time.Millisecond)
 	require.Equal(t, []string{`"b"`}, b.receiver.all())
 	_, err := b.s.Clock.Advance(time.Hour)
 	require.NoError(t, err)
