@@ -45,7 +45,10 @@ type outside struct {
 
 // loopback is an address that the processes which come one after the other share, and
 // nobody else on this machine takes meanwhile: all of 127/8 is loopback.
-func loopback() string { return fmt.Sprintf("127.77.%d.%d:8080", os.Getpid()%250, 1+addresses.Add(1)) }
+func loopback() string {
+	pid := os.Getpid()
+	return fmt.Sprintf("127.%d.%d.%d:8080", 1+pid/250%250, pid%250, 1+addresses.Add(1))
+}
 
 func newOutside(t *testing.T) *outside {
 	t.Helper()

@@ -24,7 +24,7 @@ import (
 
 // patience bounds every wait of these tests; they end as soon as what they wait
 // for is there.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // build makes the real binary once a test process; tags may add fault points.
 var build = func() func(t *testing.T, tags string) string {

@@ -91,7 +91,7 @@ func ticketCodes(w *platformtest.Platform, address string) (codes []string) {
 			}
 		}
 		return false
-	}, 20*time.Second, 20*time.Millisecond, "the tickets are mailed")
+	}, time.Minute, 20*time.Millisecond, "the tickets are mailed")
 	return codes
 }
 

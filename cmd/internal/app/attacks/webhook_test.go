@@ -63,7 +63,8 @@ func TestAFloodOfForgedWebhooksSoak(t *testing.T) {
 	all.Wait()
 	t.Logf("%d forged and %d genuine calls in %v", forged, 2*genuine, time.Since(began).Round(time.Millisecond))
 	stored := p.Count("SELECT count(*) FROM payments.refused_webhooks")
-	require.Contains(t, []int{20, 40}, stored, "of an hour, or of two")
+	require.GreaterOrEqual(t, stored, 20)
+	require.LessOrEqual(t, stored, 40, "20 of an hour, or of two")
 	require.Equal(t, 2*genuine, p.Count("SELECT count(*) FROM payments.webhook_logs"))
 	require.Equal(t, 1,
 		p.Count("SELECT count(DISTINCT network) FROM payments.refused_webhook_counts WHERE network = '203.0.113.0/24'"))

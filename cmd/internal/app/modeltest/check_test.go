@@ -126,7 +126,7 @@ func (h *history) checkConnections() {
 		h.fail("a gateway is called where it may not be", "%s", h.process.called)
 	}
 	for began := time.Now(); h.db.Stat().AcquiredConns() > 0; time.Sleep(time.Millisecond) {
-		if time.Since(began) > 5*time.Second { // a broken one is closed besides
+		if time.Since(began) > time.Minute { // a broken one is closed besides
 			h.fail("a connection is not given back", "%s", h.connections.taken())
 		}
 	}

@@ -115,7 +115,7 @@ func (p *Platform) Mailed(address, word string) (code string) {
 			}
 		}
 		return false
-	}, 20*time.Second, 20*time.Millisecond, "a mail to %s", address)
+	}, time.Minute, 20*time.Millisecond, "a mail to %s", address)
 	return code
 }
 
