@@ -58,11 +58,11 @@ func TestJobsOfADeadWorkerStartAgain(t *testing.T) {
 		require.NoError(t, db.QueryRow(ctx, "SELECT seen_at FROM jobs.workers WHERE id = 'dead'").Scan(at))
 	}
 	seenAt(&seen)
-	require.Eventually(t, func() bool { seenAt(&now); return now.After(seen) }, 30*time.Second, 20*time.Millisecond,
+	require.Eventually(t, func() bool { seenAt(&now); return now.After(seen) }, time.Minute, 20*time.Millisecond,
 		"it goes on speaking")
 	require.Equal(t, "running", state(first), "while it lives")
 	die()
-	require.Eventually(t, func() bool { return state(first) == "available" }, 30*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return state(first) == "available" }, time.Minute, 20*time.Millisecond)
 	require.Equal(t, "available", state(last))
 	require.Equal(t, "discarded", state(deadly))
 	require.Equal(t, "cancelled", state(cancelled))

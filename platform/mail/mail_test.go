@@ -23,7 +23,7 @@ func TestSentMailIsCaught(t *testing.T) {
 	sender, err := mail.NewSMTP(catcher.URL(), "Marquee <no-reply@example.com>")
 	require.NoError(t, err)
 
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err = sender.Send(ctx, mail.Message{
 		To: "ana@example.com", Subject: "Seu código é válido", Text: "Olá, Ana: 123456",

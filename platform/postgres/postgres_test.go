@@ -35,14 +35,19 @@ func TestPoolSpeaksUTCAndKnowsIDs(t *testing.T) {
 func TestConstraintNamesAndTimeouts(t *testing.T) {
 	t.Parallel()
 	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.Options{
-		MaxConns: 2, StatementTimeout: 50 * time.Millisecond,
+		MaxConns: 1, StatementTimeout: time.Minute,
 	})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	_, err = pool.Exec(t.Context(), `SELECT 'x'::platform.object_id`)
 	require.Equal(t, "object_id_form", postgres.Constraint(err))
 	require.Empty(t, postgres.Constraint(errors.New("other")))
-	_, err = pool.Exec(t.Context(), `SELECT pg_sleep(5)`)
+	var limit string
+	require.NoError(t, pool.QueryRow(t.Context(), `SHOW statement_timeout`).Scan(&limit))
+	require.Equal(t, "1min", limit)
+	_, err = pool.Exec(t.Context(), `SET statement_timeout = '50ms'`)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `SELECT pg_sleep(60)`)
 	require.True(t, postgres.IsTimeout(err))
 }
 

@@ -278,7 +278,7 @@ func TestStatementThatRunsTooLong(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
 	pool, err := postgres.NewPool(t.Context(), db.Config().ConnString(), postgres.Options{
-		MaxConns: 1, StatementTimeout: 300 * time.Millisecond,
+		MaxConns: 1, StatementTimeout: 2 * time.Second,
 	})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)

@@ -90,7 +90,7 @@ func TestHasherRefusesWhenTheQueueIsFull(t *testing.T) {
 	for range h.limit {
 		wg.Go(func() { _ = h.acquire(ctx) })
 	}
-	require.Eventually(t, func() bool { return h.waiting.Load() == h.limit }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.waiting.Load() == h.limit }, time.Minute, time.Millisecond)
 	err := h.acquire(t.Context())
 	require.True(t, fault.Is(err, fault.KindUnavailable), "%v", err)
 	cancel()
