@@ -118,7 +118,7 @@ func TestTwentyEqualRefundsGiveBackOnce(t *testing.T) {
 func TestARefundThatIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	eachRefundRoute(t, func(t *testing.T, b *bundle, _ objectid.ID, path string, body object) {
-		again := b.loseRefunds(t, stage.FaultTimeoutBefore)
+		again := b.loseRefunds(t, stage.FaultResetBefore)
 		admin := b.admin(t)
 		unknown := admin.With("Idempotency-Key", "k").Post(path, body).Expect(503)
 		require.NotEmpty(t, unknown.Header.Get("Retry-After"))

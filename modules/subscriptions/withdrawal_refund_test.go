@@ -46,7 +46,7 @@ func TestAWithdrawalBesideAnAdminsRefund(t *testing.T) {
 					part = object{"reason": "as agreed", "amount": 990}
 				}
 				b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-				again := b.loseRefunds(t, stage.FaultTimeoutBefore)
+				again := b.loseRefunds(t, stage.FaultResetBefore)
 				b.admin(t).Post("/admin/"+gateway+"/subscriptions/"+id.String()+"/refund", part).Expect(503)
 				withdraw := func() object { return b.expect(t, 200, http.MethodPost, withdrawPath, nil) }
 				res := withdraw()

@@ -70,8 +70,9 @@ func (g *Gateways) Advance(t testing.TB, by time.Duration) {
 }
 
 // NewGateways starts both gateways until the test ends. Their webhooks wait
-// until Sandbox.SetWebhooks. The adapters' time limits are short, so that tests
-// of lost answers are quick.
+// until Sandbox.SetWebhooks. The adapters try again at once; their time limits are
+// those of production, so that an answer which has to come does on a slow machine:
+// a test loses one by a reset, or hangs up itself.
 func NewGateways(t testing.TB) *Gateways {
 	t.Helper()
 	return NewGatewaysThrough(t, nil)
@@ -83,21 +84,20 @@ func NewGatewaysThrough(t testing.TB, b http.RoundTripper) *Gateways {
 	t.Helper()
 	s, err := sandbox.Start(sandbox.Options{
 		GWAWebhookToken: GWAToken, GWBWebhookSecret: GWBSecret, GWBSecretKey: sandbox.GWBKey,
-		RetryLadder: []time.Duration{time.Second, time.Second, time.Second},
+		RetryLadder: []time.Duration{time.Second, time.Second, time.Second}, ReceiverNow: Now,
 	})
 	require.NoError(t, err)
 	cleanup.Add(t, func() { require.NoError(t, s.Close()) })
-	const limit, wait = 2 * time.Second, 5 * time.Millisecond
+	const wait = 5 * time.Millisecond
 	now := &ahead{}
 	g := &Gateways{
 		Sandbox: s, ahead: now,
 		A: gwa.New(gwa.Config{
-			URL: s.GWAURL(), APIKey: sandbox.GWAKey, WebhookTokens: []string{GWAToken}, Clock: now,
-			Timeout: limit, CardTimeout: limit, RetryWait: wait,
+			URL: s.GWAURL(), APIKey: sandbox.GWAKey, WebhookTokens: []string{GWAToken}, Clock: now, RetryWait: wait,
 		}),
 		B: gwb.New(gwb.Config{
 			URL: s.GWBURL(), SecretKey: sandbox.GWBKey, WebhookSecrets: []string{GWBSecret}, Clock: now,
-			Timeout: limit, RetryWait: wait, Transport: b,
+			RetryWait: wait, Transport: b,
 		}),
 	}
 	g.Advance(t, lateStart())

@@ -28,6 +28,7 @@ import (
 
 	"marquee/cmd/internal/app"
 	"marquee/modules/payments/paymentstest"
+	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/mail"
 	"marquee/platform/postgres"
@@ -80,6 +81,10 @@ func NewOf(t testing.TB, o Options) *Platform {
 	cfg := usual(t)
 	if o.Gateways {
 		p.openGateways(&cfg)
+		if late := time.Until(paymentstest.Now()); late > 0 && o.Parts.Clock == nil { // as theirs are
+			o.Parts.Clock = new(clock.Moved)
+			o.Parts.Clock.Move(late)
+		}
 	} else {
 		gateway := httptest.NewServer(http.HandlerFunc(replyNotFound))
 		cleanup.Add(t, gateway.Close)
