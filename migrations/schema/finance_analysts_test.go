@@ -138,7 +138,7 @@ func TestAnalystRolesRaceWithoutTheirGuards(t *testing.T) {
 		var waiting bool
 		require.NoError(t,
 			tx.QueryRow(t.Context(),
-				`SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock')`,
+				`SELECT EXISTS (SELECT FROM pg_locks WHERE pid = $1 AND NOT granted)`, // a transaction sees no other activity
 				second.PgConn().PID()).Scan(&waiting))
 		return waiting
 	}, time.Minute, 5*time.Millisecond)
