@@ -57,7 +57,7 @@ func (b *bundle) until(id, status string) map[string]any {
 	require.Eventually(b.t, func() bool {
 		state = b.admin.Get("/admin/exports/" + id).Expect(http.StatusOK).Map()
 		return state["status"] == status
-	}, 30*time.Second, 20*time.Millisecond, "%v", state)
+	}, time.Minute, 20*time.Millisecond, "%v", state)
 	return state
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,12 +44,12 @@ func TestFiguresWhileOthersWriteSoak(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var folders, writers errgroup.Group
-	var folded [2]int64
-	for n := range folded {
+	var folded atomic.Int64
+	for range 2 {
 		folders.Go(func() error {
 			for ctx.Err() == nil {
 				moved, err := s.Fold(ctx)
-				folded[n] += moved
+				folded.Add(moved)
 				if err != nil && ctx.Err() == nil {
 					return err
 				}
@@ -71,12 +72,12 @@ func TestFiguresWhileOthersWriteSoak(t *testing.T) {
 		}
 		requireNoDifference(t, db, financetest.Now)
 	}
+	require.Eventually(t, func() bool { return folded.Load() > 0 }, time.Minute, time.Millisecond, "nothing is folded")
 	stop()
 	require.NoError(t, folders.Wait())
 	_, err := s.Fold(t.Context())
 	require.NoError(t, err)
 	requireNoDifference(t, db, financetest.Now)
-	require.NotZero(t, folded[0]+folded[1], "nothing was folded while others wrote")
 }
 
 // write changes each ledger in turn, at times in one transaction that stays open

@@ -59,6 +59,7 @@ func setup(t testing.TB, set ...func(*finance.Deps)) *bundle {
 	b.svc = finance.New(deps)
 	b.api = httpapi.New(httpapi.Config{
 		Version: "test", PublicURL: "http://marquee.test", Auth: users, Log: log, Trail: users,
+		PieceTime: 5 * time.Minute, // TestASlowReaderHoldsNoConnection takes nothing for a while
 	})
 	b.svc.Routes(b.api)
 	b.nobody = apitest.New(t, b.api)
