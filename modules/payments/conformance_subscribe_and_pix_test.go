@@ -191,7 +191,7 @@ func TestSubscribeIsFoundAfterLostAnswer(t *testing.T) {
 	eachGateway(t, func(t *testing.T, g *gatewayUnderTest) {
 		for _, kind := range []stage.FaultKind{stage.FaultTimeoutAfter, stage.FaultResetAfter, stage.FaultStatusAfter} {
 			terms := g.terms(t, g.approved)
-			ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 			g.fault(t, stage.Fault{Method: "POST", Path: "/subscriptions", Kind: kind})
 			_, err := g.Subscribe(ctx, terms)
 			cancel()
@@ -200,7 +200,7 @@ func TestSubscribeIsFoundAfterLostAnswer(t *testing.T) {
 			require.Eventually(t, func() bool {
 				found, ok, err := g.FindSubscription(t.Context(), terms)
 				return err == nil && ok && found.Status == gateway.RemoteActive
-			}, 5*time.Second, 10*time.Millisecond, kind)
+			}, time.Minute, 10*time.Millisecond, kind)
 		}
 	})
 }

@@ -188,7 +188,7 @@ func TestB_PixExpires(t *testing.T) {
 		Reference: order, Kind: "ticket_order", Payer: b.terms.Payer, Amount: 24000, ExpiresIn: time.Hour,
 	})
 	require.NoError(t, err)
-	require.WithinDuration(t, time.Now().Add(time.Hour), *made.ExpiresAt, time.Minute)
+	require.WithinDuration(t, paymentstest.Now().Add(time.Hour), *made.ExpiresAt, time.Minute)
 	require.False(t, made.ClientSecret.Empty())
 	require.NoError(t, b.Sandbox.GWB.ExpirePIX(made.Payment.ID))
 	read, err := b.B.ReadPix(t.Context(), made.Payment.ID, order)

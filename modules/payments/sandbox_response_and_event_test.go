@@ -48,7 +48,7 @@ func (c *collector) wait(t *testing.T, eventType string) gateway.Event {
 			found = c.got[i]
 		}
 		return i >= 0
-	}, 10*time.Second, 10*time.Millisecond, eventType)
+	}, time.Minute, 10*time.Millisecond, eventType)
 	return found
 }
 
@@ -129,7 +129,7 @@ func TestSandboxB_FailedRenewal(t *testing.T) {
 			return ok && change.Subscription.Status == gateway.RemotePastDue &&
 				change.Subscription.LatestPayment.ID == failed.PaymentID()
 		})
-	}, 10*time.Second, 10*time.Millisecond, "the status event names the same invoice")
+	}, time.Minute, 10*time.Millisecond, "the status event names the same invoice")
 }
 
 func TestSandboxA_AnswerAndEventHaveOneKey(t *testing.T) {
@@ -162,7 +162,7 @@ func TestSandboxA_AnswerAndEventHaveOneKey(t *testing.T) {
 			return e.Reference == pix.Reference && paymentOf(e).ID == made.Payment.ID &&
 				paymentOf(e).Method == gateway.MethodPix && paymentOf(e).Amount == 59880
 		})
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // paymentOf is the payment that an event tells of.

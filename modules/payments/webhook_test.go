@@ -141,7 +141,7 @@ func TestRowHeldBySomebodyElseQueuesTheEvent(t *testing.T) {
 	require.Equal(t, gateway.ResultQueued, a.body.Result.Status)
 	require.NoError(t, tx.Rollback(t.Context()))
 	b.work()
-	require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, 10*time.Second,
+	require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, time.Minute,
 		20*time.Millisecond)
 }
 
@@ -159,7 +159,7 @@ func TestRepetitionWhileTheEventIsAppliedAgain(t *testing.T) {
 	require.Eventually(t, func() bool {
 		n++
 		return b.deliver("gwb", body).body.Result.Status == gateway.ResultApplied
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	require.Equal(t, n,
 		b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'processed'"))
 }
@@ -189,7 +189,7 @@ func TestFailureIsQueuedAndRetried(t *testing.T) {
 			b.work()
 			require.Eventually(t, func() bool {
 				return b.count("SELECT count(*) FROM payments.webhook_logs WHERE processed AND result->>'status' = 'processed'") == 2
-			}, 10*time.Second, 20*time.Millisecond)
+			}, time.Minute, 20*time.Millisecond)
 			require.Equal(t, 1, b.count("SELECT count(*) FROM public.effects"))
 			require.Equal(t, gateway.ResultApplied, b.deliver("gwa", body).body.Result.Status)
 			require.Equal(t, 1, b.count("SELECT count(*) FROM public.effects"))
@@ -208,7 +208,7 @@ func TestEarlyEventIsAppliedOnceItsSubjectIsKnown(t *testing.T) {
 		jobsDone := func() bool {
 			return b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_events_replay' AND state <> 'completed'") == 0
 		}
-		require.Eventually(t, jobsDone, 10*time.Second, 20*time.Millisecond, "the look after the commit finds nothing")
+		require.Eventually(t, jobsDone, time.Minute, 20*time.Millisecond, "the look after the commit finds nothing")
 		require.Equal(t, 0, b.count("SELECT count(*) FROM public.effects"))
 
 		b.apply.unknown.Store(false)
@@ -216,8 +216,8 @@ func TestEarlyEventIsAppliedOnceItsSubjectIsKnown(t *testing.T) {
 			return b.svc.ReplayWaitingTx(t.Context(), tx, gateway.GWA, "", subject, "another")
 		}))
 		require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 },
-			10*time.Second, 20*time.Millisecond)
-		require.Eventually(t, jobsDone, 10*time.Second, 20*time.Millisecond)
+			time.Minute, 20*time.Millisecond)
+		require.Eventually(t, jobsDone, time.Minute, 20*time.Millisecond)
 		require.Equal(t, gateway.ResultApplied, b.deliver("gwa", body).body.Result.Status)
 		require.Equal(t, 1, b.count("SELECT count(*) FROM public.effects"))
 	}
@@ -233,6 +233,6 @@ func TestSubjectThatBecomesKnownWhileTheEventIsTaken(t *testing.T) {
 	b.deliver("gwa", sample(t, "gwa.PAYMENT_CONFIRMED.card-subscription"))
 	b.apply.unknown.Store(false)
 	b.work()
-	require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, 10*time.Second,
+	require.Eventually(t, func() bool { return b.count("SELECT count(*) FROM public.effects") == 1 }, time.Minute,
 		20*time.Millisecond)
 }
