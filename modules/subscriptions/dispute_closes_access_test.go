@@ -226,5 +226,5 @@ func (b *bundle) replay(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return b.count(t, `SELECT (SELECT count(*) FROM payments.processed_events WHERE state <> 'done')
 			+ (SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_event_told' AND state IN ('available', 'running', 'retryable'))`) == 0
-	}, 10*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 }

@@ -2,6 +2,7 @@ package subscriptions_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -177,9 +178,26 @@ func TestGatewayAPixAnswerLost(t *testing.T) {
 func TestClientThatGoesAway(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	var err error
+	for try := 0; !errors.Is(err, context.Canceled) && try < 5; try++ { // else the machine stood still for a second
+		b.newcomer(t)
+		err = b.subscribeAndLeave(t)
+	}
+	require.ErrorIs(t, err, context.Canceled)
+	b.eventually(t, "the answer is written",
+		func() bool {
+			return b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE intent_open") == 0
+		})
+	require.True(t, b.access(t))
+}
+
+// subscribeAndLeave hangs up while the gateway is asked, and returns what the client heard.
+func (b *bundle) subscribeAndLeave(t *testing.T) error {
+	t.Helper()
 	b.expect(t, 201, http.MethodPost, "/gwb/subscribe",
 		gwbCard(paymentstest.TokenDeclined)) // plan and customer are known from here on
-	require.NoError(t, b.gateways.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
+	faults := b.gateways.Sandbox.GWB.Stage().Faults
+	require.NoError(t, faults.Plan(stage.Fault{
 		Method: http.MethodPost, Path: "/v1/subscriptions", Kind: stage.FaultDelay, Delay: stage.Duration(time.Second),
 	}))
 	ctx, leave := context.WithCancel(t.Context())
@@ -195,12 +213,9 @@ func TestClientThatGoesAway(t *testing.T) {
 		}
 		gone <- err
 	}()
-	const open = "SELECT count(*) FROM subscriptions.subscriptions WHERE intent_open"
-	b.eventually(t, "the intent is written", func() bool { return b.count(t, open) == 1 })
+	b.eventually(t, "the gateway is asked", func() bool { return len(faults.Planned()) == 0 })
 	leave()
-	require.ErrorIs(t, <-gone, context.Canceled)
-	b.eventually(t, "the answer is written", func() bool { return b.count(t, open) == 0 })
-	require.True(t, b.access(t))
+	return <-gone
 }
 
 // TestWebhooksBeforeTheAnswer: the sandbox sends the events of the call before
@@ -222,5 +237,5 @@ func TestWebhooksBeforeTheAnswer(t *testing.T) {
 // eventually polls until the condition holds.
 func (b *bundle) eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	require.Eventually(t, holds, 15*time.Second, 20*time.Millisecond, what)
+	require.Eventually(t, holds, time.Minute, 20*time.Millisecond, what)
 }

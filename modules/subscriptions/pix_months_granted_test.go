@@ -74,7 +74,7 @@ func TestMonthsChargedAreMonthsGranted(t *testing.T) {
 					require.Equal(t, "active", b.status(t, id))
 					require.Equal(t, 1, b.count(t,
 						"SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = $2", id, cents))
-					require.WithinDuration(t, lifecycle.AddMonths(time.Now(), months, b.zone(t)),
+					require.WithinDuration(t, lifecycle.AddMonths(b.clock.Now(), months, b.zone(t)),
 						column[time.Time](t, b, id, k.paidTill), time.Hour)
 				})
 			}

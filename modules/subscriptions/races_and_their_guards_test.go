@@ -75,20 +75,13 @@ var races = map[string]race{
 			old := idOf(b.expect(t, http.StatusCreated, http.MethodPost, "/gwb/subscribe",
 				gwbCard(paymentstest.TokenApproved)))
 			require.Equal(t, "active", b.status(t, old))
-			b.listen()
-			slow := stage.Fault{
-				Method: http.MethodPost, Path: "/v1/subscriptions", Kind: stage.FaultDelay,
-				Delay: stage.Duration(300 * time.Millisecond), Times: manyTimes,
-			}
-			require.NoError(t,
-				b.gateways.Sandbox.GWB.Stage().Faults.Plan(slow)) // what is renewed stays pending until all have asked
 			renew := func(t *testing.T) int {
 				status, _ := b.call(t, http.MethodPut, renewPath,
 					object{"payment_method_id": paymentstest.TokenApproved})
 				return status
 			}
-			fault := b.oneOf(t, http.StatusOK, []func(*testing.T) int{renew, renew, renew})
-			b.gateways.Sandbox.GWB.Stage().Faults.Clear()
+			var fault string
+			b.allWaiting(t, 3, func() { fault = b.oneOf(t, http.StatusOK, []func(*testing.T) int{renew, renew, renew}) })
 			b.settle(t)
 			if fault == "" && b.status(t, old) != "cancelled" {
 				fault = "the old one goes on"
@@ -267,6 +260,43 @@ var races = map[string]race{
 	},
 }
 
+// allWaiting makes so many requests, none of which goes on before all have come: they wait for the lock on the
+// customer, or, without locks, what the first asks the gateway for takes a while.
+func (b *bundle) allWaiting(t *testing.T, requests int, send func()) {
+	t.Helper()
+	b.listen()
+	if b.broken {
+		faults := b.gateways.Sandbox.GWB.Stage().Faults
+		require.NoError(t, faults.Plan(stage.Fault{
+			Method: http.MethodPost, Path: "/v1/subscriptions", Kind: stage.FaultDelay,
+			Delay: stage.Duration(300 * time.Millisecond), Times: manyTimes,
+		}))
+		send()
+		faults.Clear()
+		return
+	}
+	b.settle(t) // a webhook waits for the lock, too
+	tx, err := b.db.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	_, err = tx.Exec(t.Context(), "SELECT 1 FROM accounts.users WHERE id = $1 FOR UPDATE", b.customer.ID)
+	require.NoError(t, err)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		send()
+	}()
+	b.eventually(t, "all wait for the lock", func() bool { // seen by this session: they take all others of the pool
+		var waiting int
+		return tx.QueryRow(t.Context(),
+			`SELECT count(DISTINCT w.pid) FROM pg_locks w
+			JOIN pg_locks h ON h.pid = w.pid JOIN pg_database d ON d.oid = h.database
+			WHERE NOT w.granted AND d.datname = current_database()`).Scan(&waiting) == nil && waiting == requests
+	})
+	require.NoError(t, tx.Rollback(t.Context()))
+	<-done
+}
+
 // awaitLingering returns when somebody lingers between reading and writing, or after
 // a moment; at once while the guards stand.
 func (b *bundle) awaitLingering(t *testing.T) {
@@ -305,7 +335,7 @@ func TestSoakRaces(t *testing.T) {
 // away, so that it is they which decide it.
 func TestRacesWithoutTheirGuards(t *testing.T) {
 	t.Parallel()
-	const patience = 20
+	const patience = 60
 	for name, r := range races {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -340,31 +340,41 @@ func TestRenewByPixRepeatsItsAnswer(t *testing.T) {
 func TestRenewalCodesAtOnce(t *testing.T) {
 	t.Parallel()
 	for gateway, path := range map[string]string{"gwa": "/v3/payments", "gwb": "/v1/payment_intents"} {
-		b := setup(t)
-		_, _ = b.dueByPix(t, gateway)
-		b.bearer(t)
-		require.NoError(t, stages[gateway](b).Faults.Plan(stage.Fault{
-			Method: http.MethodPost, Path: path, Kind: stage.FaultDelay, Delay: stage.Duration(500 * time.Millisecond),
-			Times: manyTimes,
-		}))
-		var mu sync.Mutex
-		responses := map[int][]object{}
-		atOnce(4, func(int) {
-			status, a := b.call(t, http.MethodPost, renewPixPath, nil)
-			mu.Lock()
-			defer mu.Unlock()
-			responses[status] = append(responses[status], a)
-		})
-		require.NotEmpty(t, responses[201])
-		require.NotEmpty(t, responses[409], "the gateway takes longer than the requests come apart")
-		require.Equal(t, 4, len(responses[201])+len(responses[409]), "%v", responses)
-		for _, a := range responses[409] {
-			require.Contains(t, a["detail"], "being made")
-			refused(t, a, "CONFLICT", "")
+		late := 0
+		for try := 0; late == 0 && try < 5; try++ { // unless the machine stood still for as long as the gateway takes
+			late = requestRenewalCodes(t, gateway, path)
 		}
-		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"))
-		again := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-		require.Equal(t, responses[201][0]["payment"], again["payment"])
-		require.Equal(t, responses[201][0]["pix"], again["pix"])
+		require.NotZero(t, late, "the gateway takes longer than the requests come apart")
 	}
+}
+
+// requestRenewalCodes asks four times at once, and returns how many were told to come again.
+func requestRenewalCodes(t *testing.T, gateway, path string) (late int) {
+	t.Helper()
+	b := setup(t)
+	_, _ = b.dueByPix(t, gateway)
+	b.bearer(t)
+	require.NoError(t, stages[gateway](b).Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: path, Kind: stage.FaultDelay, Delay: stage.Duration(500 * time.Millisecond),
+		Times: manyTimes,
+	}))
+	var mu sync.Mutex
+	responses := map[int][]object{}
+	atOnce(4, func(int) {
+		status, a := b.call(t, http.MethodPost, renewPixPath, nil)
+		mu.Lock()
+		defer mu.Unlock()
+		responses[status] = append(responses[status], a)
+	})
+	require.NotEmpty(t, responses[201])
+	require.Equal(t, 4, len(responses[201])+len(responses[409]), "%v", responses)
+	for _, a := range responses[409] {
+		require.Contains(t, a["detail"], "being made")
+		refused(t, a, "CONFLICT", "")
+	}
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"))
+	again := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
+	require.Equal(t, responses[201][0]["payment"], again["payment"])
+	require.Equal(t, responses[201][0]["pix"], again["pix"])
+	return len(responses[409])
 }

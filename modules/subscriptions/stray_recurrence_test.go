@@ -77,7 +77,7 @@ func TestReconciliationListsMoneyOfOurCustomers(t *testing.T) {
 		}
 		charge, err := b.gateways.A.CreatePix(t.Context(), gateway.PixTerms{
 			Reference: reference, Kind: gateway.KindSubscriptionPix, Payer: b.payerOf(t, gatewayID), Amount: 990,
-			DueDate: time.Now(), ExpiresIn: time.Hour,
+			DueDate: paymentstest.Now(), ExpiresIn: time.Hour,
 		})
 		require.NoError(t, err)
 		_, err = b.gateways.Sandbox.GWA.Pay(charge.Payment.ID)

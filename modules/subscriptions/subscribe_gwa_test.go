@@ -222,12 +222,13 @@ func TestPixPaidJustBeforeItIsReplaced(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
+	paidAt := paymentstest.Now()
 	_, err := b.gateways.Sandbox.GWA.PayPIX(info(first)["pix"].(object)["payload"].(string)) // its webhook has not come
 	require.NoError(t, err)
 	b.clock.Advance(25 * time.Hour)
 	b.expect(t, 409, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 	require.Equal(t, "active", b.status(t, idOf(first)))
-	require.WithinDuration(t, lifecycle.AddMonths(time.Now(), 1, b.zone(t)),
+	require.WithinDuration(t, lifecycle.AddMonths(paidAt, 1, b.zone(t)),
 		column[time.Time](t, b, idOf(first), "expires_at"), time.Minute,
 		"the gateway tells the day alone, and the period does not begin with the day")
 	b.listen()

@@ -109,7 +109,7 @@ func TestLateMoneyOfACustomerWhoHasAnotherSubscriptionIsRefunded(t *testing.T) {
 // until waits for what jobs bring about.
 func (b *bundle) until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	require.Eventually(t, ok, 20*time.Second, 20*time.Millisecond, what)
+	require.Eventually(t, ok, time.Minute, 20*time.Millisecond, what)
 }
 
 // TestWhatTheGatewayDoesNotConfirmIsNotRefunded: gateway A's webhooks are not signed.
