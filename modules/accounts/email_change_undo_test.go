@@ -36,7 +36,7 @@ func (b *bundle) undoToken(t *testing.T, to string, nth int) (token, text string
 		text = texts[len(texts)-nth]
 		token = undoLink.FindStringSubmatch(text)[1]
 		return true
-	}, 20*time.Second, 20*time.Millisecond, "no notice to %s", to)
+	}, time.Minute, 20*time.Millisecond, "no notice to %s", to)
 	return token, text
 }
 
@@ -46,7 +46,7 @@ func (b *bundle) noticeWithoutLink(t *testing.T, to string) {
 	require.Eventually(t, func() bool {
 		return slices.ContainsFunc(b.catcher.Mails(),
 			func(m mail.Caught) bool { return m.To == to && strings.Contains(m.Text, "…@") })
-	}, 20*time.Second, 20*time.Millisecond, "no notice to %s", to)
+	}, time.Minute, 20*time.Millisecond, "no notice to %s", to)
 	for _, m := range b.catcher.Mails() {
 		require.False(t, m.To == to && undoLink.MatchString(m.Text), m.Text)
 	}
@@ -68,7 +68,7 @@ func (b *bundle) noticeOf(t *testing.T, to string) (text string) {
 			}
 		}
 		return false
-	}, 20*time.Second, 20*time.Millisecond, "no notice to %s", to)
+	}, time.Minute, 20*time.Millisecond, "no notice to %s", to)
 	return text
 }
 

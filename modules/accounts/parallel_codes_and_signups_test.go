@@ -160,7 +160,7 @@ func (b *bundle) settled(t *testing.T) {
 		return b.count(t,
 			`SELECT count(*) FROM jobs.river_job WHERE kind IN ('accounts_resend_verification', 'accounts_send_code') AND state <> 'completed'`) == 0 &&
 			b.count(t, `SELECT count(*) FROM jobs.river_job WHERE kind = 'accounts_send_code'`) > 0
-	}, 20*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 }
 
 const signups = 20

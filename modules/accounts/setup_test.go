@@ -189,7 +189,7 @@ func (b *bundle) mailedCode(t *testing.T, to string, nth int) string {
 		}
 		code = sixDigits.FindString(texts[len(texts)-nth])
 		return true
-	}, 20*time.Second, 20*time.Millisecond, "no mail to %s", to)
+	}, time.Minute, 20*time.Millisecond, "no mail to %s", to)
 	require.NotEmpty(t, code)
 	return code
 }

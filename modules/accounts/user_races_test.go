@@ -57,7 +57,7 @@ func rootsAtOnce(t *testing.T, o *office, attack string) (statuses []int, left i
 		err := gate.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`).Scan(&waiting)
 		return err == nil && waiting == 2
-	}, 20*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	require.NoError(t, gate.Commit(t.Context()))
 	wg.Wait()
 	return statuses, o.count(t, `SELECT count(*) FROM accounts.users WHERE is_root AND enable AND deleted_at IS NULL`)
@@ -133,7 +133,7 @@ func deleteWhileGiven(t *testing.T, hold string) (status, dangling int) {
 			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).
 			Scan(&waiting)
 		return len(done) == 1 || err == nil && waiting == 1
-	}, 20*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	require.NoError(t, tx.Commit(t.Context()))
 	return <-done, o.count(t,
 		`SELECT count(*) FROM accounts.users u, unnest(u.type_user) p WHERE NOT EXISTS (SELECT 1 FROM accounts.users_type t WHERE t.id = p)`)

@@ -150,7 +150,7 @@ func TestNamesFromBeforeStay(t *testing.T) {
 	o.work(t, identity.FillSkeletonsArgs{})
 	require.Eventually(t, func() bool {
 		return o.count(t, `SELECT count(*) FROM accounts.username_skeletons WHERE skeleton = 'lucas'`) == 3
-	}, 20*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	require.Equal(t, 1, o.count(t, `SELECT count(*) FROM accounts.username_skeletons WHERE user_id = $1 AND NOT shared`,
 		admin.ID), "the admin's counts as theirs")
 

@@ -192,7 +192,7 @@ func TestDeletionHoldsItsCardBeforeItsFiles(t *testing.T) {
 				go func() {
 					status <- b.admin.Send(http.MethodPost, cards+"/"+target.ID.String()+"/files", formType, body).Status
 				}()
-				require.Eventually(t, func() bool { return len(status) == 1 || b.waiting() }, 10*time.Second,
+				require.Eventually(t, func() bool { return len(status) == 1 || b.waiting() }, time.Minute,
 					5*time.Millisecond)
 				_, err := tx.Exec(t.Context(), "DELETE FROM board.requisitions WHERE id = $1", target.ID)
 				return err
@@ -235,7 +235,7 @@ func TestColumnsAreHeldInOrder(t *testing.T) {
 						}
 						if i == 0 {
 							begun <- struct{}{}
-							assert.Eventually(t, func() bool { return len(begun) == 2 || b.waiting() }, 10*time.Second,
+							assert.Eventually(t, func() bool { return len(begun) == 2 || b.waiting() }, time.Minute,
 								5*time.Millisecond)
 						}
 					}

@@ -141,7 +141,7 @@ func raceForCategory(t *testing.T, b *bundle, category string) (deleted <-chan e
 		err := b.db.QueryRow(t.Context(),
 			"SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waiting)
 		return err == nil && (waiting || len(done) > 0)
-	}, 5*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	return done, func() error { return tx.Commit(t.Context()) }
 }
 

@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -279,8 +280,18 @@ func requireContract(a attack, status int, raw []byte) error {
 	return nil
 }
 
-// strike sends an attack to a collection and checks the answer and its time.
-func (b *bundle) strike(ctx context.Context, path string, a attack) error {
+// strike sends an attack to a collection and checks the answer and its time. An answer that is late each time is; one
+// that is so once came from a machine that stood still.
+func (b *bundle) strike(ctx context.Context, path string, a attack) (err error) {
+	for range 3 {
+		if err = b.strikeOnce(ctx, path, a); !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
+	return err
+}
+
+func (b *bundle) strikeOnce(ctx context.Context, path string, a attack) error {
 	ctx, cancel := context.WithTimeout(ctx, responseTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.client.URL()+httpapi.Prefix+path, http.NoBody)

@@ -149,7 +149,7 @@ func TestSweepOfOrphans(t *testing.T) {
 	require.Equal(t, 1, b.count(`SELECT count(*) FROM jobs.river_job WHERE kind = 'files_sweep_orphans'`))
 	require.NoError(t, client.Start(t.Context()))
 	t.Cleanup(func() { <-client.Stopped() })
-	require.Eventually(t, func() bool { return b.count(`SELECT count(*) FROM files.contents`) == 3 }, 20*time.Second,
+	require.Eventually(t, func() bool { return b.count(`SELECT count(*) FROM files.contents`) == 3 }, time.Minute,
 		20*time.Millisecond)
 	for _, f := range []files.File{stored, unknown, young} {
 		_, err := b.svc.File(t.Context(), f.ID)

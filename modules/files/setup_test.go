@@ -100,6 +100,12 @@ type bundle struct {
 // downloader (an admin with the permission for attachments), alice and bob.
 func setup(t *testing.T, set ...func(*files.Config)) *bundle {
 	t.Helper()
+	return setupStalling(t, time.Minute, set...)
+}
+
+// setupStalling is setup with the time for which a body may stall.
+func setupStalling(t *testing.T, stall time.Duration, set ...func(*files.Config)) *bundle {
+	t.Helper()
 	b := &bundle{t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), log: &secrettest.Log{}}
 	b.alice, b.bob, b.video, b.event = objectid.New(), objectid.New(), objectid.New(), objectid.New()
 	b.people = &people{gone: map[objectid.ID]bool{}, byID: map[objectid.ID]httpapi.Caller{}}
@@ -130,7 +136,7 @@ func setup(t *testing.T, set ...func(*files.Config)) *bundle {
 		b.video: {Purpose: files.Record, Visibility: files.Members},
 	}}, &kind{name: "event", records: map[objectid.ID]files.Place{b.event: {Purpose: files.EventImage}}})
 	b.api = httpapi.New(httpapi.Config{
-		Auth: b.people, Log: logger, PublicURL: "http://marquee.test", BodyStall: 2 * time.Second,
+		Auth: b.people, Log: logger, PublicURL: "http://marquee.test", BodyStall: stall,
 	})
 	b.svc.Routes(b.api)
 	b.client = apitest.New(t, b.api)

@@ -108,7 +108,7 @@ func (b *bundle) raw(head string, body []byte, end bool) string {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.client.URL(), "http://"))
 	require.NoError(b.t, err)
 	defer conn.Close()
-	require.NoError(b.t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(b.t, conn.SetDeadline(time.Now().Add(time.Minute)))
 	_, err = io.WriteString(conn, head+"\r\n\r\n")
 	require.NoError(b.t, err)
 	_, err = conn.Write(body)
@@ -124,7 +124,7 @@ func (b *bundle) raw(head string, body []byte, end bool) string {
 // TestAnUploadThatStalls is told so, as every body is.
 func TestAnUploadThatStalls(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setupStalling(t, 2*time.Second)
 	contentType, body := multipartBody(t, part{field: "file", filename: "a.bin", data: noise(1000)})
 	head := fmt.Sprintf("POST %s/upload-file/archive-records/%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer admin\r\nContent-Type: %s\r\n",
 		httpapi.Prefix, b.video, contentType)

@@ -100,7 +100,9 @@ func TestManyRedeemsWinWithoutTheConstraint(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.code(doc{"code": "RACE22", "code_type": "ticket", "event_id": b.event(nil)})
-	_, err := b.db.Exec(t.Context(), `ALTER TABLE promos.redemptions DROP CONSTRAINT redemptions_once_a_customer`)
+	_, err := b.db.Exec(t.Context(), `ALTER TABLE promos.redemptions DROP CONSTRAINT redemptions_once_a_customer;
+		CREATE FUNCTION public.linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.1); RETURN NEW; END';
+		CREATE TRIGGER linger BEFORE INSERT ON promos.redemptions FOR EACH ROW EXECUTE FUNCTION public.linger()`)
 	require.NoError(t, err)
 	require.Greater(t, b.race(20), 1)
 }

@@ -136,7 +136,7 @@ func (p *pixRace) end(o *pixOrder) (end, problem string) {
 	require.Eventually(p.t, func() bool {
 		state, _ := p.orderRow(o.id.String())
 		return state != "refund_due" && state != "reserved"
-	}, 20*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	p.settle()
 	seats := p.count("SELECT count(*) FROM tickets.tickets WHERE order_id = $1 AND status = 'available'", o.id)
 	refunds := p.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1", o.id)

@@ -255,7 +255,7 @@ func (b *bundle) issued(event objectid.ID) int {
 
 func (b *bundle) eventually(what string, ok func() bool) {
 	b.t.Helper()
-	require.Eventually(b.t, ok, 20*time.Second, 20*time.Millisecond, what)
+	require.Eventually(b.t, ok, time.Minute, 20*time.Millisecond, what)
 }
 
 // give issues a ticket to a customer as an admin.
