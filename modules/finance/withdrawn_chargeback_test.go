@@ -19,7 +19,7 @@ func (h *history) figures() string {
 	require.NoError(h.t, asOf(h.t, h.db, h.clock.Now(), func(tx postgres.DB) error {
 		return tx.QueryRow(h.t.Context(), `SELECT json_build_object(
 			'daily', (SELECT json_agg(d ORDER BY d.day) FROM finance.daily d WHERE (d.entries, d.chargebacks_cents, d.exits_chargeback, d.returned_in_day, d.gross_gwa_cents, d.gross_gwb_cents) <> (0, 0, 0, 0, 0, 0)),
-			'returns', (SELECT json_agg(r) FROM finance.returns r WHERE r.returns <> 0),
+			'returns', (SELECT json_agg(r ORDER BY r) FROM finance.returns r WHERE r.returns <> 0),
 			'cohorts', (SELECT json_agg(c ORDER BY c) FROM finance.cohorts c),
 			'tenure', (SELECT json_agg(t ORDER BY t) FROM finance.tenure t),
 			'movements', (SELECT json_agg(m ORDER BY m.movement_id) FROM finance.movements m))`).Scan(&all)

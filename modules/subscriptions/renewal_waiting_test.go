@@ -33,7 +33,7 @@ func (b *bundle) figures(t *testing.T) string {
 		'standing', (SELECT jsonb_build_object('active', sum(active), 'mrr', sum(mrr_cents), 'trials', sum(trials), 'trial_mrr', sum(trial_mrr_cents), 'overdue', sum(overdue)) FROM finance.standing),
 		'entries', (SELECT count(*) FROM finance.entries), 'exits', (SELECT count(*) FROM finance.exits),
 		'days', (SELECT jsonb_build_object('entries', sum(entries), 'exits', sum(exits), 'firsts', sum(firsts)) FROM finance.daily_deltas),
-		'churn', (SELECT jsonb_agg(c) FROM finance.churn_monthly c), 'cohorts', (SELECT jsonb_agg(c) FROM finance.cohorts c)))::text`)
+		'churn', (SELECT jsonb_agg(c ORDER BY c) FROM finance.churn_monthly c), 'cohorts', (SELECT jsonb_agg(c ORDER BY c) FROM finance.cohorts c)))::text`)
 }
 
 // TestRenewalBeginsWhenThePaidTimeEnds: there is no gap in access, nothing is charged
