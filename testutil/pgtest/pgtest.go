@@ -17,15 +17,21 @@ import (
 // poolSize bounds the connections of one test: many tests share one server.
 const poolSize = 4
 
-// DB is a pool of 4 connections on a new, migrated, otherwise empty database. The pool is
-// closed at the end of the test, which fails when it kept a connection.
+// DB is a pool of 4 connections on a new, migrated, otherwise empty database. At the end of the
+// test it may hold no secret that secrettest knows; then the pool is closed, and the test fails
+// when it kept a connection.
 func DB(t testing.TB) *pgxpool.Pool {
 	t.Helper()
-	pool, err := postgres.NewPool(t.Context(), URL(t), postgres.Options{MaxConns: poolSize, ApplicationName: "pgtest"})
+	d := newDatabase(t)
+	pool, err := d.openPool(t.Context(), poolSize)
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	cleanup.Add(t, func() { closePool(t, pool) })
+	cleanup.Add(t, func() {
+		d.searchSecrets(t, pool)
+		closePool(t, pool)
+		d.on.finish(d.name)
+	})
 	return pool
 }
 
@@ -45,8 +51,27 @@ func closePool(t testing.TB, pool *pgxpool.Pool) {
 }
 
 // URL is the connection URL of a new, migrated, otherwise empty database, with all rights. At
-// the end of the test it may hold no secret that secrettest knows.
+// the end of the test it may hold no secret that secrettest knows. Who opens a pool on it anyway
+// takes the URL of DB's: a session less.
 func URL(t testing.TB) string {
+	t.Helper()
+	d := newDatabase(t)
+	session, err := pgx.Connect(t.Context(), d.url)
+	if err == nil {
+		_, err = session.Exec(t.Context(), takeOver)
+	}
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	cleanup.Add(t, func() {
+		d.searchSecrets(t, session)
+		_ = session.Close(context.Background())
+		d.on.finish(d.name)
+	})
+	return d.url
+}
+
+func newDatabase(t testing.TB) *database {
 	t.Helper()
 	s, err := shared()
 	if err != nil {
@@ -56,14 +81,20 @@ func URL(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	cleanup.Add(t, func() {
-		if _, ok := t.(*testing.B); !ok {
-			d.searchSecrets(t)
-		}
-		_ = d.session.Close(context.Background())
-		s.finish(d.name)
-	})
-	return d.url
+	return d
+}
+
+// openPool makes the first pool on the database and takes it over.
+func (d *database) openPool(ctx context.Context, conns int32) (*pgxpool.Pool, error) {
+	pool, err := postgres.NewPool(ctx, d.url, postgres.Options{MaxConns: conns, ApplicationName: "pgtest"})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := pool.Exec(ctx, takeOver); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return pool, nil
 }
 
 // Tx is a transaction on a migrated database that is shared with the other transactions of
@@ -95,7 +126,7 @@ var sharedPool = sync.OnceValues(func() (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return postgres.NewPool(ctx, d.url, postgres.Options{MaxConns: 32, ApplicationName: "pgtest"})
+	return d.openPool(ctx, 32)
 })
 
 // DataDir is an empty directory in which a private Postgres can keep its data also when the

@@ -63,7 +63,6 @@ func TestAProcessOfVeryManyTestsClearsUpAfterItself(t *testing.T) {
 	require.NoError(t, err)
 	ended, err := s.clone(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, ended.session.Close(t.Context()))
 	for range litter - 1 {
 		s.finish(ended.name)
 	}

@@ -15,10 +15,15 @@ import (
 	"marquee/testutil/cleanup"
 )
 
-// Database fails t when its database holds one of its secrets. The session is one on it.
-func Database(t testing.TB, session *pgx.Conn) {
+// Querier is a pool or a session.
+type Querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// Database fails t when its database holds one of its secrets.
+func Database(t testing.TB, db Querier) {
 	t.Helper()
-	text, err := dump(session)
+	text, err := dump(db)
 	if err != nil {
 		t.Errorf("secrettest: read the database: %v", err)
 		return
@@ -42,10 +47,10 @@ func Dump(databaseURL string, schemas ...string) (string, error) {
 	return dump(session, schemas...)
 }
 
-func dump(session *pgx.Conn, schemas ...string) (string, error) {
+func dump(db Querier, schemas ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	rows, _ := session.Query(ctx, `SELECT format('(SELECT ''%1$I.%2$I '' || r::text FROM %1$I.%2$I r LIMIT `+rowsOfTable+
+	rows, _ := db.Query(ctx, `SELECT format('(SELECT ''%1$I.%2$I '' || r::text FROM %1$I.%2$I r LIMIT `+rowsOfTable+
 		`)', n.nspname, c.relname)
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind = 'r' AND pg_relation_size(c.oid) > 0 AND n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema'
@@ -54,7 +59,7 @@ func dump(session *pgx.Conn, schemas ...string) (string, error) {
 	if err != nil || len(tables) == 0 {
 		return "", err
 	}
-	rows, _ = session.Query(ctx, strings.Join(tables, " UNION ALL "))
+	rows, _ = db.Query(ctx, strings.Join(tables, " UNION ALL "), pgx.QueryExecModeExec)
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	return strings.Join(lines, "\n"), err
 }
