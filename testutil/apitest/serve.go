@@ -114,20 +114,22 @@ func operationOf(doc *huma.OpenAPI, method, path string) *huma.Operation {
 	return nil
 }
 
-// matches counts the literal segments of a template that fits the path.
+// matches counts the literal segments of a template that fits the path. It is asked for each
+// template of the document at each answer, so it splits nothing.
 func matches(template, path string) (literal int, ok bool) {
-	want, got := strings.Split(template, "/"), strings.Split(path, "/")
-	if len(want) != len(got) {
-		return 0, false
-	}
-	for i := range want {
+	for {
+		want, templates, wanted := strings.Cut(template, "/")
+		got, paths, more := strings.Cut(path, "/")
 		switch {
-		case strings.HasPrefix(want[i], "{"):
-		case want[i] == got[i]:
+		case strings.HasPrefix(want, "{"):
+		case want == got:
 			literal++
 		default:
 			return 0, false
 		}
+		if !wanted || !more {
+			return literal, wanted == more
+		}
+		template, path = templates, paths
 	}
-	return literal, true
 }
