@@ -30,10 +30,11 @@ type Options struct {
 	StatementTimeout time.Duration // server side; default none
 	ApplicationName  string
 	Gate             *Gate // of a process that serves requests; nil bounds no wait
+	Lazy             bool  // a further pool on a database that answers: nothing is opened before it is needed
 }
 
 // NewPool opens a pool whose sessions speak UTC and know the arrays of object
-// ids. It fails when the database does not answer.
+// ids. It fails when the database does not answer, unless it is a lazy one.
 func NewPool(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -62,6 +63,9 @@ func NewPool(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) 
 	if err != nil {
 		return nil, fmt.Errorf("open pool: %w", err)
 	}
+	if o.Lazy {
+		return pool, nil
+	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("the database does not answer: %w", err)
@@ -80,7 +84,7 @@ func loadTypes(ctx context.Context, conn *pgx.Conn) error {
 	// milliseconds.
 	var domain, array uint32
 	const oids = "SELECT oid, typarray FROM pg_type WHERE oid = to_regtype('platform.object_id')"
-	if err := conn.QueryRow(ctx, oids).Scan(&domain, &array); err != nil {
+	if err := conn.QueryRow(ctx, oids, pgx.QueryExecModeExec).Scan(&domain, &array); err != nil {
 		return nil //nolint:nilerr // before the first migration the domain is not there yet
 	}
 	text, _ := conn.TypeMap().TypeForOID(pgtype.TextOID)

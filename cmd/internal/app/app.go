@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"marquee/migrations/schema"
+	"marquee/modules/accounts"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
@@ -69,6 +71,7 @@ type App struct {
 type Parts struct {
 	Clock    *clock.Moved // of development
 	OpenPool func(ctx context.Context, url string, o postgres.Options) (*pgxpool.Pool, error)
+	Password accounts.PasswordCost // of tests, whose hashes are to cost next to nothing
 }
 
 // New opens the database and builds every module. With work, its job client
@@ -89,21 +92,19 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 		return nil, err
 	}
 	a := &App{cfg: cfg, log: log, pool: pool, metrics: telemetry.NewRegistry(pool), moved: parts.Clock}
-	readURL := cfg.Database.ReplicaURL
-	if readURL == "" {
-		readURL = cfg.Database.URL
-	}
+	readURL := cmp.Or(cfg.Database.ReplicaURL, cfg.Database.URL)
 	a.reads, err = openPool(ctx, readURL, postgres.Options{
 		MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout,
-		Gate: cfg.listGate(),
+		Gate: cfg.listGate(), Lazy: readURL == cfg.Database.URL,
 	})
 	if err == nil {
 		a.health, err = openPool(ctx, cfg.Database.URL, postgres.Options{
 			MaxConns: healthConns, ApplicationName: "marquee health", Gate: &postgres.Gate{LockWait: healthLockWait},
+			Lazy: true,
 		})
 	}
 	if err == nil {
-		err = a.build(work) //nolint:contextcheck // what is registered there runs in the contexts of requests
+		err = a.build(work, parts.Password) //nolint:contextcheck // what is registered there runs in the contexts of requests
 	}
 	if err == nil {
 		err = a.modules.finance.UseReportZone(ctx)
@@ -115,7 +116,7 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 	return a, nil
 }
 
-func (a *App) build(work bool) error {
+func (a *App) build(work bool, password accounts.PasswordCost) error {
 	workers := river.NewWorkers()
 	options := jobs.Options{Log: a.log, PollOnly: a.cfg.Database.PollOnly}
 	var now clock.Clock = clock.System{}
@@ -134,7 +135,9 @@ func (a *App) build(work bool) error {
 	if err != nil {
 		return fmt.Errorf("REPORT_TZ: %w", err)
 	}
-	c := core{cfg: a.cfg, pool: a.pool, reads: a.reads, jobs: client, clock: now, log: a.log, zone: zone}
+	c := core{
+		cfg: a.cfg, pool: a.pool, reads: a.reads, jobs: client, clock: now, log: a.log, zone: zone, password: password,
+	}
 	if a.modules, err = newModules(c); err != nil {
 		return err
 	}

@@ -56,6 +56,8 @@ type core struct {
 	clock clock.Clock
 	log   *slog.Logger
 	zone  *time.Location
+
+	password accounts.PasswordCost
 }
 
 // newModules builds the modules, lower first.
@@ -140,7 +142,7 @@ func newAccounts(c core, archive *files.Service, codes accounts.PromoCodes) (*ac
 			EmailChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
 			NoPasswordList:           cfg.PasswordList == "off",
 			LogUnsentCodes:           cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.Platform.TaxIDAlphanumeric,
-			UnverifiedTTL: cfg.UnverifiedTTL,
+			UnverifiedTTL: cfg.UnverifiedTTL, Password: c.password,
 			Throttle: accounts.ThrottleLimits{
 				LoginFailures: throttle.LoginFailures, CodeFailures: codeCfg.Failures,
 				AddressFailures: throttle.AddressFailures, UnknownResets: throttle.UnknownResets,

@@ -13,6 +13,7 @@
 package platformtest
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -27,6 +28,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/internal/app"
+	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
@@ -58,7 +60,7 @@ type Platform struct {
 type Options struct {
 	Gateways bool         // both sandboxes, which send their webhooks; and mails are caught
 	Log      *slog.Logger // nil: one that Logged tells of and in which no secret may stand
-	Parts    app.Parts
+	Parts    app.Parts // without another cost, hashes of passwords cost next to nothing
 	Config   []func(*app.Config) // changes of the usual one
 }
 
@@ -93,21 +95,16 @@ func NewOf(t testing.TB, o Options) *Platform {
 	for _, change := range o.Config {
 		change(&cfg)
 	}
-	if cfg.Database.URL == "" {
-		cfg.Database.URL = pgtest.URL(t)
-	}
+	p.openDatabase(&cfg)
 	require.NoError(t, cfg.Validate())
 	if o.Log == nil {
 		o.Log = secrettest.Logger(t, &p.log)
 	}
+	o.Parts.Password = cmp.Or(o.Parts.Password, accountstest.Config().Password)
 	var err error
 	p.App, err = app.NewOf(t.Context(), cfg, o.Log, true, o.Parts)
 	require.NoError(t, err)
 	cleanup.Add(t, p.Close)
-	p.DB, err = postgres.NewPool(t.Context(), cfg.Database.URL,
-		postgres.Options{MaxConns: 6, ApplicationName: "platformtest"})
-	require.NoError(t, err)
-	cleanup.Add(t, p.DB.Close)
 	cleanup.Add(t, func() { pgtest.RequireInvariants(t, p.DB, time.Now(), p.unsound...) }) // once the jobs have stopped
 	p.Guest = apitest.New(t, p.API())
 	p.root, p.admin = sync.OnceValue(p.newRoot), sync.OnceValue(p.newAdmin)
@@ -136,6 +133,20 @@ func usual(t testing.TB) app.Config {
 	cfg.Mail.SMTPURL, cfg.Mail.From = "smtp://127.0.0.1:1", "Marquee <no-reply@example.com>"
 	cfg.Throttle.Off, cfg.Codes.Cooldown, cfg.Platform.TaxIDAlphanumeric = true, time.Millisecond, true
 	return cfg
+}
+
+// openDatabase opens the test's own pool, on a new database unless the test has told one.
+func (p *Platform) openDatabase(cfg *app.Config) {
+	if cfg.Database.URL == "" {
+		p.DB = pgtest.DB(p.T)
+		cfg.Database.URL = p.DB.Config().ConnString()
+		return
+	}
+	var err error
+	p.DB, err = postgres.NewPool(p.T.Context(), cfg.Database.URL,
+		postgres.Options{MaxConns: 4, ApplicationName: "platformtest"})
+	require.NoError(p.T, err)
+	cleanup.Add(p.T, p.DB.Close)
 }
 
 func (p *Platform) openGateways(cfg *app.Config) {
