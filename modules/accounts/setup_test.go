@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,6 +38,8 @@ type bundle struct {
 	files   *files.Service
 }
 
+var templates = sync.OnceValues(func() (*mail.Templates, error) { return mail.ParseTemplates(os.DirFS("../../web/mail")) })
+
 // setup serves the module over HTTP, with every answer checked against the OpenAPI
 // document, on a database of its own. Jobs are inserted
 // and not worked until work is called.
@@ -54,7 +57,7 @@ func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	deps.Files = b.files
 	deps.Mail, err = mail.NewSMTP(b.catcher.URL(), "Marquee <no-reply@example.com>")
 	require.NoError(t, err)
-	deps.Templates, err = mail.ParseTemplates(os.DirFS("../../web/mail"))
+	deps.Templates, err = templates()
 	require.NoError(t, err)
 	for _, f := range set {
 		f(&deps)

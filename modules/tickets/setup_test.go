@@ -80,6 +80,8 @@ func (o *outbox) to(address, subject string) []mail.Message {
 
 var fileKey = []byte("0123456789abcdef0123456789abcdef")
 
+var templates = sync.OnceValues(func() (*mail.Templates, error) { return mail.ParseTemplates(web.Mail()) })
+
 // setup builds it. Webhooks of the sandbox wait until listen; jobs until work.
 func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	t.Helper()
@@ -100,7 +102,7 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	workers := river.NewWorkers()
 	b.jobs, err = jobs.New(b.db, jobs.Options{Log: log, Workers: workers})
 	require.NoError(t, err)
-	templates, err := mail.ParseTemplates(web.Mail())
+	templates, err := templates()
 	require.NoError(t, err)
 	archive := files.New(files.Deps{
 		Pool: b.db, Clock: b.clock, Config: files.Config{FileKey: fileKey, PublicURL: "https://api.example.com"},
