@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"marquee/testutil/soak"
@@ -23,11 +22,7 @@ import (
 // exec changes the database as time would.
 func (o *outside) exec(query string, args ...any) {
 	o.t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, o.database)
-	require.NoError(o.t, err)
-	defer func() { _ = conn.Close(ctx) }()
-	_, err = conn.Exec(ctx, query, args...)
+	_, err := o.db().Exec(context.Background(), query, args...)
 	require.NoError(o.t, err)
 }
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/mail"
@@ -35,6 +35,7 @@ var addresses atomic.Int32
 type outside struct {
 	t        *testing.T
 	database string
+	pool     *pgxpool.Pool // see db
 	sandbox  *sandbox.Sandbox
 	addr     string
 	env      []string
@@ -166,15 +167,22 @@ func (o *outside) loginAs(username string) string {
 	return a["access_token"].(string)
 }
 
-// count asks the database.
-func (o *outside) count(query string) int {
+// db is of the database that the processes work on, which a restore puts another in the place of.
+func (o *outside) db() *pgxpool.Pool {
 	o.t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, o.database)
-	require.NoError(o.t, err)
-	defer func() { _ = conn.Close(ctx) }()
-	var n int
-	require.NoError(o.t, conn.QueryRow(ctx, query).Scan(&n))
+	if o.pool == nil || o.pool.Config().ConnString() != o.database {
+		pool, err := pgxpool.New(context.Background(), o.database)
+		require.NoError(o.t, err)
+		o.t.Cleanup(pool.Close)
+		o.pool = pool
+	}
+	return o.pool
+}
+
+// count asks the database.
+func (o *outside) count(query string) (n int) {
+	o.t.Helper()
+	require.NoError(o.t, o.db().QueryRow(context.Background(), query).Scan(&n))
 	return n
 }
 

@@ -226,9 +226,6 @@ func newDatabase(t *testing.T, name string, command ...string) string {
 // text asks the database for one.
 func text(t *testing.T, o *outside, query string) (value string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), o.database)
-	require.NoError(t, err)
-	defer func() { _ = conn.Close(context.Background()) }()
-	require.NoError(t, conn.QueryRow(t.Context(), query).Scan(&value))
+	require.NoError(t, o.db().QueryRow(t.Context(), query).Scan(&value))
 	return value
 }
