@@ -252,6 +252,10 @@ var settings = map[string]string{
 	"timezone":                  "America/St_Johns", // see the package comment
 	"log_min_messages":          "fatal",            // tests provoke errors, and their log would fill the memory
 	"log_min_error_statement":   "panic",
+	// A session of a test asks most of what it asks a few times: to plan it for each set of arguments, as a server
+	// does five times, is a fifth of what all tests take here.
+	"plan_cache_mode":      "force_generic_plan",
+	"update_process_title": "off",
 }
 
 // publish writes the address in one go: whoever sees the file sees all of it.
