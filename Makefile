@@ -11,8 +11,8 @@ export CGO_ENABLED := 0
 SOAKED := ./cmd/internal/app ./cmd/internal/app/attacks ./cmd/internal/app/modeltest ./cmd/marquee ./modules/finance ./modules/payments ./modules/subscriptions ./modules/tickets ./platform/export
 
 # Test binaries link in half the time without what a debugger reads. Tests wait for Postgres more than they compute:
-# more of them than cores run at once.
-TEST := $(GO) test -vet=off -ldflags='-s -w' -parallel 4
+# more of them than cores run at once. Linkers and tests end before their garbage is worth much of their time.
+TEST := GOGC=400 $(GO) test -vet=off -ldflags='-s -w' -parallel 4
 
 # How often `make flaky` runs the suite, and of what (soak too); one seed plays one order again.
 N    ?= 10
