@@ -286,6 +286,9 @@ func (g *gate) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 		return true, nil
 	}
 	if _, err := conn.Exec(ctx, "SET lock_timeout = "+milliseconds(want), pgx.QueryExecModeSimpleProtocol); err != nil {
+		if ended := ctx.Err(); ended != nil { // ErrBusy, which the driver tells of as the connection's timeout
+			return false, ended
+		}
 		return false, err
 	}
 	data[lockWaitKey] = want

@@ -2,10 +2,16 @@ package postgres_test
 
 import (
 	"context"
+	"io"
+	"net"
+	"net/url"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -133,4 +139,53 @@ func TestWhoWaitsForLocks(t *testing.T) {
 		require.NoError(t, pool.QueryRow(c.ctx, "SHOW lock_timeout").Scan(&wait), name)
 		require.Equal(t, c.wait, wait, name)
 	}
+}
+
+// TestBusyWhileAConnectionIsPrepared: the time may be over while the new holder's lock_timeout is being set.
+func TestBusyWhileAConnectionIsPrepared(t *testing.T) {
+	t.Parallel()
+	config, err := pgx.ParseConfig(pgtest.URL(t))
+	require.NoError(t, err)
+	between, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = between.Close() })
+	var silent atomic.Bool
+	go func() {
+		for {
+			client, err := between.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
+			if err != nil {
+				return
+			}
+			go func() { _, _ = io.Copy(client, server) }()
+			go func() {
+				defer server.Close()
+				for piece := make([]byte, 4096); ; {
+					n, err := client.Read(piece)
+					if err != nil {
+						return
+					}
+					if !silent.Load() {
+						_, _ = server.Write(piece[:n])
+					}
+				}
+			}()
+		}
+	}()
+	address, err := url.Parse(config.ConnString())
+	require.NoError(t, err)
+	address.Host = between.Addr().String()
+	pool, err := postgres.NewPool(t.Context(), address.String(), postgres.Options{
+		MaxConns: 1, Gate: &postgres.Gate{Wait: 300 * time.Millisecond, LockWait: time.Second},
+	})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Exec(postgres.As(t.Context(), postgres.Job, "jobs"), "SELECT 1")
+	require.NoError(t, err)
+	silent.Store(true)
+	_, err = pool.Exec(postgres.As(t.Context(), postgres.Request, "a route"), "SELECT 1")
+	require.ErrorIs(t, err, postgres.ErrBusy)
 }
