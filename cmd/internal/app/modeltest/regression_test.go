@@ -128,14 +128,16 @@ var found = []struct {
 		{Do: "admin chargeback", Who: 1},
 		{Do: "gateway refunds", Who: 1, Pick: 6},
 	}}},
-	{"what a gateway gives back of itself while nobody knows what became of a request leaves that one standing",
+	{
+		"what a gateway gives back of itself while nobody knows what became of a request leaves that one standing",
 		story{Steps: []step{
 			{Do: "gwa automatic", Who: 1},
 			{Do: "pix paid", Who: 1},
 			{Do: "admin refunds", Pick: 2, Trouble: "broken", Tries: 3},
 			{Do: "hours", Who: 1, Pick: 11, Trouble: "list with 500 after", Die: 5, Mail: "later"},
 			{Do: "gateway refunds", Pick: 8},
-		}}},
+		}},
+	},
 	{"a login does not open what an admin suspended", story{Steps: []step{
 		{Do: "gwb card"},
 		{Do: "admin puts", Who: 1},

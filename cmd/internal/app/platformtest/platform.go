@@ -58,9 +58,9 @@ type Platform struct {
 
 // Options say what a platform is made of; the zero value has gateways that know nothing.
 type Options struct {
-	Gateways bool         // both sandboxes, which send their webhooks; and mails are caught
-	Log      *slog.Logger // nil: one that Logged tells of and in which no secret may stand
-	Parts    app.Parts // without another cost, hashes of passwords cost next to nothing
+	Gateways bool                // both sandboxes, which send their webhooks; and mails are caught
+	Log      *slog.Logger        // nil: one that Logged tells of and in which no secret may stand
+	Parts    app.Parts           // without another cost, hashes of passwords cost next to nothing
 	Config   []func(*app.Config) // changes of the usual one
 }
 
