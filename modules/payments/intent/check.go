@@ -280,13 +280,10 @@ func (o *Operation[R, A]) stands(ctx context.Context, l *statusCheck, step Step[
 		return nil, err
 	}
 	outcome := o.call(ctx, step, row, made, l.refusalCounts(), false)
-	if refused, ok := outcome.(Refused[A]); ok && step.Find != nil {
-		// What was asked for first may be what the gateway refuses to make twice.
-		switch first, err := find(); {
-		case err != nil:
-			return nil, errors.Join(refused.Cause, err)
-		case first != nil:
-			return first, nil
+	if end := outcome.step(); step.Find != nil && (end == state.StepRefused || end == state.StepDeclined) {
+		// What was asked for first may be what the gateway does not make twice.
+		if first, err := find(); err != nil || first != nil {
+			return first, err
 		}
 	}
 	return outcome, nil

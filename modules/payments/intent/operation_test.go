@@ -195,6 +195,26 @@ func TestALookGoesThroughTheSteps(t *testing.T) {
 	require.Equal(t, 1, b.again)
 }
 
+// TestARepetitionThatIsNotMadeLooksForTheFirst: a search that lagged shows now what the gateway does not make twice.
+func TestARepetitionThatIsNotMadeLooksForTheFirst(t *testing.T) {
+	t.Parallel()
+	for _, no := range []error{&gateway.Declined{Code: "card_declined"}, &gateway.Rejected{Message: "made already"}} {
+		b, op := buy(t)
+		b.calls["second"] = func() (string, error) { return "", errors.New("status 500") }
+		id, _ := b.bought(op)
+		b.found["first"] = "first"
+		b.calls["second"] = func() (string, error) {
+			b.found["second"] = "second"
+			return "", no
+		}
+		for range 30 {
+			b.turn("gwa", time.Minute)
+		}
+		require.Equal(t, "second", b.state(id))
+		require.Equal(t, "done", b.ended(id))
+	}
+}
+
 // TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure on.
 func TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure(t *testing.T) {
 	t.Parallel()
