@@ -75,11 +75,11 @@ func eachOddGateway(t *testing.T, run func(t *testing.T, g *oddGateway)) {
 		const wait = time.Millisecond
 		if g.Name() == gateway.GWA {
 			g.Gateway = gwa.New(gwa.Config{
-				URL: g.all.Sandbox.GWAURL(), APIKey: "$aact_hmlg_sandbox", RetryWait: wait, Transport: odd.oddly,
+				URL: g.all.Sandbox.GWAURL(), APIKey: "$aact_hmlg_sandbox", Clock: g.all.Clock(), RetryWait: wait, Transport: odd.oddly,
 			})
 		} else {
 			g.Gateway = gwb.New(gwb.Config{
-				URL: g.all.Sandbox.GWBURL(), SecretKey: "sk_test_sandbox", RetryWait: wait, Transport: odd.oddly,
+				URL: g.all.Sandbox.GWBURL(), SecretKey: "sk_test_sandbox", Clock: g.all.Clock(), RetryWait: wait, Transport: odd.oddly,
 			})
 		}
 		run(t, odd)

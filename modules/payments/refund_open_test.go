@@ -17,7 +17,6 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/refund"
-	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -296,7 +295,7 @@ func TestAnErrorThatNobodyForesawIsNotKnown(t *testing.T) {
 		client, err := jobs.New(s.pool, jobs.Options{Log: secrettest.Logger(t)})
 		require.NoError(t, err)
 		failing := payments.New(payments.Deps{
-			Pool: s.pool, Jobs: client, Clock: clock.System{}, Log: secrettest.Logger(t), Adapters: adapters,
+			Pool: s.pool, Jobs: client, Clock: s.clock, Log: secrettest.Logger(t), Adapters: adapters,
 		})
 		paid := s.sold(name)
 		_, err = failing.RefundPayment(t.Context(), payments.RefundRequest{

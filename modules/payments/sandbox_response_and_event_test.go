@@ -13,7 +13,6 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
-	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -61,7 +60,7 @@ func live(t *testing.T) (*paymentstest.Gateways, *collector) {
 	client, err := jobs.New(pool, jobs.Options{Log: quiet})
 	require.NoError(t, err)
 	svc := payments.New(payments.Deps{
-		Pool: pool, Jobs: client, Clock: clock.System{}, Log: quiet, Adapters: g.Adapters(),
+		Pool: pool, Jobs: client, Clock: g.Clock(), Log: quiet, Adapters: g.Adapters(),
 	})
 	svc.Connect(payments.Hooks{Appliers: []payments.Applier{c}})
 	api := httpapi.New(httpapi.Config{Log: quiet})

@@ -113,7 +113,7 @@ func TestAWithdrawnChargebackOpensNothingElse(t *testing.T) {
 			SELECT 'gwb', 'du_2', 'pi_2', 'subscription', id, customer_id, 1, 'open', 'needs_response', now(), now(), now(), now() FROM subscriptions.subscriptions`, "suspended"},
 		"payments failed": {"UPDATE subscriptions.subscriptions SET payment_failures = 3", "suspended"},
 		"it has ended": {
-			"UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = now()", "cancelled",
+			"UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = now() + interval '1 day'", "cancelled",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/objectid"
@@ -358,9 +359,9 @@ func TestEndOfAnOldSubscriptionLeavesTheNewOneCurrent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	old, r := b.in(t, "active")
-	b.set(t, old, "status = 'cancelled', ended_at = now()")
+	b.set(t, old, "status = 'cancelled', ended_at = $2", paymentstest.Now())
 	now, _ := b.in(t, "active")
-	b.set(t, old, "status = 'cancelled', ended_at = now()")
+	b.set(t, old, "status = 'cancelled', ended_at = $2", paymentstest.Now())
 	b.apply(t, r.deleted(5))
 	require.Equal(t, now, b.current(t))
 }

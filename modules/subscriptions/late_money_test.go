@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/testutil/sandbox/stage"
@@ -139,7 +140,7 @@ func TestLateMoneyWaitsForTheGateway(t *testing.T) {
 	b.listen()
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 	payment := column[string](t, b, id, "pix_payment_id")
-	b.set(t, id, "status = 'cancelled', ended_at = now()")
+	b.set(t, id, "status = 'cancelled', ended_at = $2", paymentstest.Now())
 	_, err := b.gateways.Sandbox.GWA.Pay(payment)
 	require.NoError(t, err)
 	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{

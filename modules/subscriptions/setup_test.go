@@ -117,7 +117,10 @@ func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefund
 	workers := river.NewWorkers()
 	b.jobs, err = jobs.New(b.db, jobs.Options{Log: log, Workers: workers})
 	require.NoError(t, err)
-	b.accounts = accountstest.Service(t, b.db)
+	who := accountstest.Deps(t, b.db)
+	who.Clock = paymentstest.Clock{} // tokens outlive the months that b.clock goes on
+	b.accounts, err = accounts.New(who)
+	require.NoError(t, err)
 	b.promos = &codes{}
 	b.mails, err = mail.NewCatcher("127.0.0.1:0", log)
 	require.NoError(t, err)

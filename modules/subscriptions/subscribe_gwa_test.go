@@ -276,7 +276,7 @@ func TestMoneyThatArrivesAfterAPixWasGivenUp(t *testing.T) {
 	b := setup(t)
 	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 	id := idOf(a)
-	b.set(t, id, "status = 'cancelled', ended_at = now()") // dropped here, but the code was still open at the gateway
+	b.set(t, id, "status = 'cancelled', ended_at = $2", paymentstest.Now()) // dropped here, but the code was still open at the gateway
 	b.listen()
 	_, err := b.gateways.Sandbox.GWA.PayPIX(info(a)["pix"].(object)["payload"].(string))
 	require.NoError(t, err)

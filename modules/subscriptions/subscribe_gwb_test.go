@@ -182,7 +182,7 @@ func TestWhatEndedHereEndsAtTheGateway(t *testing.T) {
 	}
 	require.NoError(t, b.service.EndAtGateway(t.Context(), id))
 	require.Equal(t, gateway.RemoteActive, read(), "a live one is left alone")
-	b.set(t, id, "status = 'cancelled', ended_at = now()")
+	b.set(t, id, "status = 'cancelled', ended_at = $2", paymentstest.Now())
 	for range 2 {
 		require.NoError(t, b.service.EndAtGateway(t.Context(), id))
 		require.Equal(t, gateway.RemoteCanceled, read())
@@ -203,7 +203,7 @@ func TestGatewayBTrialOncePerCustomer(t *testing.T) {
 	b.settle(t)
 	require.Equal(t, 0, b.count(t, "SELECT count(*) FROM payments.payments"), "an invoice of nothing is no payment")
 
-	b.set(t, idOf(a), "status = 'cancelled', ended_at = now()")
+	b.set(t, idOf(a), "status = 'cancelled', ended_at = $2", paymentstest.Now())
 	again := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
 	require.Contains(t, b.history(t, idOf(again))[1], "pending>active payment_settled", "no second trial")
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
@@ -291,12 +291,14 @@ func TestUnsyncedPlanIsSynchronisedOnce(t *testing.T) {
 	before := price
 	require.NotEmpty(t, before)
 	b.forged()
-	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = now()")
+	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = $1",
+		paymentstest.Now())
 	require.NoError(t, err)
 	b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
 	read()
 	require.Equal(t, before, price, "the price is kept")
-	_, err = b.db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = now()")
+	_, err = b.db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = $1",
+		paymentstest.Now())
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET amount_cents = 5990")
 	require.NoError(t, err)

@@ -35,7 +35,8 @@ func TestATrialIsHadOnceByTaxID(t *testing.T) {
 		return "trial"
 	}
 	end := func() {
-		exec("UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = now() WHERE ended_at IS NULL")
+		exec("UPDATE subscriptions.subscriptions SET status = 'cancelled', ended_at = $1 WHERE ended_at IS NULL",
+			paymentstest.Now())
 	}
 	taxID := b.customer.TaxID
 

@@ -14,6 +14,7 @@ import (
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -32,7 +33,7 @@ func (b *bundle) latePix(t *testing.T, gateway string) (ended, living objectid.I
 	b.listen()
 	ended = idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
 	payment = column[string](t, b, ended, "pix_payment_id")
-	b.set(t, ended, "status = 'cancelled', ended_at = now()")
+	b.set(t, ended, "status = 'cancelled', ended_at = $2", paymentstest.Now())
 	living = b.paidGWB(t)
 	if gateway == "gwa" {
 		_, err := b.gateways.Sandbox.GWA.Pay(payment)
@@ -121,7 +122,7 @@ func TestWhatTheGatewayDoesNotConfirmIsNotRefunded(t *testing.T) {
 		b.listen()
 		ended := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 		payment := column[string](t, b, ended, "pix_payment_id")
-		b.set(t, ended, "status = 'cancelled', ended_at = now()")
+		b.set(t, ended, "status = 'cancelled', ended_at = $2", paymentstest.Now())
 		b.paidGWB(t)
 		e := gateway.Event{
 			Gateway: gateway.GWA, Reference: ended, CreatedAt: b.clock.Now(),
@@ -225,7 +226,7 @@ func TestMoneyOfADeletedCustomerIsRefundedWithoutMail(t *testing.T) {
 	b.listen()
 	ended := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe/pix", object{"plan_id": plan}))
 	payment := column[string](t, b, ended, "pix_payment_id")
-	b.set(t, ended, "status = 'cancelled', ended_at = now()")
+	b.set(t, ended, "status = 'cancelled', ended_at = $2", paymentstest.Now())
 	_, err := b.db.Exec(t.Context(),
 		"UPDATE accounts.users SET deleted_at = now(), enable = false, current_subscription_id = NULL WHERE id = $1",
 		b.customer.ID)

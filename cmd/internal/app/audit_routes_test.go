@@ -225,7 +225,7 @@ var trailed = map[string]func(o *office) made{
 	},
 	"ticket_consume_qr_batch": func(o *office) made {
 		id, payload := o.scanned()
-		scan := obj{"qr_payload": payload, "scanned_at": time.Now().UTC().Format(time.RFC3339)}
+		scan := obj{"qr_payload": payload, "scanned_at": paymentstest.Now().UTC().Format(time.RFC3339)}
 		return made{o.root.Post("/tickets/consume-qr/batch", obj{"scans": []obj{scan, scan}}), "tickets", id}
 	},
 

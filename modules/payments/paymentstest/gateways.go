@@ -42,18 +42,24 @@ type ahead struct{ by atomic.Int64 }
 
 func (a *ahead) Now() time.Time { return clock.System{}.Now().Add(time.Duration(a.by.Load())) }
 
-// nearlyTomorrow is how long before the end of gateway A's day no test begins: a package's tests take less.
-const nearlyTomorrow = 20 * time.Minute
+const (
+	// alwaysAhead is the least by which the clocks of tests with gateways are ahead of the machine's: what is
+	// compared with the machine's clock by mistake fails at any time of the day.
+	alwaysAhead = 30 * time.Minute
+	// nearlyTomorrow is how long before the end of gateway A's day no test begins: a package's tests take less.
+	nearlyTomorrow = 20 * time.Minute
+)
 
 // lateStart is what the clocks of this process' tests are ahead of the machine's from the beginning, so that no date
 // of gateway A changes within a test: what is due today there would be refused.
 var lateStart = sync.OnceValue(func() time.Duration {
 	now := time.Now().In(gatewayDay)
-	tomorrow := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, gatewayDay)
-	if left := tomorrow.Sub(now); left < nearlyTomorrow {
-		return left
+	begin := now.Add(alwaysAhead)
+	tomorrow := time.Date(begin.Year(), begin.Month(), begin.Day()+1, 0, 0, 0, 0, gatewayDay)
+	if tomorrow.Sub(begin) < nearlyTomorrow {
+		begin = tomorrow
 	}
-	return 0
+	return begin.Sub(now)
 })
 
 // gatewayDay is the zone of gateway A's dates, which has no summer time.
@@ -61,6 +67,15 @@ var gatewayDay = time.FixedZone("BRT", -3*60*60)
 
 // Now is where the clock of a test with gateways begins.
 func Now() time.Time { return time.Now().Add(lateStart()) }
+
+// Clock goes on from there with the machine's.
+type Clock struct{}
+
+// Now is paymentstest.Now in UTC, cut to the millisecond.
+func (Clock) Now() time.Time { return Now().UTC().Truncate(time.Millisecond) }
+
+// Clock is the adapters', which Advance moves.
+func (g *Gateways) Clock() clock.Clock { return g.ahead }
 
 // Advance moves the clocks of both sandboxes and of the adapters forward.
 func (g *Gateways) Advance(t testing.TB, by time.Duration) {

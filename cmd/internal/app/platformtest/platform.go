@@ -83,9 +83,9 @@ func NewOf(t testing.TB, o Options) *Platform {
 	cfg := usual(t)
 	if o.Gateways {
 		p.openGateways(&cfg)
-		if late := time.Until(paymentstest.Now()); late > 0 && o.Parts.Clock == nil { // as theirs are
+		if o.Parts.Clock == nil { // as theirs are
 			o.Parts.Clock = new(clock.Moved)
-			o.Parts.Clock.Move(late)
+			o.Parts.Clock.Move(time.Until(paymentstest.Now()))
 		}
 	} else {
 		gateway := httptest.NewServer(http.HandlerFunc(replyNotFound))
