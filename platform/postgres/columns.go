@@ -47,14 +47,14 @@ func (c Columns[R]) Outside(named []string) (more []string) {
 }
 
 // Update runs an update, in which %s stands for what sets them, such as ", state = $4", behind
-// something that the update sets in any case. It answers how many rows it changed. The columns
-// are many sets: it is not prepared, which would be a round trip more for each of them.
+// something that the update sets in any case. It answers how many rows it changed. What happens
+// often writes the same few sets of columns: each is prepared once a connection.
 func (c Columns[R]) Update(ctx context.Context, tx pgx.Tx, update string, row *R, args ...any) (int64, error) {
-	args = slices.Insert(args, 0, any(pgx.QueryExecModeExec))
 	var set strings.Builder
+	args = slices.Clone(args)
 	for _, column := range c {
 		args = append(args, column.Of(row))
-		fmt.Fprintf(&set, ", %s = $%d", column.Name, len(args)-1) // the first is the mode
+		fmt.Fprintf(&set, ", %s = $%d", column.Name, len(args))
 	}
 	tag, err := tx.Exec(ctx, fmt.Sprintf(update, set.String()), args...)
 	return tag.RowsAffected(), err
