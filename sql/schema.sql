@@ -3353,7 +3353,8 @@ CREATE TABLE tickets.events (
     CONSTRAINT events_title_length CHECK (((char_length(title) >= 1) AND (char_length(title) <= 200))),
     CONSTRAINT events_type_known CHECK ((event_type = ANY (ARRAY['movie_premiere'::text, 'lecture'::text, 'screening'::text, 'other'::text]))),
     CONSTRAINT events_value_not_negative CHECK ((ticket_value_cents >= 0))
-);
+)
+WITH (fillfactor='50');
 
 COMMENT ON TABLE tickets.events IS 'What tickets are for.';
 
@@ -7010,8 +7011,6 @@ CREATE INDEX tickets_by_refund ON tickets.tickets USING btree (refund_id) WHERE 
 
 CREATE INDEX tickets_by_update ON tickets.tickets USING btree (register_update_date DESC, id);
 
-CREATE INDEX tickets_live_by_event ON tickets.tickets USING btree (event_id) WHERE (status = ANY (ARRAY['pending'::text, 'available'::text]));
-
 CREATE INDEX tickets_search ON tickets.tickets USING gin (search);
 
 CREATE INDEX transitions_by_ticket ON tickets.transitions USING btree (ticket_id, id);
@@ -7100,7 +7099,7 @@ CREATE TRIGGER finance_transition_added AFTER INSERT ON subscriptions.transition
 
 CREATE TRIGGER transitions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON subscriptions.transitions FOR EACH STATEMENT EXECUTE FUNCTION subscriptions.refuse_change();
 
-CREATE TRIGGER events_capacity_respected BEFORE UPDATE OF tickets_issued ON tickets.events FOR EACH ROW WHEN ((new.tickets_issued > old.tickets_issued)) EXECUTE FUNCTION tickets.refuse_beyond_capacity();
+CREATE TRIGGER events_capacity_respected AFTER UPDATE OF tickets_issued ON tickets.events FOR EACH ROW WHEN ((new.tickets_issued > old.tickets_issued)) EXECUTE FUNCTION tickets.refuse_beyond_capacity();
 
 CREATE TRIGGER orders_deleted_are_kept AFTER DELETE ON tickets.orders FOR EACH ROW WHEN ((old.gateway IS NOT NULL)) EXECUTE FUNCTION tickets.keep_deleted_order();
 

@@ -40,7 +40,7 @@
 // ones; while more than 30 % of an event's places are unpaid, a PIX holds its own for 10
 // minutes only. An e-mail counts as its mailbox, x+1@ as x@ (accounts.Mailbox). max_per_person of an event
 // bounds what one person has, paid places too. All is counted by the statement that locks
-// the event for orders (EventLockForSale), so that nothing can come between. What the
+// events for orders (EventLockForSale, EventLockManyForSale), so that nothing can come between. What the
 // limits know people by is an HMAC for that event alone: of the address while the order is
 // unpaid, of tax id and e-mail until the order has no places or the event is over.
 //

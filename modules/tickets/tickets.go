@@ -167,8 +167,8 @@ func New(d Deps) *Service {
 		Config: mails.Config{Zone: cfg.Zone},
 	})
 	s.checkout = checkout.New(checkout.Deps{
-		Pool: d.Pool, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Events: s.events, Door: s.door,
-		Orders: s.orders,
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments, Events: s.events,
+		Door: s.door, Orders: s.orders,
 		Config: checkout.Config{
 			FileKey: cfg.FileKey, MaxQuantity: cfg.MaxQuantity, PixTTL: cfg.PixTTL, CardTTL: cfg.CardTTL,
 			AlphanumericTaxIDs: cfg.AlphanumericTaxIDs,

@@ -6,9 +6,10 @@ SELECT EXISTS (SELECT FROM tickets.orders WHERE customer_id = @id AND without_lo
 
 -- name: CustomerKeepMany :exec
 -- In the order of ids, so that two statements at once cannot deadlock. Who is
--- known by that name already is not locked.
+-- known by that name already is not locked. The lists pass a subquery, as those of OrderReserve.
+WITH lists AS MATERIALIZED (SELECT @ids::text[] AS ids, @names::text[] AS names, @emails::text[] AS emails)
 INSERT INTO tickets.customers (id, name, email)
-SELECT c.id, c.name, c.email FROM (SELECT unnest(@ids::text[]) AS id, unnest(@names::text[]) AS name, unnest(@emails::text[]) AS email) c
+SELECT c.id, c.name, c.email FROM (SELECT unnest(l.ids) AS id, unnest(l.names) AS name, unnest(l.emails) AS email FROM lists l) c
 WHERE NOT EXISTS (SELECT 1 FROM tickets.customers k WHERE k.id = c.id AND k.name = c.name AND k.email = c.email)
 ORDER BY c.id
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email

@@ -39,6 +39,20 @@ SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_ce
         THEN tickets.held_by(e.id, @customers::text[], @tax_ids::bytea[], @emails::bytea[], @addresses::bytea[]) END::integer[] AS held
 FROM (SELECT * FROM tickets.events l WHERE l.id = @id FOR NO KEY UPDATE) e;
 
+-- name: EventLockManyForSale :many
+-- As EventLockForSale, of many events at once, but for those that somebody else has locked: nobody is waited for.
+-- Each list of buyers stands beside the list of the events that they are asked of. The ids pass a subquery, so that
+-- no plan depends on how many they are, and none is made anew for each call.
+SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_cents, e.is_sale_box_office, e.image_id, e.is_active,
+    e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
+    CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0 THEN tickets.held_by(e.id,
+        ARRAY(SELECT c.subject FROM (SELECT unnest(@customer_events::text[]) AS event, unnest(@customers::text[]) AS subject) c WHERE c.event = e.id),
+        ARRAY(SELECT c.subject FROM (SELECT unnest(@tax_id_events::text[]) AS event, unnest(@tax_ids::bytea[]) AS subject) c WHERE c.event = e.id),
+        ARRAY(SELECT c.subject FROM (SELECT unnest(@email_events::text[]) AS event, unnest(@emails::bytea[]) AS subject) c WHERE c.event = e.id),
+        ARRAY(SELECT c.subject FROM (SELECT unnest(@address_events::text[]) AS event, unnest(@addresses::bytea[]) AS subject) c WHERE c.event = e.id))
+    END::integer[] AS held
+FROM (SELECT * FROM tickets.events l WHERE l.id = ANY((SELECT @ids::text[])::text[]) FOR NO KEY UPDATE SKIP LOCKED) e;
+
 -- name: EventLockEnded :many
 -- Locks events in the order of their ids and tells which of them are over.
 WITH locked AS MATERIALIZED (

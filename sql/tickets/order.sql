@@ -53,16 +53,24 @@ UPDATE tickets.orders SET tax_id_mac = NULL, email_mac = NULL WHERE id IN (
     WHERE o.email_mac IS NOT NULL AND o.state <> 'reserved' AND e.ends_at <= @now LIMIT 5000);
 
 -- name: OrderReserve :many
--- Writes orders of one event with their tickets in one statement: ids, buyers and
--- so on are lists of the same length. Prices and title are those of the event, which the
--- caller has locked.
-WITH wish AS (
-    SELECT unnest(@ids::text[]) AS id, unnest(@customer_ids::text[]) AS customer_id, unnest(@quantities::int[]) AS quantity,
-        unnest(@gateways::text[]) AS gateway, unnest(@methods::text[]) AS method, unnest(@gateway_customer_ids::text[]) AS gateway_customer_id,
-        unnest(@payment_statuses::text[]) AS payment_status, unnest(@without_login::bool[]) AS without_login, unnest(@unproved::bool[]) AS unproved,
-        unnest(@hold_untils::timestamptz[]) AS hold_until, unnest(@recovery_ats::timestamptz[]) AS recovery_at,
-        unnest(@tax_id_macs::bytea[]) AS tax_id_mac, unnest(@email_macs::bytea[]) AS email_mac, unnest(@address_macs::bytea[]) AS address_mac,
-        @event_id::text AS event_id, @unit_price_cents::bigint AS price
+-- Writes orders with their tickets in one statement: all but the instant are lists of the same length. Prices, titles
+-- and images are those of the events, which the caller has locked. The lists pass a subquery, so that no plan depends
+-- on how long they are, and none is made anew for each call.
+WITH lists AS MATERIALIZED (
+    SELECT @ids::text[] AS ids, @customer_ids::text[] AS customer_ids, @event_ids::text[] AS event_ids, @quantities::int[] AS quantities,
+        @unit_prices::bigint[] AS unit_prices, @titles::text[] AS titles, @image_ids::text[] AS image_ids,
+        @gateways::text[] AS gateways, @methods::text[] AS methods, @gateway_customer_ids::text[] AS gateway_customer_ids,
+        @payment_statuses::text[] AS payment_statuses, @without_login::bool[] AS without_login, @unproved::bool[] AS unproved,
+        @hold_untils::timestamptz[] AS hold_untils, @recovery_ats::timestamptz[] AS recovery_ats,
+        @tax_id_macs::bytea[] AS tax_id_macs, @email_macs::bytea[] AS email_macs, @address_macs::bytea[] AS address_macs
+), requests AS (
+    SELECT unnest(l.ids) AS id, unnest(l.customer_ids) AS customer_id, unnest(l.event_ids) AS event_id, unnest(l.quantities) AS quantity,
+        unnest(l.unit_prices) AS price, unnest(l.titles) AS title, unnest(l.image_ids) AS image_id,
+        unnest(l.gateways) AS gateway, unnest(l.methods) AS method, unnest(l.gateway_customer_ids) AS gateway_customer_id,
+        unnest(l.payment_statuses) AS payment_status, unnest(l.without_login) AS without_login, unnest(l.unproved) AS unproved,
+        unnest(l.hold_untils) AS hold_until, unnest(l.recovery_ats) AS recovery_at,
+        unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac
+    FROM lists l
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
         payment_status, state, without_login, hold_until, paid_at, intent_open, recovery_at, created_at, updated_at,
@@ -72,13 +80,13 @@ WITH wish AS (
         CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN @now::timestamptz END, w.gateway <> '',
         CASE WHEN w.gateway <> '' THEN w.recovery_at END, @now::timestamptz, @now::timestamptz,
         w.tax_id_mac, w.email_mac, w.address_mac
-    FROM wish w
+    FROM requests w
     RETURNING id, customer_id, event_id, quantity, state, without_login
 ), seated AS (
     INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
-    SELECT m.event_id, m.customer_id, m.id, @title::text, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login, w.unproved,
-        sqlc.narg('image_id')::text, CASE WHEN NOT m.without_login THEN m.customer_id END, @now::timestamptz, @now::timestamptz
-    FROM made m JOIN wish w ON w.id = m.id CROSS JOIN LATERAL generate_series(1, m.quantity)
+    SELECT m.event_id, m.customer_id, m.id, w.title, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login, w.unproved,
+        NULLIF(w.image_id, ''), CASE WHEN NOT m.without_login THEN m.customer_id END, @now::timestamptz, @now::timestamptz
+    FROM made m JOIN requests w ON w.id = m.id CROSS JOIN LATERAL generate_series(1, m.quantity)
     RETURNING id, order_id
 )
 SELECT order_id::text AS order_id, array_agg(id::text ORDER BY id)::text[] AS ticket_ids FROM seated GROUP BY order_id;

@@ -1,10 +1,9 @@
 package checkout
 
 import (
-	"context"
+	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts"
@@ -36,6 +35,7 @@ type Config struct {
 type Deps struct {
 	Pool     *pgxpool.Pool
 	Clock    clock.Clock
+	Log      *slog.Logger
 	Accounts *accounts.Service
 	Payments *payments.Service
 	Events   *events.Store
@@ -53,8 +53,8 @@ type Checkout struct {
 	holders  []byte // key of those who hold places
 	gate     *gate
 
-	// lockForSale locks the event for purchases of it, and tells what their buyers hold of it.
-	lockForSale func(ctx context.Context, tx pgx.Tx, requests []request) (events.Event, holdings, error)
+	lockForSale     lockSale // the one event that the purchases are of, once nobody else has it locked
+	lockManyForSale lockSale // those of their events that nobody else has locked
 }
 
 // New makes the room.
@@ -64,8 +64,8 @@ func New(d Deps) *Checkout {
 		declines: secret.Derive(d.Config.FileKey, "tickets/declines"),
 		holders:  secret.Derive(d.Config.FileKey, "tickets/holders"),
 	}
-	s.lockForSale = s.lockAndCount
-	s.gate = newGate(s.reserveMany)
+	s.lockForSale, s.lockManyForSale = s.lockAndCount, s.lockManyAndCount
+	s.gate = newGate(s.reserveShared, s.reserveMany)
 	return s
 }
 

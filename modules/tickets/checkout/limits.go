@@ -70,8 +70,9 @@ func (h holder) limitKeys(o orders.Order, e events.Event) holder {
 
 // subject is somebody whose places of an event are counted.
 type subject struct {
-	kind subjectKind
-	key  string
+	event objectid.ID
+	kind  subjectKind
+	key   string
 }
 
 type subjectKind int
@@ -85,11 +86,12 @@ const (
 )
 
 func (w request) placesOf() [4]subject {
+	e := w.event.ID
 	return [4]subject{
-		{byCustomer, w.customer.ID.String()},
-		{byTaxID, string(w.holder.taxID)},
-		{byEmail, string(w.holder.email)},
-		{byAddress, string(w.holder.address)},
+		{e, byCustomer, w.customer.ID.String()},
+		{e, byTaxID, string(w.holder.taxID)},
+		{e, byEmail, string(w.holder.email)},
+		{e, byAddress, string(w.holder.address)},
 	}
 }
 
@@ -100,44 +102,96 @@ func (w request) asGuest() bool { return w.withoutLogin || w.unproved }
 // holding is how many places a subject has: unpaid ones, and with the paid ones.
 type holding struct{ unpaid, taken int }
 
-// holdings are those of the buyers whose orders wait for the lock of an event.
+// holdings are those of the buyers whose orders wait for the lock of their events.
 type holdings map[subject]holding
 
-// lockAndCount locks the event and counts in the same statement.
-func (s *Checkout) lockAndCount(ctx context.Context, tx pgx.Tx, requests []request) (events.Event, holdings, error) {
-	p := ticketsdb.EventLockForSaleParams{ID: requests[0].event.ID}
-	taken := holdings{}
-	var keys [4][]subject
+// subjectsOf are whose places have to be counted, each once, by kind.
+func subjectsOf(requests []request) (by [4][]subject) {
+	known := map[subject]bool{}
 	for _, w := range requests {
 		for _, sub := range w.placesOf() {
-			if _, known := taken[sub]; sub.key != "" && !known {
-				taken[sub] = holding{}
-				keys[sub.kind] = append(keys[sub.kind], sub)
+			if sub.key != "" && !known[sub] {
+				known[sub] = true
+				by[sub.kind] = append(by[sub.kind], sub)
 			}
 		}
 	}
-	for _, sub := range keys[byCustomer] {
-		p.Customers = append(p.Customers, sub.key)
+	return by
+}
+
+// record adds what was counted of an event: two numbers for each of its subjects, kind by
+// kind. Nothing, where nothing bounds what one may have of it.
+func (all holdings) record(event objectid.ID, by [4][]subject, counted []int32) {
+	if len(counted) == 0 {
+		return
 	}
-	p.TaxIds, p.Emails, p.Addresses = keysOf(keys[byTaxID]), keysOf(keys[byEmail]), keysOf(keys[byAddress])
-	row, err := s.db.EventLockForSale(ctx, tx, p)
-	if err != nil {
-		return events.Event{}, nil, err
-	}
-	if counted := row.Held; len(counted) > 0 {
-		for _, kind := range keys {
-			for _, sub := range kind {
-				taken[sub] = holding{unpaid: int(counted[0]), taken: int(counted[1])}
+	for _, kind := range by {
+		for _, sub := range kind {
+			if sub.event == event {
+				all[sub] = holding{unpaid: int(counted[0]), taken: int(counted[1])}
 				counted = counted[2:]
 			}
 		}
 	}
-	return events.Event{
+}
+
+// lockAndCount locks the event and counts in the same statement.
+func (s *Checkout) lockAndCount(ctx context.Context, tx pgx.Tx, requests []request) (onSale, holdings, error) {
+	by, taken := subjectsOf(requests), holdings{}
+	row, err := s.db.EventLockForSale(ctx, tx, ticketsdb.EventLockForSaleParams{
+		ID: requests[0].event.ID, Customers: textsOf(by[byCustomer]),
+		TaxIds: keysOf(by[byTaxID]), Emails: keysOf(by[byEmail]), Addresses: keysOf(by[byAddress]),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	taken.record(row.ID, by, row.Held)
+	return onSale{row.ID: eventOf(ticketsdb.EventLockManyForSaleRow(row))}, taken, nil
+}
+
+// lockManyAndCount does so for those of their events that nobody else has locked.
+func (s *Checkout) lockManyAndCount(ctx context.Context, tx pgx.Tx, requests []request) (onSale, holdings, error) {
+	by, taken, sale := subjectsOf(requests), holdings{}, onSale{}
+	rows, err := s.db.EventLockManyForSale(ctx, tx, ticketsdb.EventLockManyForSaleParams{
+		Ids:            eventsOf(by[byCustomer]),
+		CustomerEvents: eventsOf(by[byCustomer]), Customers: textsOf(by[byCustomer]),
+		TaxIDEvents: eventsOf(by[byTaxID]), TaxIds: keysOf(by[byTaxID]),
+		EmailEvents: eventsOf(by[byEmail]), Emails: keysOf(by[byEmail]),
+		AddressEvents: eventsOf(by[byAddress]), Addresses: keysOf(by[byAddress]),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, row := range rows {
+		sale[row.ID] = eventOf(row)
+		taken.record(row.ID, by, row.Held)
+	}
+	return sale, taken, nil
+}
+
+func eventOf(row ticketsdb.EventLockManyForSaleRow) *events.Event {
+	return &events.Event{
 		ID: row.ID, Title: row.Title, EndsAt: row.EndsAt, Capacity: row.Capacity, TicketsIssued: row.TicketsIssued,
 		TicketValueCents: row.TicketValueCents,
 		IsSaleBoxOffice:  row.IsSaleBoxOffice, ImageID: row.ImageID, IsActive: row.IsActive,
 		MaxPerPerson: row.MaxPerPerson, PlacesUnpaid: row.PlacesUnpaid, PlacesUnpaidGuests: row.PlacesUnpaidGuests,
-	}, taken, nil
+	}
+}
+
+func eventsOf(subjects []subject) []string {
+	ids := make([]string, len(subjects))
+	for i, sub := range subjects {
+		ids[i] = sub.event.String()
+	}
+	return ids
+}
+
+func textsOf(subjects []subject) []string {
+	texts := make([]string, len(subjects))
+	for i, sub := range subjects {
+		texts[i] = sub.key
+	}
+	return texts
 }
 
 func keysOf(subjects []subject) [][]byte {

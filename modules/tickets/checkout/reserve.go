@@ -2,10 +2,11 @@ package checkout
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,8 +47,7 @@ type reservation struct {
 	err     error
 }
 
-// reserve holds the places of a purchase in a short transaction of its own, alone
-// or together with others that wait for the same event.
+// reserve holds the places of a purchase in a short transaction, alone or together with others that wait.
 func (s *Checkout) reserve(ctx context.Context, w request) (orders.Order, []objectid.ID, error) {
 	r := s.gate.enter(ctx, w)
 	if r.err != nil {
@@ -57,102 +57,35 @@ func (s *Checkout) reserve(ctx context.Context, w request) (orders.Order, []obje
 	return r.order, r.tickets, nil
 }
 
-// gate gathers purchases of one event that come while an earlier transaction of
-// the same event is being committed, and passes them on together: one lock and one
-// flush for all of them, instead of one each (docs/decisions/seats-by-gate.md).
-// A purchase that comes alone waits for nobody. The database's own conditions
-// stay the truth, so any number of processes may each have a gate.
-type gate struct {
-	reserve func(ctx context.Context, requests []request) []reservation
-	mu      sync.Mutex
-	busy    map[objectid.ID]bool
-	waiting map[objectid.ID][]*visitor
-}
-
-type visitor struct {
-	request request
-	done    chan reservation // holds one
-}
-
-// maxTogether bounds one transaction.
-const maxTogether = 64
-
-// reserveTime bounds one transaction of the gate, which belongs to no request.
-const reserveTime = 15 * time.Second
-
-func newGate(reserve func(context.Context, []request) []reservation) *gate {
-	return &gate{reserve: reserve, busy: map[objectid.ID]bool{}, waiting: map[objectid.ID][]*visitor{}}
-}
-
-// enter reserves. It waits for the outcome also when the client goes away: what
-// is reserved has to be followed up.
-func (g *gate) enter(ctx context.Context, w request) reservation {
-	v := &visitor{request: w, done: make(chan reservation, 1)}
-	id := w.event.ID
-	g.mu.Lock()
-	g.waiting[id] = append(g.waiting[id], v)
-	lead := !g.busy[id]
-	g.busy[id] = true
-	g.mu.Unlock()
-	if lead {
-		go g.lead(postgres.Detach(ctx), id)
+// reserveShared reserves for purchases of any events in one transaction, and waits for the
+// lock of none: errEventQueue for a purchase of an event that somebody else has locked, and for
+// all of them when the transaction fails; but not when there was no connection or no time for it,
+// or it may stand.
+func (s *Checkout) reserveShared(ctx context.Context, requests []request) []reservation {
+	results, err := s.reserveTogether(ctx, requests, s.lockManyForSale)
+	switch {
+	case err == nil:
+		return results
+	case errors.Is(err, errUnsure), postgres.IsBusy(err) && !postgres.IsLocked(err), ctx.Err() != nil:
+		err = reserveFault(err)
+	default:
+		s.deps.Log.WarnContext(ctx, "purchases are reserved again, those of each event apart",
+			slog.Int("purchases", len(requests)), slog.Any("error", err))
+		err = errEventQueue
 	}
-	return <-v.done
-}
-
-// lead serves the event until nobody waits.
-func (g *gate) lead(ctx context.Context, id objectid.ID) {
-	for {
-		g.mu.Lock()
-		n := min(len(g.waiting[id]), maxTogether)
-		if n == 0 {
-			delete(g.waiting, id)
-			delete(g.busy, id)
-			g.mu.Unlock()
-			return
-		}
-		visitors := g.waiting[id][:n:n]
-		g.waiting[id] = g.waiting[id][n:]
-		g.mu.Unlock()
-		g.serve(ctx, visitors)
-	}
-}
-
-func (g *gate) serve(ctx context.Context, visitors []*visitor) {
-	ctx, cancel := context.WithTimeout(ctx, reserveTime)
-	defer cancel()
-	requests := make([]request, len(visitors))
-	for i, v := range visitors {
-		requests[i] = v.request
-	}
-	for i, r := range g.reserveSafely(ctx, requests) {
-		visitors[i].done <- r
-	}
-}
-
-// reserveSafely answers everybody also when reserving panics: nobody else would.
-func (g *gate) reserveSafely(ctx context.Context, requests []request) (results []reservation) {
-	defer func() {
-		if p := recover(); p != nil {
-			results = make([]reservation, len(requests))
-			for i := range results {
-				results[i].err = fmt.Errorf("panic while reserving: %v\n%s", p, debug.Stack())
-			}
-		}
-	}()
-	return g.reserve(ctx, requests)
+	return slices.Repeat([]reservation{{err: err}}, len(requests))
 }
 
 // reserveMany reserves for purchases of one event in the order of arrival, in one
 // transaction, and tells each how it went. When the transaction fails, each is
 // tried alone, so that nobody pays for another's fault; but not when the database has no
-// room or a lock is held, which each would only wait for again.
+// room or a lock is held, which each would only wait for again, nor when it may stand.
 func (s *Checkout) reserveMany(ctx context.Context, requests []request) []reservation {
-	results, err := s.reserveTogether(ctx, requests)
+	results, err := s.reserveTogether(ctx, requests, s.lockForSale)
 	if err == nil {
 		return results
 	}
-	if len(requests) == 1 || postgres.IsBusy(err) {
+	if len(requests) == 1 || postgres.IsBusy(err) || errors.Is(err, errUnsure) {
 		return slices.Repeat([]reservation{{err: reserveFault(err)}}, len(requests))
 	}
 	all := make([]reservation, 0, len(requests))
@@ -161,6 +94,9 @@ func (s *Checkout) reserveMany(ctx context.Context, requests []request) []reserv
 	}
 	return all
 }
+
+// errUnsure says that the answer to a commit was lost: what it was about is not done again.
+var errUnsure = errors.New("checkout: it is not known whether the transaction stands")
 
 func reserveFault(err error) error {
 	switch {
@@ -172,18 +108,38 @@ func reserveFault(err error) error {
 	return fmt.Errorf("reserve places: %w", err)
 }
 
-func (s *Checkout) reserveTogether(ctx context.Context, requests []request) ([]reservation, error) {
-	var results []reservation
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+// lockSale locks the events of purchases, or those of them that it can, and tells what the
+// buyers hold of them.
+type lockSale func(ctx context.Context, tx pgx.Tx, requests []request) (onSale, holdings, error)
+
+// onSale are the events that are locked, with the places that are taken.
+type onSale map[objectid.ID]*events.Event
+
+// reserveTogether reserves in one transaction. A panic is an error: whoever waits has to hear of it.
+func (s *Checkout) reserveTogether(ctx context.Context, requests []request,
+	lock lockSale,
+) (results []reservation, err error) {
+	written := false
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic while reserving: %v\n%s", p, debug.Stack())
+		}
+		if err != nil && written && !postgres.IsServers(err) {
+			err = fmt.Errorf("%w: %w", errUnsure, err)
+		}
+	}()
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.keepBuyersTx(ctx, tx, requests); err != nil {
 			return err
 		}
-		e, taken, err := s.lockForSale(ctx, tx, requests)
+		sale, taken, err := lock(ctx, tx, requests)
 		if err != nil {
 			return err
 		}
-		results = s.seat(e, taken, requests)
-		return s.writeTx(ctx, tx, e, requests, results)
+		results = s.seat(sale, taken, requests)
+		err = s.writeTx(ctx, tx, sale, requests, results)
+		written = err == nil
+		return err
 	})
 	return results, err
 }
@@ -199,26 +155,31 @@ func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, requests []reque
 // seat gives places as long as there are any, within the limits of what one buyer and
 // all guests may hold: an order that is too large for what is left is refused, a smaller
 // one behind it is not.
-func (s *Checkout) seat(e events.Event, taken holdings, requests []request) []reservation {
+func (s *Checkout) seat(sale onSale, taken holdings, requests []request) []reservation {
 	now := s.deps.Clock.Now()
 	results := make([]reservation, len(requests))
 	for i, w := range requests {
-		err := events.Sellable(e, now)
+		e, locked := sale[w.event.ID]
+		if !locked {
+			results[i].err = errEventQueue
+			continue
+		}
+		err := events.Sellable(*e, now)
 		if err == nil && e.Capacity != nil && int(e.TicketsIssued)+w.quantity > int(*e.Capacity) {
 			err = events.ErrSoldOut()
 		}
-		if err == nil && (w.gateway == nil) != (priceOf(e) == 0) {
+		if err == nil && (w.gateway == nil) != (priceOf(*e) == 0) {
 			err = fault.Conflict("The price of the event has just changed. Check it and try again.")
 		}
 		if err == nil {
-			err = s.withinLimits(e, taken, w)
+			err = s.withinLimits(*e, taken, w)
 		}
 		if err != nil {
 			results[i].err = err
 			continue
 		}
-		results[i].order = s.newOrder(e, w, now)
-		taken.add(&e, w)
+		results[i].order = s.newOrder(*e, w, now)
+		taken.add(e, w)
 	}
 	return results
 }
@@ -265,15 +226,10 @@ func (s *Checkout) holdUntil(e events.Event, method gateway.Method, now time.Tim
 }
 
 // writeTx inserts the orders that have places, with their tickets.
-func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, requests []request,
+func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests []request,
 	results []reservation,
 ) error {
-	p := ticketsdb.OrderReserveParams{
-		EventID: e.ID.String(), UnitPriceCents: priceOf(e), Title: e.Title, Now: s.deps.Clock.Now(),
-	}
-	if e.ImageID != nil {
-		p.ImageID = new(e.ImageID.String())
-	}
+	p := ticketsdb.OrderReserveParams{Now: s.deps.Clock.Now()}
 	byID := map[string]*reservation{}
 	attempts := map[string]*idempotency.Attempt{}
 	for i := range results {
@@ -281,10 +237,12 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, e events.Event, reque
 		if r.err != nil {
 			continue
 		}
-		o := r.order
+		o, e := r.order, *sale[r.order.EventID]
 		byID[o.ID.String()], attempts[o.ID.String()] = r, requests[i].attempt
 		p.Ids, p.CustomerIds, p.Quantities = append(p.Ids, o.ID.String()), append(p.CustomerIds, o.CustomerID.String()),
 			append(p.Quantities, o.Quantity)
+		p.EventIds, p.UnitPrices = append(p.EventIds, e.ID.String()), append(p.UnitPrices, o.UnitPriceCents)
+		p.Titles, p.ImageIds = append(p.Titles, e.Title), append(p.ImageIds, nullable.Value(e.ImageID).String())
 		p.Gateways, p.Methods = append(p.Gateways, string(nullable.Value(o.Gateway))),
 			append(p.Methods, string(nullable.Value(o.PaymentMethod)))
 		p.GatewayCustomerIds = append(p.GatewayCustomerIds, requests[i].payer.GatewayID)

@@ -38,7 +38,7 @@ func newCheckout(t testing.TB, db *pgxpool.Pool) *Checkout {
 	})
 	money.Connect(payments.Hooks{Intents: map[intent.Kind]intent.User{intent.Order: store.Charge().User()}})
 	return New(Deps{
-		Pool: db, Clock: clock.System{}, Accounts: users, Payments: money, Events: sale, Orders: store,
+		Pool: db, Clock: clock.System{}, Log: log, Accounts: users, Payments: money, Events: sale, Orders: store,
 		Config: Config{
 			FileKey: []byte("0123456789abcdef0123456789abcdef"), MaxQuantity: 10, PixTTL: 30 * time.Minute,
 			CardTTL: 24 * time.Hour,
@@ -144,10 +144,11 @@ func TestWithoutTheLockTheConditionStillHolds(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
 	s := newCheckout(t, db)
-	s.lockForSale = func(ctx context.Context, tx pgx.Tx, requests []request) (events.Event, holdings, error) {
+	s.lockForSale = func(ctx context.Context, tx pgx.Tx, requests []request) (onSale, holdings, error) {
 		read, err := s.db.EventGet(ctx, tx, requests[0].event.ID)
-		return read, holdings{}, err
+		return onSale{read.ID: &read}, holdings{}, err
 	}
+	s.lockManyForSale = s.lockForSale
 	e := freeEvent(t, db, 20)
 	served := rush(t, s, e, 120)
 	issued, rows := counts(t, db, e)
@@ -165,11 +166,11 @@ func TestWithoutGuardsSeatsAreSoldTwice(t *testing.T) {
 	require.NoError(t, err)
 	var barrier sync.WaitGroup
 	barrier.Add(2)
-	s.lockForSale = func(ctx context.Context, tx pgx.Tx, requests []request) (events.Event, holdings, error) {
+	s.lockForSale = func(ctx context.Context, tx pgx.Tx, requests []request) (onSale, holdings, error) {
 		read, err := s.db.EventGet(ctx, tx, requests[0].event.ID)
 		barrier.Done()
 		barrier.Wait() // both have seen the last place free
-		return read, holdings{}, err
+		return onSale{read.ID: &read}, holdings{}, err
 	}
 	e := freeEvent(t, db, 1)
 	var wg sync.WaitGroup
@@ -201,13 +202,6 @@ func TestAnOrderTooLargeDoesNotKeepOthersOut(t *testing.T) {
 	issued, rows := counts(t, db, e)
 	require.Equal(t, 5, issued)
 	require.Equal(t, 5, rows)
-}
-
-func TestAPanicInTheGateIsAnError(t *testing.T) {
-	t.Parallel()
-	g := newGate(func(context.Context, []request) []reservation { panic("boom") })
-	require.ErrorContains(t, g.enter(t.Context(), request{event: events.Event{ID: objectid.New()}}).err, "boom")
-	require.Empty(t, g.waiting[""])
 }
 
 func TestHistoryIsAppendOnlyAndComplete(t *testing.T) {

@@ -32,8 +32,9 @@ func (q *Queries) CustomerHasGuestOrders(ctx context.Context, db DBTX, id object
 }
 
 const customerKeepMany = `-- name: CustomerKeepMany :exec
+WITH lists AS MATERIALIZED (SELECT $1::text[] AS ids, $2::text[] AS names, $3::text[] AS emails)
 INSERT INTO tickets.customers (id, name, email)
-SELECT c.id, c.name, c.email FROM (SELECT unnest($1::text[]) AS id, unnest($2::text[]) AS name, unnest($3::text[]) AS email) c
+SELECT c.id, c.name, c.email FROM (SELECT unnest(l.ids) AS id, unnest(l.names) AS name, unnest(l.emails) AS email FROM lists l) c
 WHERE NOT EXISTS (SELECT 1 FROM tickets.customers k WHERE k.id = c.id AND k.name = c.name AND k.email = c.email)
 ORDER BY c.id
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email
@@ -47,7 +48,7 @@ type CustomerKeepManyParams struct {
 }
 
 // In the order of ids, so that two statements at once cannot deadlock. Who is
-// known by that name already is not locked.
+// known by that name already is not locked. The lists pass a subquery, as those of OrderReserve.
 func (q *Queries) CustomerKeepMany(ctx context.Context, db DBTX, arg CustomerKeepManyParams) error {
 	_, err := db.Exec(ctx, customerKeepMany, arg.Ids, arg.Names, arg.Emails)
 	return err

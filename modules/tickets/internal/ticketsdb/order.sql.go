@@ -409,29 +409,37 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, id objectid.ID) (Order
 }
 
 const orderReserve = `-- name: OrderReserve :many
-WITH wish AS (
-    SELECT unnest($1::text[]) AS id, unnest($2::text[]) AS customer_id, unnest($3::int[]) AS quantity,
-        unnest($4::text[]) AS gateway, unnest($5::text[]) AS method, unnest($6::text[]) AS gateway_customer_id,
-        unnest($7::text[]) AS payment_status, unnest($8::bool[]) AS without_login, unnest($9::bool[]) AS unproved,
-        unnest($10::timestamptz[]) AS hold_until, unnest($11::timestamptz[]) AS recovery_at,
-        unnest($12::bytea[]) AS tax_id_mac, unnest($13::bytea[]) AS email_mac, unnest($14::bytea[]) AS address_mac,
-        $15::text AS event_id, $16::bigint AS price
+WITH lists AS MATERIALIZED (
+    SELECT $1::text[] AS ids, $2::text[] AS customer_ids, $3::text[] AS event_ids, $4::int[] AS quantities,
+        $5::bigint[] AS unit_prices, $6::text[] AS titles, $7::text[] AS image_ids,
+        $8::text[] AS gateways, $9::text[] AS methods, $10::text[] AS gateway_customer_ids,
+        $11::text[] AS payment_statuses, $12::bool[] AS without_login, $13::bool[] AS unproved,
+        $14::timestamptz[] AS hold_untils, $15::timestamptz[] AS recovery_ats,
+        $16::bytea[] AS tax_id_macs, $17::bytea[] AS email_macs, $18::bytea[] AS address_macs
+), requests AS (
+    SELECT unnest(l.ids) AS id, unnest(l.customer_ids) AS customer_id, unnest(l.event_ids) AS event_id, unnest(l.quantities) AS quantity,
+        unnest(l.unit_prices) AS price, unnest(l.titles) AS title, unnest(l.image_ids) AS image_id,
+        unnest(l.gateways) AS gateway, unnest(l.methods) AS method, unnest(l.gateway_customer_ids) AS gateway_customer_id,
+        unnest(l.payment_statuses) AS payment_status, unnest(l.without_login) AS without_login, unnest(l.unproved) AS unproved,
+        unnest(l.hold_untils) AS hold_until, unnest(l.recovery_ats) AS recovery_at,
+        unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac
+    FROM lists l
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
         payment_status, state, without_login, hold_until, paid_at, intent_open, recovery_at, created_at, updated_at,
         tax_id_mac, email_mac, address_mac)
     SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
         NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
-        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $17::timestamptz END, w.gateway <> '',
-        CASE WHEN w.gateway <> '' THEN w.recovery_at END, $17::timestamptz, $17::timestamptz,
+        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $19::timestamptz END, w.gateway <> '',
+        CASE WHEN w.gateway <> '' THEN w.recovery_at END, $19::timestamptz, $19::timestamptz,
         w.tax_id_mac, w.email_mac, w.address_mac
-    FROM wish w
+    FROM requests w
     RETURNING id, customer_id, event_id, quantity, state, without_login
 ), seated AS (
     INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
-    SELECT m.event_id, m.customer_id, m.id, $18::text, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login, w.unproved,
-        $19::text, CASE WHEN NOT m.without_login THEN m.customer_id END, $17::timestamptz, $17::timestamptz
-    FROM made m JOIN wish w ON w.id = m.id CROSS JOIN LATERAL generate_series(1, m.quantity)
+    SELECT m.event_id, m.customer_id, m.id, w.title, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login, w.unproved,
+        NULLIF(w.image_id, ''), CASE WHEN NOT m.without_login THEN m.customer_id END, $19::timestamptz, $19::timestamptz
+    FROM made m JOIN requests w ON w.id = m.id CROSS JOIN LATERAL generate_series(1, m.quantity)
     RETURNING id, order_id
 )
 SELECT order_id::text AS order_id, array_agg(id::text ORDER BY id)::text[] AS ticket_ids FROM seated GROUP BY order_id
@@ -440,7 +448,11 @@ SELECT order_id::text AS order_id, array_agg(id::text ORDER BY id)::text[] AS ti
 type OrderReserveParams struct {
 	Ids                []string
 	CustomerIds        []string
+	EventIds           []string
 	Quantities         []int32
+	UnitPrices         []int64
+	Titles             []string
+	ImageIds           []string
 	Gateways           []string
 	Methods            []string
 	GatewayCustomerIds []string
@@ -452,11 +464,7 @@ type OrderReserveParams struct {
 	TaxIDMacs          [][]byte
 	EmailMacs          [][]byte
 	AddressMacs        [][]byte
-	EventID            string
-	UnitPriceCents     int64
 	Now                time.Time
-	Title              string
-	ImageID            *string
 }
 
 type OrderReserveRow struct {
@@ -464,14 +472,18 @@ type OrderReserveRow struct {
 	TicketIds []string
 }
 
-// Writes orders of one event with their tickets in one statement: ids, buyers and
-// so on are lists of the same length. Prices and title are those of the event, which the
-// caller has locked.
+// Writes orders with their tickets in one statement: all but the instant are lists of the same length. Prices, titles
+// and images are those of the events, which the caller has locked. The lists pass a subquery, so that no plan depends
+// on how long they are, and none is made anew for each call.
 func (q *Queries) OrderReserve(ctx context.Context, db DBTX, arg OrderReserveParams) ([]OrderReserveRow, error) {
 	rows, err := db.Query(ctx, orderReserve,
 		arg.Ids,
 		arg.CustomerIds,
+		arg.EventIds,
 		arg.Quantities,
+		arg.UnitPrices,
+		arg.Titles,
+		arg.ImageIds,
 		arg.Gateways,
 		arg.Methods,
 		arg.GatewayCustomerIds,
@@ -483,11 +495,7 @@ func (q *Queries) OrderReserve(ctx context.Context, db DBTX, arg OrderReservePar
 		arg.TaxIDMacs,
 		arg.EmailMacs,
 		arg.AddressMacs,
-		arg.EventID,
-		arg.UnitPriceCents,
 		arg.Now,
-		arg.Title,
-		arg.ImageID,
 	)
 	if err != nil {
 		return nil, err
