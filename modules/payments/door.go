@@ -52,6 +52,13 @@ func (s *Service) DisputesOf(ctx context.Context, db postgres.DB, purpose gatewa
 	return s.reader.DisputesOf(ctx, db, purpose, localID)
 }
 
+// Absent looks for a payment of a subscription or order that has settled, and for failed attempts of it, at once.
+func (s *Service) Absent(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string,
+	purpose gateway.Purpose, localID objectid.ID,
+) (ledger.Absent, error) {
+	return s.reader.Absent(ctx, db, gateway, paymentID, purpose, localID)
+}
+
 // FindPayment finds the ledger's row of a gateway payment by any of its ids:
 // payment, invoice or payment intent. Nil when the ledger has none.
 func (s *Service) FindPayment(ctx context.Context, db postgres.DB, gateway gateway.Name,

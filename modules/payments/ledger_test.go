@@ -80,6 +80,38 @@ func TestPaymentIntentIsAddedOnceKnown(t *testing.T) {
 	require.Equal(t, "pi_1", rows[0].Payment.PaymentIntentID)
 }
 
+func TestAbsentIsWhatTheLedgerHasNoneOf(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := payments.Record{
+		Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Payment: settled("in_1", "paid"),
+	}
+	r.Payment.PaymentIntentID = "pi_1"
+	requireAbsent := func(want payments.Absent, id string, localID objectid.ID) {
+		t.Helper()
+		absent, err := b.svc.Absent(t.Context(), b.pool, r.Gateway, id, r.Purpose, localID)
+		require.NoError(t, err)
+		require.Equal(t, want, absent)
+	}
+	requireAbsent(payments.Absent{Payment: true, Others: true, Failures: true}, "in_1", r.LocalID)
+	require.True(t, b.record(r))
+	for _, id := range []string{"in_1", "pi_1"} {
+		requireAbsent(payments.Absent{Others: true, Failures: true}, id, r.LocalID)
+		requireAbsent(payments.Absent{Failures: true}, id, objectid.New())
+	}
+	requireAbsent(payments.Absent{Payment: true, Others: true, Failures: true}, "in_2", r.LocalID)
+
+	require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
+		_, err := b.svc.RecordFailureTx(t.Context(), tx, payments.Failure{
+			Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, PaymentID: "in_3", Attempt: 1,
+			Amount: 4990, FailedAt: time.Now(),
+		})
+		return err
+	}))
+	requireAbsent(payments.Absent{Payment: true, Others: true}, "in_2", r.LocalID)
+}
+
 func TestTheSameIdAtBothGatewaysIsTwoPayments(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -11,6 +11,7 @@ import (
 
 // What the rooms say to the modules above, under the names of this door.
 type (
+	Absent              = ledger.Absent
 	Dispute             = ledger.Dispute
 	DisputeChange       = ledger.DisputeChange
 	DisputeRecord       = ledger.DisputeRecord

@@ -11,6 +11,13 @@ ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1;
 -- name: SubscriptionGet :one
 SELECT * FROM subscriptions.subscriptions WHERE id = @id;
 
+-- name: SubscriptionAbsent :one
+-- What a subscription has none of: a renewal charge with our own id or the payment, a pause, an extension's charge move.
+SELECT (NOT EXISTS (SELECT FROM subscriptions.renewal_charges c
+        WHERE c.id = @reference OR c.gateway = @gateway AND c.gateway_payment_id = sqlc.narg(gateway_payment_id)))::boolean AS charge,
+    (NOT EXISTS (SELECT FROM subscriptions.pauses p WHERE p.subscription_id = @subscription_id))::boolean AS pauses,
+    (NOT EXISTS (SELECT FROM subscriptions.charge_moves m WHERE m.subscription_id = @subscription_id))::boolean AS charge_moves;
+
 -- name: SubscriptionGetByAuthorization :one
 SELECT * FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = @gwa_pix_auth_id;
 

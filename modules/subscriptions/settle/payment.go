@@ -28,6 +28,7 @@ type Payment struct {
 	Older        bool                     // than a failure that counts, of another charge: it pays nothing that is owed
 	Charge       *lifecycle.RenewalCharge // the code that it paid, which was made for a further period
 	cycle        *time.Time               // of a debit of automatic PIX: the beginning of the period that it pays
+	Absent       Absent                   // what was looked for before
 	ConfirmFirst *bool                    // filled: the gateway is asked for it first, and nothing else has changed
 	before       bool                     // an extension that has moved the next charge: it pays a period that was over, or ran, then
 }
@@ -39,11 +40,14 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	if p.Amount == 0 {
 		return s.settleZeroInvoiceTx(ctx, tx, sub, p)
 	}
-	known, err := s.deps.Payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
-	if err != nil || IsOthers(*sub, known) {
-		return err
+	if !p.Absent.Ledger.Others {
+		known, err := s.deps.Payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
+		if err != nil || IsOthers(*sub, known) {
+			return err
+		}
+		p.Absent.Ledger.Payment = known == nil
 	}
-	if known == nil {
+	if p.Absent.Ledger.Payment {
 		confirming, err := s.confirmFirstTx(ctx, tx, *sub, p)
 		if err == nil && !confirming {
 			confirming, err = s.confirmTwinTx(ctx, tx, *sub, p)

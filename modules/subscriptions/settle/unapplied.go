@@ -72,6 +72,9 @@ func (s *Settler) listByRuleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	p Payment,
 ) (refunded bool, err error) {
+	if p.Absent.Deletion {
+		return false, nil
+	}
 	deleted, err := s.deps.Accounts.CustomerDeletedAt(ctx, tx, sub.CustomerID)
 	if err != nil || deleted == nil || paidBeforeDeletion(*sub, p, *deleted, s.deps.Config.Zone) {
 		return false, err
@@ -127,7 +130,7 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 // keepMovedTx lists a charge that slipped through for time that an extension gives: it
 // moves no date, and is given back by itself.
 func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if !p.Recurs || p.First || !lifecycle.Recurs(sub) {
+	if p.Absent.ChargeMoves || !p.Recurs || p.First || !lifecycle.Recurs(sub) {
 		return false, nil
 	}
 	moved, err := s.db.ChargeMoveCovers(ctx, tx, subscriptionsdb.ChargeMoveCoversParams{
@@ -180,6 +183,9 @@ func (s *Settler) movesEnd(sub lifecycle.Row, p Payment) bool {
 // keepPausedTx lists a charge that slipped through while collection was paused, to be
 // given back. False: it counts as any other.
 func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+	if p.Absent.Pauses {
+		return false, nil
+	}
 	at := s.deps.Clock.Now()
 	if p.SettledAt != nil {
 		at = *p.SettledAt
@@ -302,7 +308,7 @@ func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 // isBeforeMoveTx reports whether a card was charged for a period that lies before the end
 // to which an extension has moved the next charge: that end stays.
 func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if !p.Recurs || p.First || !lifecycle.Recurs(sub) || sub.ExpiresAt == nil {
+	if p.Absent.ChargeMoves || !p.Recurs || p.First || !lifecycle.Recurs(sub) || sub.ExpiresAt == nil {
 		return false, nil
 	}
 	last, err := s.db.ChargeMoveGetLast(ctx, tx, sub.ID)

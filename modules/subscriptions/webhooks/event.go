@@ -32,7 +32,11 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	sub, err := s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID)
+	deleted, err := s.deps.Store.IsGoneTx(ctx, tx, found.CustomerID) // which locks the customer, as LockTx
+	if err != nil {
+		return gateway.Result{}, err
+	}
+	sub, err := s.db.SubscriptionLock(ctx, tx, found.ID)
 	if err != nil {
 		return gateway.Result{}, err
 	}
@@ -41,7 +45,11 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 			return gateway.Result{}, err
 		}
 	}
-	if other, err := s.locator.repeatOthersTx(ctx, tx, sub, e); err != nil || other {
+	absent, err := s.locator.absentTx(ctx, tx, sub, e, deleted)
+	if err != nil {
+		return gateway.Result{}, err
+	}
+	if other, err := s.locator.repeatOthersTx(ctx, tx, sub, e, absent); err != nil || other {
 		return gateway.Result{
 			Status: gateway.ResultIgnored, SubscriptionID: &sub.ID,
 			NewStatus: new(string(sub.Status)), Reason: gateway.ReasonOthersPayment,
@@ -58,7 +66,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if ignored != "" {
 		err = s.locator.listStrayTx(ctx, tx, sub, stray, e)
 	} else {
-		ignored, err = s.applyToTx(ctx, tx, &sub, e)
+		ignored, err = s.applyToTx(ctx, tx, &sub, e, absent)
 	}
 	if err != nil {
 		return gateway.Result{}, err
@@ -139,24 +147,6 @@ func ofPayment(e gateway.Event) string {
 		return ""
 	}
 	return e.TakenFrom()
-}
-
-// repeatOthersTx reports whether an event names the subscription with a payment that the
-// ledger has for something else: it pays that alone, whoever tells it. One that was made
-// another row's of the customer (/extend) learns what the gateway says of it since.
-func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (bool, error) {
-	paid, settled := e.Payload.(gateway.SettledPayment)
-	if !settled {
-		return false, nil
-	}
-	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paid.Payment.ID)
-	if err != nil || !settle.IsOthers(sub, known) {
-		return false, err
-	}
-	if known.CustomerID == sub.CustomerID {
-		err = s.BookTx(ctx, tx, sub, e.Gateway, paid.Payment)
-	}
-	return true, err
 }
 
 // stray says why an event that names a subscription is about something else of its
@@ -247,8 +237,8 @@ func isMatchedByID(sub lifecycle.Row, e gateway.Event) bool {
 
 // applyToTx applies an event to the subscription that it was found to be of, or to the code
 // for a further period that its payment is of.
-func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	e gateway.Event,
+func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	absent settle.Absent,
 ) (ignored gateway.Reason, err error) {
 	switch e.Payload.(type) {
 	case gateway.RefundChange, gateway.DisputeChange:
@@ -256,6 +246,9 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 			return "", err
 		}
 	case gateway.SettledPayment, gateway.FailedPayment, gateway.LostPayment, gateway.DeletedPayment:
+		if absent.Charge {
+			break
+		}
 		charge, err := s.locator.ChargeOf(ctx, tx, e)
 		if err != nil {
 			return "", err
@@ -264,7 +257,7 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 			return s.deps.Charges.ApplyChargeTx(ctx, tx, sub, charge.ID, e)
 		}
 	}
-	return s.applyOneTx(ctx, tx, sub, e)
+	return s.applyOneTx(ctx, tx, sub, e, absent)
 }
 
 // ChargeOf finds the renewal charge that an event is about, by our own id or the
@@ -281,12 +274,12 @@ func (s *Locator) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event)
 
 // applyOneTx does what each kind of event does to the subscription it is about, which is
 // locked. The text is why it did nothing, "" when it did.
-func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	e gateway.Event,
+func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+	absent settle.Absent,
 ) (ignored gateway.Reason, err error) {
 	switch payload := e.Payload.(type) {
 	case gateway.SettledPayment:
-		return s.applyPaymentTx(ctx, tx, sub, e, payload.Payment)
+		return s.applyPaymentTx(ctx, tx, sub, e, payload.Payment, absent)
 	case gateway.FailedPayment:
 		return s.applyFailureTx(ctx, tx, sub, e, payload)
 	case gateway.LostPayment:
@@ -314,15 +307,17 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
 func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
-	p gateway.Payment,
+	p gateway.Payment, absent settle.Absent,
 ) (gateway.Reason, error) {
 	adopted, err := s.locator.adoptTx(ctx, tx, sub, e)
 	if err != nil {
 		return "", err
 	}
-	older, err := s.olderInvoiceTx(ctx, tx, *sub, e, p)
-	if err != nil {
-		return "", err
+	older := false
+	if !absent.Ledger.Failures {
+		if older, err = s.olderInvoiceTx(ctx, tx, *sub, e, p); err != nil {
+			return "", err
+		}
 	}
 	if chargedThoughEnding(*sub, e, p) {
 		if err := s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
@@ -339,7 +334,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	confirming := false
 	err = s.deps.Settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
 		Payment: p, Source: settle.SourceOf(e), Event: settle.EventOf(e), Recurs: recurs,
-		First: settle.IsFirst(*sub, e), Beside: beside, Older: older, ConfirmFirst: &confirming,
+		First: settle.IsFirst(*sub, e), Beside: beside, Older: older, Absent: absent, ConfirmFirst: &confirming,
 	})
 	switch {
 	case err == nil && confirming:

@@ -11,10 +11,59 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/jobs"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
+
+// absentTx looks for what most payments have nothing of, when an event tells that one settled. The caller holds the
+// customer, of whom it tells whether they have deleted the account, and the subscription: nothing of it comes about
+// until the transaction ends, but for rows of the ledger, which RecordPaymentTx finds.
+func (s *Locator) absentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
+	deleted bool,
+) (settle.Absent, error) {
+	paid, settled := e.Payload.(gateway.SettledPayment)
+	if !settled {
+		return settle.Absent{}, nil
+	}
+	ledger, err := s.deps.Payments.Absent(ctx, tx, e.Gateway, paid.Payment.ID, gateway.ForSubscription, sub.ID)
+	if err != nil {
+		return settle.Absent{}, err
+	}
+	row, err := s.db.SubscriptionAbsent(ctx, tx, subscriptionsdb.SubscriptionAbsentParams{
+		Reference: e.Reference, Gateway: e.Gateway, GatewayPaymentID: nullable.Ptr(e.PaymentID()),
+		SubscriptionID: sub.ID,
+	})
+	if err != nil {
+		return settle.Absent{}, fmt.Errorf("look for what the subscription has: %w", err)
+	}
+	return settle.Absent{
+		Ledger: ledger, Charge: row.Charge, Pauses: row.Pauses, ChargeMoves: row.ChargeMoves, Deletion: !deleted,
+	}, nil
+}
+
+// repeatOthersTx reports whether an event names the subscription with a payment that the
+// ledger has for something else: it pays that alone, whoever tells it. One that was made
+// another row's of the customer (/extend) learns what the gateway says of it since.
+func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
+	absent settle.Absent,
+) (bool, error) {
+	paid, settled := e.Payload.(gateway.SettledPayment)
+	if !settled || absent.Ledger.Others {
+		return false, nil
+	}
+	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paid.Payment.ID)
+	if err != nil || !settle.IsOthers(sub, known) {
+		return false, err
+	}
+	if known.CustomerID == sub.CustomerID {
+		err = s.BookTx(ctx, tx, sub, e.Gateway, paid.Payment)
+	}
+	return true, err
+}
 
 // listStrayTx: money is never kept in silence, also where nobody can apply it.
 func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) error {

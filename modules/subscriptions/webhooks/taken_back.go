@@ -75,7 +75,7 @@ func (s *Applier) bookTakenBackTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	if sub.Status.Ended() {
 		err = s.bookGoneTx(ctx, tx, *sub, paid)
 	} else {
-		_, err = s.applyToTx(ctx, tx, sub, asPaid(*e, paid))
+		_, err = s.applyToTx(ctx, tx, sub, asPaid(*e, paid), settle.Absent{})
 	}
 	if err != nil {
 		return fmt.Errorf("book payment %s, which was taken back: %w", paid.ID, err)

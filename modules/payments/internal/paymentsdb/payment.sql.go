@@ -13,6 +13,40 @@ import (
 	"marquee/platform/objectid"
 )
 
+const paymentAbsent = `-- name: PaymentAbsent :one
+SELECT (count(*) = 0)::boolean AS payment,
+    (count(*) FILTER (WHERE NOT (p.purpose = $1 AND p.local_id = $2)) = 0)::boolean AS others,
+    (NOT EXISTS (SELECT FROM payments.failed_attempts f WHERE f.purpose = $1 AND f.local_id = $2))::boolean AS failures
+FROM payments.payments p WHERE p.gateway = $3 AND (p.gateway_payment_id = $4::text OR p.payment_intent_id = $4::text)
+`
+
+type PaymentAbsentParams struct {
+	Purpose gateway.Purpose
+	LocalID objectid.ID
+	Gateway gateway.Name
+	ID      string
+}
+
+type PaymentAbsentRow struct {
+	Payment  bool
+	Others   bool
+	Failures bool
+}
+
+// PaymentAbsent tells what the ledger has none of: a payment with the id, one with it that is for something else, a
+// failed attempt of the subscription or order.
+func (q *Queries) PaymentAbsent(ctx context.Context, db DBTX, arg PaymentAbsentParams) (PaymentAbsentRow, error) {
+	row := db.QueryRow(ctx, paymentAbsent,
+		arg.Purpose,
+		arg.LocalID,
+		arg.Gateway,
+		arg.ID,
+	)
+	var i PaymentAbsentRow
+	err := row.Scan(&i.Payment, &i.Others, &i.Failures)
+	return i, err
+}
+
 const paymentByGatewayID = `-- name: PaymentByGatewayID :one
 SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at, shown_at FROM payments.payments
 WHERE gateway = $1 AND (gateway_payment_id = ANY($2::text[]) OR payment_intent_id = ANY($2::text[]))

@@ -14,6 +14,39 @@ import (
 	"marquee/platform/objectid"
 )
 
+const subscriptionAbsent = `-- name: SubscriptionAbsent :one
+SELECT (NOT EXISTS (SELECT FROM subscriptions.renewal_charges c
+        WHERE c.id = $1 OR c.gateway = $2 AND c.gateway_payment_id = $3))::boolean AS charge,
+    (NOT EXISTS (SELECT FROM subscriptions.pauses p WHERE p.subscription_id = $4))::boolean AS pauses,
+    (NOT EXISTS (SELECT FROM subscriptions.charge_moves m WHERE m.subscription_id = $4))::boolean AS charge_moves
+`
+
+type SubscriptionAbsentParams struct {
+	Reference        objectid.ID
+	Gateway          gateway.Name
+	GatewayPaymentID *string
+	SubscriptionID   objectid.ID
+}
+
+type SubscriptionAbsentRow struct {
+	Charge      bool
+	Pauses      bool
+	ChargeMoves bool
+}
+
+// What a subscription has none of: a renewal charge with our own id or the payment, a pause, an extension's charge move.
+func (q *Queries) SubscriptionAbsent(ctx context.Context, db DBTX, arg SubscriptionAbsentParams) (SubscriptionAbsentRow, error) {
+	row := db.QueryRow(ctx, subscriptionAbsent,
+		arg.Reference,
+		arg.Gateway,
+		arg.GatewayPaymentID,
+		arg.SubscriptionID,
+	)
+	var i SubscriptionAbsentRow
+	err := row.Scan(&i.Charge, &i.Pauses, &i.ChargeMoves)
+	return i, err
+}
+
 const subscriptionGet = `-- name: SubscriptionGet :one
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE id = $1
 `
