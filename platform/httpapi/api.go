@@ -34,6 +34,7 @@ type Config struct {
 	Auth           Authenticator
 	Trail          audit.Trail // keeps what admins write; default: nobody does
 	Log            *slog.Logger
+	LogOneIn       int // of the requests to Frequent operations that went well, one in so many has its line; default all
 	Metrics        prometheus.Registerer
 	TrustedProxies []netip.Prefix     // peers whose X-Forwarded-For is believed
 	CORSOrigins    []string           // default: any origin, without credentials
@@ -56,6 +57,7 @@ type API struct {
 	bounds  *bounds
 	routes  []RouteInfo
 	checks  map[string]Check
+	thinner thinner
 }
 
 // New makes an API without operations of modules, but with health, routes,
@@ -75,7 +77,8 @@ func New(cfg Config) *API {
 	}
 	a := &API{
 		cfg: cfg, mux: chi.NewMux(), checks: map[string]Check{}, metrics: newMetrics(cfg.Metrics),
-		bounds: newBounds(cfg.InFlight, cfg.Metrics),
+		bounds:  newBounds(cfg.InFlight, cfg.Metrics),
+		thinner: thinner{oneIn: uint64(max(cfg.LogOneIn, 1)), frequent: map[string]bool{}}, //nolint:gosec // it is positive
 	}
 	a.mux.Use(
 		a.identify,
@@ -187,6 +190,7 @@ type operation struct {
 	audited      bool // though it only reads
 	class        postgres.Class
 	stream       bool
+	frequent     bool
 	form         bool
 	perMinute    int
 	idempotent   bool
@@ -196,6 +200,10 @@ type operation struct {
 
 // Status sets the status of a success; default 200.
 func Status(code int) Option { return func(o *operation) { o.DefaultStatus = code } }
+
+// Frequent marks an operation whose lines in the log Config.LogOneIn may thin out: one that reads, and is neither for
+// administrators nor about money.
+func Frequent() Option { return func(o *operation) { o.frequent = true } }
 
 // MaxBody bounds the request body in bytes; default 1 MiB. Over it: 413.
 func MaxBody(bytes int64) Option { return func(o *operation) { o.MaxBodyBytes = bytes + 1 } }
@@ -291,6 +299,12 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	a.routes = append(a.routes, RouteInfo{
 		Method: method, Path: op.Path, Name: name, Auth: auth, Permission: op.permission,
 	})
+	if op.frequent {
+		if method != http.MethodGet || !slices.Contains([]Auth{Public, SignedIn, Subscriber}, auth) {
+			panic("httpapi: " + name + " needs a line in the log for each request")
+		}
+		a.thinner.frequent[op.Path] = true
+	}
 	op.Extensions = map[string]any{"x-auth": string(auth)}
 	op.Middlewares = huma.Middlewares{
 		a.inPlace(op), a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op),

@@ -40,7 +40,7 @@ func (a *API) registerBuiltin() {
 		func(context.Context, *struct{}) (*Output[routesBody], error) {
 			return OK(routesBody{Routes: a.Routes()})
 		})
-	Route(a, http.MethodGet, "/health", "health_get", Public, a.health, Brief())
+	Route(a, http.MethodGet, "/health", "health_get", Public, a.health, Brief(), Frequent())
 	a.Mount(http.MethodGet, Prefix+"/openapi.json", "openapi_get", Public, a.openAPIDocument())
 	a.Mount(http.MethodGet, Prefix+"/docs", "docs_get", Public, a.docs)
 }

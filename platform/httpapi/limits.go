@@ -138,16 +138,21 @@ func atNUL(query url.Values) []any {
 	return []any{"query"}
 }
 
+// secured are the headers that every answer begins with. The values are shared: a handler sets others in their place.
+var secured = http.Header{
+	"X-Content-Type-Options": {"nosniff"},
+	"X-Frame-Options":        {"DENY"},
+	"Referrer-Policy":        {"no-referrer"},
+	"Content-Security-Policy": {
+		"default-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	},
+	"Strict-Transport-Security": {"max-age=31536000; includeSubDomains"},
+	"Cache-Control":             {"no-store"},
+}
+
 func securityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Content-Security-Policy",
-			"default-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-		h.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
-		h.Set("Cache-Control", "no-store")
+		maps.Copy(w.Header(), secured)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -45,7 +46,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 		start := time.Now()
 		ww := watch(w, r, a.cfg.PieceTime)
 		defer func() { // also when a handler breaks the answer off
-			a.metrics.seconds.WithLabelValues(r.Method, pattern(r), strconv.Itoa(statusOf(ww, r))).
+			a.metrics.seconds.WithLabelValues(r.Method, ww.routeOf(r), strconv.Itoa(statusOf(ww, r))).
 				Observe(time.Since(start).Seconds())
 		}()
 		next.ServeHTTP(ww, r)
@@ -56,6 +57,15 @@ func (a *API) observe(next http.Handler) http.Handler {
 type watched struct {
 	middleware.WrapResponseWriter
 	paced *pacedWriter
+	route string // once it was asked for
+}
+
+// routeOf is the pattern of the request's route, to be asked for when it has been found.
+func (w *watched) routeOf(r *http.Request) string {
+	if w.route == "" {
+		w.route = pattern(r)
+	}
+	return w.route
 }
 
 func watch(w http.ResponseWriter, r *http.Request, pieceTime time.Duration) *watched {
@@ -80,14 +90,27 @@ func (a *API) logRequests(next http.Handler) http.Handler {
 func (a *API) logRequest(ww *watched, r *http.Request, took time.Duration) {
 	status := statusOf(ww, r)
 	level := levelOf(status)
-	if !a.cfg.Log.Enabled(r.Context(), level) {
+	if !a.cfg.Log.Enabled(r.Context(), level) || a.thinner.leavesOut(r, ww.routeOf(r), status) {
 		return
 	}
 	a.cfg.Log.LogAttrs(r.Context(), level, "request",
 		slog.String("request_id", RequestID(r.Context())), slog.String("method", r.Method),
-		slog.String("route", pattern(r)),
+		slog.String("route", ww.routeOf(r)),
 		slog.Int("status", status), slog.Int("bytes", ww.BytesWritten()),
 		slog.Duration("took", took), slog.String("addr", ClientIP(r.Context())))
+}
+
+// thinner thins the lines of Frequent operations out.
+type thinner struct {
+	oneIn    uint64
+	frequent map[string]bool // paths of the operations
+	requests atomic.Uint64
+}
+
+// leavesOut reports whether the request is one of those that go without a line.
+func (t *thinner) leavesOut(r *http.Request, route string, status int) bool {
+	return t.oneIn > 1 && status < http.StatusBadRequest && reads(r) && t.frequent[route] &&
+		t.requests.Add(1)%t.oneIn != 0
 }
 
 // levelOf is ERROR for what is ours to mend: what the contract answers with 501 (docs/contract/README.md, Versions) is
