@@ -27,7 +27,11 @@ func NewLog(w io.Writer, level string) (*slog.Logger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: mask})), nil
+	handler := slog.Handler(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: mask}))
+	if lines, ok := w.(*LineWriter); ok {
+		handler = promptly{handler, lines}
+	}
+	return slog.New(handler), nil
 }
 
 // NewLogFor is NewLog with lines of text where w is a terminal.

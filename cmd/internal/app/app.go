@@ -155,6 +155,7 @@ func (a *App) newAPI() error {
 	}
 	a.api = httpapi.New(httpapi.Config{
 		Version: Version(), Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
+		LogOneIn:  a.cfg.Platform.LogOneIn,
 		PublicURL: a.cfg.HTTP.PublicURL, TrustedProxies: proxies, CORSOrigins: a.cfg.HTTP.CORSOrigins,
 		InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off, DocsPage: web.DocsPage, Idempotency: a.repeats,
 	})
@@ -301,7 +302,9 @@ func (a *App) work(ctx context.Context, grace time.Duration) error {
 
 // Serve is `marquee serve`: the API and, on its own address, the metrics.
 func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
-	a, err := open(ctx, cfg, logs, false)
+	lines := telemetry.NewLineWriter(logs)
+	defer func() { _ = lines.Close() }() // behind all that is logged at the end, and in a panic
+	a, err := open(ctx, cfg, lines, false)
 	if err != nil {
 		return err
 	}

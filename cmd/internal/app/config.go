@@ -60,6 +60,7 @@ type HTTP struct {
 // Platform is what holds for all modules.
 type Platform struct {
 	LogLevel          string `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error."`
+	LogOneIn          int    `env:"LOG_ONE_IN" envDefault:"1" doc:"Of the requests that read the catalogue or GET /health and went well, one in so many has its line in the log; all others have theirs."`
 	ReportTZ          string `env:"REPORT_TZ" envDefault:"America/Sao_Paulo" doc:"Time zone of billing periods and reports."`
 	TaxIDAlphanumeric bool   `env:"TAX_ID_ALPHANUMERIC" envDefault:"true" doc:"Whether the CNPJ with letters, in force since July 2026, is taken."`
 }

@@ -55,6 +55,7 @@ func (c Config) problems() problems {
 	c.checkGateways(&p)
 	_, err := telemetry.NewLog(io.Discard, c.Platform.LogLevel)
 	p.need(err == nil, "LOG_LEVEL", "has to be debug, info, warn or error.")
+	p.need(c.Platform.LogOneIn >= 1, "LOG_ONE_IN", "has to be 1 or more.")
 	p.need(c.Accounts.PasswordList == "on" || c.Accounts.PasswordList == "off", "PASSWORD_LIST",
 		"is neither on nor off.")
 	_, err = c.location()
