@@ -53,6 +53,24 @@ func TestRememberedTokens(t *testing.T) {
 	require.ErrorIs(t, err, errToken, "it is over")
 }
 
+// Tokens are remembered with the keys that checked them: a process with other keys begins with none.
+func TestOtherKeysRememberNoTokens(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewFake(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+	ring := newRing(t, clk)
+	token, _, err := ring.sign(accessKind, httpapi.Caller{ID: objectid.New()}, clk.Now(), time.Hour)
+	require.NoError(t, err)
+	_, err = ring.verify(accessKind, token)
+	require.NoError(t, err)
+	require.Len(t, ring.seen.known, 1)
+	changed, err := parseKeyRing("k1:"+strings.Repeat("o", MinKeyBytes), clk)
+	require.NoError(t, err)
+	require.Empty(t, changed.seen.known)
+	_, err = changed.verify(accessKind, token)
+	require.ErrorIs(t, err, errToken)
+	require.Empty(t, changed.seen.known)
+}
+
 func TestRememberedTokensAreBounded(t *testing.T) {
 	t.Parallel()
 	var v verifiedTokens
