@@ -39,6 +39,7 @@ type Service struct {
 	pages   *resource.PageCache
 	served  *prometheus.CounterVec
 	fetches singleflight.Group // pages being fetched
+	viewers viewers
 }
 
 // New makes the service.
@@ -52,10 +53,12 @@ func New(d Deps) *Service {
 	if d.Reads == nil {
 		d.Reads = d.Pool
 	}
-	return &Service{
+	s := &Service{
 		deps: d, db: catalogdb.New(), crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 		pages: resource.NewPageCache(d.PageCacheBytes), served: newPageCounter(),
 	}
+	s.viewers.read, s.viewers.slow = s.readViewers, slowCheck
+	return s
 }
 
 // Where a shown page of videos came from.

@@ -52,13 +52,16 @@ func requireViewerPlans(t *testing.T, db *pgxpool.Pool) {
 		ANALYZE accounts.users; ANALYZE subscriptions.subscriptions`)
 	require.NoError(t, err)
 	values := strings.NewReplacer(
+		"@places", "ARRAY[0,1]", "@user_ids", "ARRAY['00000000000000000000abcd','00000000000000000000abce']",
+		"@token_ids", "ARRAY['0a','0b']",
+		"@issued_at::timestamptz[]", "ARRAY['2026-11-20T11:00:00Z','2026-11-20T11:00:01Z']::timestamptz[]",
 		"@user_id", "'00000000000000000000abcd'", "@video_id", "'f00000000000000000000001'", "@file_id",
 		"'f00000000000000000000002'",
 		"@now", "'2026-11-20T12:00:00Z'", "@issued_at", "'2026-11-20T11:00:00Z'", "@token_id", "'0a'", "@content_type",
 		"'image/png'",
 	)
 	var plan strings.Builder
-	for _, name := range []string{"ViewerRead", "ViewerReadFile", "ViewerReadStream"} {
+	for _, name := range []string{"ViewerRead", "ViewerReadFile", "ViewerReadMany", "ViewerReadStream"} {
 		fmt.Fprintf(&plan, "%s\n%s\n\n", name, planOf(t, db, values.Replace(viewerQueries(t)[name])))
 	}
 	require.NotContains(t, plan.String(), "Function Scan")

@@ -15,7 +15,8 @@ type handlers struct{ s *Service }
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
 	h := handlers{s}
-	httpapi.Route(api, http.MethodGet, "/videos", "video_list", httpapi.Subscriber, h.listVideos, Videos.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/videos", "video_list", httpapi.Subscriber, h.listVideos,
+		append(Videos.ListDoc(), httpapi.Frequent(), httpapi.NotModified())...)
 	httpapi.Route(api, http.MethodPost, "/videos", "video_create", httpapi.Admin, s.crud.Create(Videos),
 		Videos.CreateDoc()...)
 	httpapi.Route(api, http.MethodPut, "/videos", "video_update", httpapi.Admin, s.crud.Update(Videos),
@@ -36,7 +37,8 @@ func (s *Service) Routes(api *httpapi.API) {
 // group registers the four routes of what videos are grouped by: any signed-in
 // user reads, admins write.
 func (s *Service) group(api *httpapi.API, path, name string, r *resource.Resource) {
-	httpapi.Route(api, http.MethodGet, path, name+"_list", httpapi.SignedIn, s.crud.List(r.View), r.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, path, name+"_list", httpapi.SignedIn, s.crud.List(r.View),
+		append(r.ListDoc(), httpapi.Frequent())...)
 	httpapi.Route(api, http.MethodPost, path, name+"_create", httpapi.Admin, s.crud.Create(r), r.CreateDoc()...)
 	httpapi.Route(api, http.MethodPut, path, name+"_update", httpapi.Admin, s.crud.Update(r), r.UpdateDoc()...)
 	httpapi.Route(api, http.MethodDelete, path, name+"_delete", httpapi.Admin, s.crud.Delete(r), r.DeleteDoc()...)

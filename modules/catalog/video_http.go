@@ -8,26 +8,22 @@ import (
 )
 
 // listVideos answers GET /videos: to admins, and to customers with an active
-// subscription.
-func (h handlers) listVideos(ctx context.Context, _ *resource.GetInput) (*resource.Response, error) {
-	list, err := prepareVideos(ctx)
-	if err != nil {
-		// Who may not watch hears that first, whatever else is wrong.
-		if _, denied := h.s.readViewer(ctx); denied != nil {
-			return nil, denied
-		}
-		return nil, err
+// subscription. HEAD is answered as GET is: the entity tag is the body's.
+func (h handlers) listVideos(ctx context.Context, _ *resource.GetInput) (*resource.CachedOutput, error) {
+	if httpapi.HeadOnly(ctx) {
+		ctx = httpapi.InFull(ctx)
 	}
-	if err := h.s.fill(ctx, list); err != nil {
+	response, err := h.s.respond(ctx, httpapi.RawQuery(ctx))
+	if err != nil {
 		return nil, resource.Report(ctx, h.s.deps.Log, err)
 	}
-	return list.Envelope(ctx), nil
+	return response.Output(), nil
 }
 
 // VideoSearch makes the videos searchable for whoever may list them.
 func (s *Service) VideoSearch() resource.Searchable {
 	return resource.Searchable{Name: "videos", View: func(ctx context.Context) (*resource.View, error) {
-		_, err := s.readViewer(ctx)
+		_, err := s.viewers.check(ctx, httpapi.ClaimsOf(ctx))
 		return Videos.View, err
 	}}
 }

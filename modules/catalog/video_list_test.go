@@ -15,6 +15,7 @@ import (
 	"marquee/modules/catalog/catalogtest"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
 	"marquee/testutil/secrettest"
 )
@@ -79,7 +80,7 @@ func TestPagesInMemoryAreNeverStale(t *testing.T) {
 		for _, b := range []*bundle{one, two} {
 			for _, path := range lists {
 				a := b.must(http.MethodGet, path, "")
-				fresh := b.must(http.MethodGet, "/videos?_id="+string(video), "") // never from memory
+				fresh := b.must(http.MethodGet, "/videos?asked="+string(objectid.New())+"&_id="+string(video), "") // not in memory
 				require.Contains(t, a.Docs, fresh.Docs[0], "write %d, %s", i, path)
 				want = a
 			}

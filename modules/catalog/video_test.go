@@ -224,7 +224,7 @@ func TestListIsOneRoundTrip(t *testing.T) {
 		{filter, [2]int32{0, 2}},            // a client's filter is not prepared: it follows the checks
 		{filter, [2]int32{0, 1}},
 		{"?_id=f00000000000000000000001", [2]int32{1, 0}},
-		{"?_id=f00000000000000000000001", [2]int32{1, 0}}, // one record is not kept
+		{"?_id=f00000000000000000000001", [2]int32{0, 1}},
 	} {
 		get(tc.params)
 		require.Equal(t, tc.want, count(), tc.params)

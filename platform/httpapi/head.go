@@ -30,7 +30,7 @@ func HeadEnds(ctx context.Context) error {
 }
 
 // InFull is a context in which HeadEnds ends nothing: for the report of one record, which
-// alone knows whether there is that record.
+// alone knows whether there is that record, and for a body whose entity tag is a header.
 func InFull(ctx context.Context) context.Context {
 	r := requestOf(ctx)
 	r.head = false

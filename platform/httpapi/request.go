@@ -97,6 +97,14 @@ func RequestURL(ctx context.Context) *url.URL {
 	return u
 }
 
+// RawQuery returns the query of the request as the client wrote it, without the question mark.
+func RawQuery(ctx context.Context) string {
+	if u := requestOf(ctx).url; u != nil {
+		return u.RawQuery
+	}
+	return ""
+}
+
 // PublicURL returns the scheme and host under which clients reach the service.
 func (a *API) PublicURL() string { return a.cfg.PublicURL }
 

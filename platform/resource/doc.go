@@ -28,8 +28,8 @@
 //
 // A list is one statement, whose LIMIT and OFFSET are literals; a deep page finds
 // its ids first. Texts that depend on the client are neither prepared nor cached
-// by pgx. A pool with StatementTimeout serves them. With Definition.Version, pages
-// can be kept in a Memory and shown for as long as the version stands.
+// by pgx. A pool with StatementTimeout serves them. With Definition.Version, responses
+// can be kept in a PageCache and sent for as long as the version stands.
 //
 // # Search
 //

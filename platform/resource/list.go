@@ -2,7 +2,6 @@ package resource
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -137,31 +136,10 @@ func (v *View) pageSQL(rows, sort string, p Params) string {
 // into a batch, whose statements pgx prepares and keeps.
 func (l *List) Cached() bool { return !l.client }
 
-// Key is the normalised request: lists with equal keys show equal pages of one
-// version. It is "" for what is not worth keeping, a single record.
-func (l *List) Key() string {
-	if l.params.ID != "" {
-		return ""
-	}
-	key := make([]byte, 0, 256)
-	key = append(append(key, l.view.name...), ' ')
-	key = append(strconv.AppendInt(key, int64(l.params.Size), 10), ' ')
-	key = append(strconv.AppendInt(key, int64(l.params.Offset()), 10), ' ')
-	key = append(append(append(append(key, l.filter...), 0), l.sort...), 0)
-	if len(l.args) == 0 {
-		return string(key)
-	}
-	args, err := json.Marshal(l.args)
-	if err != nil {
-		return ""
-	}
-	return string(append(key, args...))
-}
-
-// Page returns what the list has found, to be kept.
+// Page returns what the list has found.
 func (l *List) Page() Page { return l.page }
 
-// Fill gives the list a page that an equal one has found.
+// Fill gives the list a page that was found in another way.
 func (l *List) Fill(p Page) { l.page = p }
 
 // Queue adds the statement to a batch; the page is there once the batch's

@@ -1,81 +1,48 @@
 package resource
 
 import (
-	"container/list"
-	"sync"
+	"strings"
+
+	"github.com/maypok86/otter/v2"
 )
 
-// PageCache keeps pages of lists, the least recently used going first once they
-// take more than its bytes. A page is worth showing while its Version is the
-// resource's present one, which the reader asks for in each request; so no
-// process shows anything staler than that question (docs/decisions/page-cache.md). It is safe for concurrent use.
+// PageCache caches responses of lists under the query that a client wrote, within its bytes; those that are requested
+// seldom go first. A response is good while its Version is the resource's present one, which is read for each request:
+// so no process sends anything staler than that read (docs/decisions/page-cache.md). It is safe for concurrent use.
 type PageCache struct {
-	limit int
-
-	mu    sync.Mutex
-	bytes int
-	used  *list.List // of *kept, most recently used first
-	pages map[string]*list.Element
+	responses *otter.Cache[string, *CachedResponse]
+	maxBytes  int // of one response
 }
 
-type cachedPage struct {
-	key  string
-	page Page
-}
+// overhead is about what a response takes beside its key and bodies.
+const overhead = 512
 
-// overhead is about what an entry takes beside its key and documents.
-const overhead = 256
-
-func (k *cachedPage) size() int { return len(k.key) + len(k.page.Docs) + overhead }
-
-// NewPageCache makes an empty memory of at most limit bytes.
+// NewPageCache makes an empty cache of at most limit bytes.
 func NewPageCache(limit int) *PageCache {
-	return &PageCache{limit: limit, used: list.New(), pages: map[string]*list.Element{}}
-}
-
-// Get returns the page kept under a list's key. The caller compares its Version.
-// Its bytes are shared: they must not be changed.
-func (m *PageCache) Get(key string) (Page, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e, ok := m.pages[key]
-	if !ok {
-		return Page{}, false
+	return &PageCache{
+		maxBytes: limit / 16,
+		responses: otter.Must(&otter.Options[string, *CachedResponse]{
+			MaximumWeight: uint64(max(limit, 1)),
+			Weigher: func(key string, r *CachedResponse) uint32 {
+				return uint32(r.size(key)) //nolint:gosec // at most maxBytes
+			},
+		}),
 	}
-	m.used.MoveToFront(e)
-	return entry(e).page, true
 }
 
-// Put keeps a page, unless a newer one is there, the key is empty, or the page
-// alone would take more than a sixteenth of the memory.
-func (m *PageCache) Put(key string, p Page) {
-	k := &cachedPage{key: key, page: p}
-	if key == "" || k.size() > m.limit/16 {
+// Get returns the response under a key. The caller compares its Version.
+func (c *PageCache) Get(key string) (*CachedResponse, bool) { return c.responses.GetIfPresent(key) }
+
+// Put caches a response, unless a newer one is there, or it alone would take more than a sixteenth of the cache.
+func (c *PageCache) Put(key string, r *CachedResponse) {
+	if r.size(key) > c.maxBytes {
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e, ok := m.pages[key]; ok {
-		if entry(e).page.Version > p.Version {
-			return
+	key = strings.Clone(key) // it may be part of a request's head, which would stay with it
+	c.responses.Compute(key, func(old *CachedResponse, found bool) (*CachedResponse, otter.ComputeOp) {
+		if found && old.Version > r.Version {
+			return nil, otter.CancelOp
 		}
-		m.remove(e)
-	}
-	m.pages[key] = m.used.PushFront(k)
-	m.bytes += k.size()
-	for m.bytes > m.limit {
-		m.remove(m.used.Back())
-	}
-}
-
-func (m *PageCache) remove(e *list.Element) {
-	k := entry(e)
-	m.used.Remove(e)
-	delete(m.pages, k.key)
-	m.bytes -= k.size()
-}
-
-func entry(e *list.Element) *cachedPage {
-	k, _ := e.Value.(*cachedPage) // nothing else is put in
-	return k
+		return r, otter.WriteOp
+	})
 }

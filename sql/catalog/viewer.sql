@@ -22,6 +22,22 @@ SELECT a.has_access::boolean AS has_access,
 FROM subscriptions.has_access(@user_id, @now) AS a (has_access)
 LEFT JOIN catalog.videos video ON video.id = @video_id;
 
+-- name: ViewerReadMany :many
+-- ViewerReadMany is ViewerRead for several requests at once: a row for each, with its place among them. The lists come
+-- through subqueries, so that the plan does not depend on their lengths: it reads each caller by the indexes, and is
+-- made once.
+SELECT q.place::int AS place, coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
+       v.number
+FROM (
+    SELECT unnest((SELECT @user_ids::text[]))::platform.object_id AS user_id,
+           unnest((SELECT @issued_at::timestamptz[])) AS issued_at, unnest((SELECT @token_ids::text[])) AS token_id,
+           unnest((SELECT @places::int[])) AS place
+) q
+CROSS JOIN catalog.version v
+CROSS JOIN LATERAL subscriptions.has_access(q.user_id, @now) AS a (has_access)
+LEFT JOIN LATERAL accounts.caller(q.user_id, q.issued_at, q.token_id) AS c (username, user_type, is_root, profiles, handlers)
+    ON true;
+
 -- name: ViewerReadStream :one
 -- ViewerReadStream reads who asks for a video's stream URL, whether they may watch, and the video.
 SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,

@@ -2,7 +2,9 @@ package apitest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -43,7 +45,7 @@ func checked(t testing.TB, doc *huma.OpenAPI, next http.Handler) http.Handler {
 		out.Tee(res)
 		next.ServeHTTP(out, r)
 		if res.Len() > 0 {
-			check(t, doc, method, path, out.Status(), res.Bytes())
+			check(t, doc, method, path, out.Status(), res.plain(t))
 		}
 	})
 }
@@ -59,6 +61,24 @@ func (b *jsonBody) Write(p []byte) (int, error) {
 		_, _ = b.Buffer.Write(p)
 	}
 	return len(p), nil
+}
+
+// plain is the body without its content coding.
+func (b *jsonBody) plain(t testing.TB) []byte {
+	t.Helper()
+	if b.header.Get("Content-Encoding") != "gzip" {
+		return b.Bytes()
+	}
+	zipped, err := gzip.NewReader(&b.Buffer)
+	if err != nil {
+		t.Errorf("an answer is not the gzip that it says it is: %v", err)
+		return nil
+	}
+	body, err := io.ReadAll(zipped)
+	if err != nil {
+		t.Errorf("an answer is not the gzip that it says it is: %v", err)
+	}
+	return body
 }
 
 // check validates a JSON answer against the operation's schema for its status.

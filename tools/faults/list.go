@@ -200,8 +200,8 @@ var faults = []fault{
 	// Catalogue, files, board.
 	{
 		name: "page-version", breaks: "A page of videos is shown from memory after the catalogue has changed.",
-		where: "catalog.Service.fill",
-		old:   `if known && page.Version == version {`, new: `if known && page.Version <= version {`,
+		where: "catalog.Service.respond",
+		old:   `if cached.Version == version {`, new: `if cached.Version <= version {`,
 		below: "modules/catalog", tests: []string{"TestPagesInMemoryAreNeverStale"},
 	},
 	{

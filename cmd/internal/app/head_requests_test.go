@@ -24,8 +24,10 @@ var sameInHead = []string{
 func TestHeadIsWhereGetIs(t *testing.T) {
 	t.Parallel()
 	a := platformtest.New(t)
-	nobody, root := a.Guest, a.Root()
 	b := newVictim(t, a)
+	// Go's client asks for gzip by itself, but not with HEAD: an entity tag is of one coding.
+	plain := func(c *apitest.Client) *apitest.Client { return c.With("Accept-Encoding", "identity") }
+	nobody, root, customer := plain(a.Guest), plain(a.Root()), plain(b.client)
 	type request struct {
 		name, path string
 		caller     *apitest.Client
@@ -49,7 +51,7 @@ func TestHeadIsWhereGetIs(t *testing.T) {
 		paths := append(naming(a, r, b.everyID()), naming(a, r, empty)...)
 		paths = append(paths, paths[0]+"?query=%7B&w=32&format=csv", paths[0]+"?format=json&async=1")
 		for _, path := range paths {
-			for _, caller := range []*apitest.Client{root, b.client, nobody} {
+			for _, caller := range []*apitest.Client{root, customer, nobody} {
 				head := caller.Do(http.MethodHead, path, nil)
 				require.Empty(t, head.Body, path)
 				all = append(all, request{r.Name, path, caller, head})

@@ -1,0 +1,56 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// NotModified documents that the operation answers 304 to a client that has the present answer.
+func NotModified() Option {
+	return Response("304", &huma.Response{Description: "The client has the present answer: If-None-Match names its ETag"})
+}
+
+// IfNoneMatch reports whether the client has the representation with this strong entity tag, quotes included: the
+// answer is then 304 (RFC 9110, 13.1.2). The caller's access is checked before.
+func IfNoneMatch(request http.Header, tag string) bool {
+	for _, value := range request["If-None-Match"] {
+		for one := range strings.SplitSeq(value, ",") {
+			one = strings.Trim(one, " \t")
+			if one == "*" || strings.TrimPrefix(one, "W/") == tag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// AcceptsGzip reports whether an answer may be sent with Content-Encoding gzip (RFC 9110, 12.5.3).
+func AcceptsGzip(request http.Header) bool {
+	others := false
+	for _, value := range request["Accept-Encoding"] {
+		for one := range strings.SplitSeq(value, ",") {
+			coding, weight, _ := strings.Cut(one, ";")
+			switch coding = strings.Trim(coding, " \t"); {
+			case strings.EqualFold(coding, "gzip"):
+				return isAccepted(weight)
+			case coding == "*":
+				others = isAccepted(weight)
+			}
+		}
+	}
+	return others
+}
+
+// isAccepted reads a coding's weight, such as q=0.5; without one it is accepted, with a malformed one it is not.
+func isAccepted(weight string) bool {
+	weight = strings.ToLower(strings.Trim(weight, " \t"))
+	if weight == "" {
+		return true
+	}
+	text, named := strings.CutPrefix(weight, "q=")
+	q, err := strconv.ParseFloat(text, 64)
+	return named && err == nil && q > 0
+}

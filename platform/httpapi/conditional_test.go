@@ -1,0 +1,37 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/httpapi"
+)
+
+func TestIfNoneMatch(t *testing.T) {
+	t.Parallel()
+	const tag = `"a1b2"`
+	for value, want := range map[string]bool{
+		tag: true, "W/" + tag: true, "*": true, ` "x" ,	W/"a1b2"`: true, `"x", *`: true,
+		"": false, `"x"`: false, "a1b2": false, `"a1b2`: false, `"A1B2"`: false, "w/" + tag: false, `"*"`: false,
+	} {
+		require.Equal(t, want, httpapi.IfNoneMatch(http.Header{"If-None-Match": {value}}, tag), "%s", value)
+	}
+	require.True(t, httpapi.IfNoneMatch(http.Header{"If-None-Match": {`"x"`, tag}}, tag), "over two lines")
+	require.False(t, httpapi.IfNoneMatch(http.Header{}, tag))
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{
+		"gzip": true, "GZIP": true, "br, gzip;q=0.2": true, "gzip ; q=1.0": true, "gzip;Q=0.5": true, "*": true,
+		"identity;q=0, *;q=0.1": true, "deflate,gzip, br": true,
+		"": false, "identity": false, "br": false, "gzip;q=0": false, "gzip;q=0.000": false, "*;q=0": false,
+		"gzip;q=0, *": false, "*, gzip;q=0": false, "gzip;q=x": false, "gzip;level=9": false, "gzipped": false,
+	} {
+		require.Equal(t, want, httpapi.AcceptsGzip(http.Header{"Accept-Encoding": {value}}), "%s", value)
+	}
+	require.True(t, httpapi.AcceptsGzip(http.Header{"Accept-Encoding": {"br", "gzip"}}), "over two lines")
+	require.False(t, httpapi.AcceptsGzip(http.Header{}))
+}
