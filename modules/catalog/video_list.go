@@ -41,6 +41,7 @@ func (s *Service) respond(ctx context.Context, rawQuery string) (*resource.Cache
 	}
 	if cached.Version == version {
 		s.served.WithLabelValues(fromCache).Inc()
+		cached.CountUnknown()
 		return cached, nil
 	}
 	list, err := prepareVideos(ctx)

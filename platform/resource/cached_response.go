@@ -21,6 +21,8 @@ import (
 type CachedResponse struct {
 	Version int64 // of what the resource shows, as in Page
 
+	collection    string
+	unknown       int // fields in filter and sort that the resource does not show
 	plain, zipped encoded
 }
 
@@ -34,8 +36,14 @@ type encoded struct {
 // CachedResponse renders the list to be sent more than once. The request is in ctx: its links are in the body.
 func (l *List) CachedResponse(ctx context.Context) *CachedResponse {
 	body := l.Envelope(ctx).Body
-	return &CachedResponse{Version: l.page.Version, plain: encode(bytes.Clone(body)), zipped: encode(zip(body))}
+	return &CachedResponse{
+		Version: l.page.Version, collection: l.view.resource.def.Name, unknown: l.unknown,
+		plain: encode(bytes.Clone(body)), zipped: encode(zip(body)),
+	}
 }
+
+// CountUnknown counts in UnknownFields for a request that no list was prepared for.
+func (r *CachedResponse) CountUnknown() { countUnknown(r.collection, r.unknown) }
 
 // encode hashes the body for its tag: another server that finds the same sends the same tag.
 func encode(body []byte) encoded {

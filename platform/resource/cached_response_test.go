@@ -11,8 +11,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 
+	"marquee/platform/query"
 	"marquee/platform/resource"
 )
 
@@ -63,4 +65,24 @@ func TestAnEntityTagIsOfTheBytes(t *testing.T) {
 		require.Equal(t, status == http.StatusNotModified, rec.Body.Len() == 0)
 		require.Equal(t, status == http.StatusNotModified, rec.Header().Get("Content-Type") == "")
 	}
+}
+
+// A filter of a client that names what is not shown is counted each time, also when no list is prepared for it.
+func TestUnknownFieldsOfCachedResponsesAreCounted(t *testing.T) {
+	t.Parallel()
+	shelves := resource.New(resource.Definition{
+		Name: "shelves", Singular: "Shelf", Table: "shelf.shelves", DefaultSort: `{"name":1}`,
+		Fields: []resource.Field{{Name: "name", Kind: query.String, Nullable: true}},
+	})
+	counted := func() float64 {
+		var m dto.Metric
+		require.NoError(t, resource.UnknownFields.WithLabelValues("shelves").Write(&m))
+		return m.GetCounter().GetValue()
+	}
+	list, err := shelves.View.Prepare(resource.Params{Size: 10, Query: `{"nowhere":1}`, Sort: `{"neither":1}`})
+	require.NoError(t, err)
+	require.InDelta(t, 2, counted(), 0)
+	response := list.CachedResponse(t.Context())
+	response.CountUnknown()
+	require.InDelta(t, 4, counted(), 0)
 }

@@ -43,7 +43,8 @@ type List struct {
 	args   []any
 	client bool // the text depends on client input, so it stays out of the statement cache
 
-	page Page
+	unknown int // fields in filter and sort that the resource does not show
+	page    Page
 }
 
 // Page is what a list has found.
@@ -71,7 +72,8 @@ func (v *View) Prepare(p Params) (*List, error) {
 			return nil, Refused(err)
 		}
 	}
-	countUnknown(v.resource.def.Name, filter.Unknown+sort.Unknown)
+	l.unknown = filter.Unknown + sort.Unknown
+	countUnknown(v.resource.def.Name, l.unknown)
 	l.filter, l.sort = filter.SQL, sort.SQL
 	l.args = append(filter.Args, sort.Args...)
 	l.narrow(p.Only)

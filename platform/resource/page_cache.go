@@ -23,6 +23,7 @@ func NewPageCache(limit int) *PageCache {
 		maxBytes: limit / 16,
 		responses: otter.Must(&otter.Options[string, *CachedResponse]{
 			MaximumWeight: uint64(max(limit, 1)),
+			Executor:      func(evict func()) { evict() }, // before Put returns: what is too much does not gather
 			Weigher: func(key string, r *CachedResponse) uint32 {
 				return uint32(r.size(key)) //nolint:gosec // at most maxBytes
 			},

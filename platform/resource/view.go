@@ -2,9 +2,7 @@ package resource
 
 import (
 	"slices"
-	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"marquee/platform/query"
 )
@@ -17,10 +15,7 @@ type View struct {
 	registry *query.Collection
 	document string // SQL expression that yields the JSON text of one row
 	sort     query.Sort
-	name     string // unlike any other view's in the process
 }
-
-var views atomic.Int64
 
 // Restrict narrows the resource: base is a constant SQL condition over the row t
 // ("" for none), omit names fields that are neither shown nor filterable nor
@@ -45,7 +40,6 @@ func (r *Resource) newView(base string, omit ...string) *View {
 		v.registry.Fields[f.Name] = f.registered()
 	}
 	v.document = documentSQL(v.fields)
-	v.name = strconv.FormatInt(views.Add(1), 10)
 	var err error
 	if v.sort, err = query.CompileSort(v.registry, "", 1); err != nil {
 		panic("collection " + r.def.Name + ": default sort: " + err.Error())
