@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/catalog/catalogtest"
+	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/objectid"
 )
 
@@ -157,32 +159,107 @@ func TestNotModifiedIsForWhoMayWatch(t *testing.T) {
 	}
 }
 
-// Each of the callers who are checked together gets what is true of them.
+// Each of many callers who are checked together gets what is true of them by then, while others go away.
 func TestManyCallersAtOnce(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	catalogtest.Video(t, b.db)
-	want := map[string]int{"admin": 200, "subscriber": 200, "stranger": 403, "deleted": 403}
-	b.must(http.MethodGet, "/videos", "")
-	for range 3 {
-		lock, err := b.db.Begin(t.Context())
+	one := setup(t)
+	servers := []*bundle{one, one.second()}
+	catalogtest.Video(t, one.db)
+	const denied, unpaid = "Access Denied: Could not validate token.", "No active subscription."
+	want := map[string]string{"admin": "", "subscriber": "", "stranger": unpaid, "deleted": denied}
+	var paying, paused []objectid.ID
+	for i := range 24 {
+		id := objectid.New()
+		_, err := one.db.Exec(t.Context(),
+			`INSERT INTO accounts.users (id, user_type, username, email, created_at, updated_at, enable)
+			VALUES ($1, 'customer', $2, $2 || '@example.com', now(), now(), $3)`, id, id.String(), i%4 != 0)
+		require.NoError(t, err)
+		switch want[id.String()] = unpaid; i % 4 {
+		case 0:
+			subscriptionstest.Active(t, one.db, id)
+			want[id.String()] = denied
+		case 1:
+			subscriptionstest.Active(t, one.db, id)
+			want[id.String()] = ""
+			paying = append(paying, id)
+		case 2:
+			subscriptionstest.In(t, one.db, id, "suspended")
+			paused = append(paused, id)
+		}
+	}
+	one.must(http.MethodGet, "/videos", "")
+	for range 4 {
+		lock, err := one.db.Begin(t.Context())
 		require.NoError(t, err)
 		_, err = lock.Exec(t.Context(), "LOCK TABLE accounts.users IN ACCESS EXCLUSIVE MODE")
 		require.NoError(t, err)
 		var all sync.WaitGroup
-		for who, status := range want {
-			for range 8 {
+		gone, goAway := context.WithCancel(t.Context())
+		for who, message := range want {
+			for _, b := range servers {
 				all.Go(func() {
 					a := b.call(who, http.MethodGet, "/videos", "")
-					if a.status != status {
-						t.Errorf("%s: %d %s", who, a.status, a.raw)
+					if text, _ := a.Detail.(string); a.status == http.StatusOK != (message == "") || text != message {
+						t.Errorf("%s: %d %s, not %q", who, a.status, a.raw, message)
 					}
 				})
+				all.Go(func() { b.leave(gone, who) })
 			}
 		}
 		time.Sleep(50 * time.Millisecond) // they gather behind the lock
+		goAway()
 		require.NoError(t, lock.Rollback(t.Context()))
 		all.Wait()
+		for from, to := range map[string]string{"active": "suspended", "suspended": "active"} {
+			ids := map[string][]objectid.ID{"active": paying, "suspended": paused}[from]
+			_, err := one.db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET status = $2 WHERE customer_id = ANY ($1)",
+				ids, to)
+			require.NoError(t, err)
+			for _, id := range ids {
+				want[id.String()] = map[string]string{"active": "", "suspended": unpaid}[to]
+			}
+		}
+		paying, paused = paused, paying
 	}
-	require.Equal(t, http.StatusOK, b.call("subscriber", http.MethodGet, "/videos?n="+string(objectid.New()), "").status)
+}
+
+// leave asks for the videos until ctx ends, whatever the answer.
+func (b *bundle) leave(ctx context.Context, who string) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.client.URL()+"/api/v1/videos", http.NoBody)
+	if err != nil {
+		b.t.Errorf("leave: %v", err)
+		return
+	}
+	req.Header.Set("Authorization", "Bearer "+who)
+	if res, err := plainClient.Do(req); err == nil {
+		_ = res.Body.Close()
+	}
+}
+
+// Where callers cannot be read nobody comes in, though the page is in memory and its entity tag is known.
+func TestNobodyComesInWhereCallersCannotBeRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	catalogtest.Video(t, b.db)
+	tag := b.send("subscriber", http.MethodGet, "/videos").header.Get("ETag")
+	const hidden = "ALTER TABLE subscriptions.%s RENAME TO %s"
+	_, err := b.db.Exec(t.Context(), fmt.Sprintf(hidden, "subscriptions", "hidden"))
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	for who := range tokens {
+		for _, known := range []string{tag, "*", "", tag} {
+			all.Go(func() {
+				a := b.send(who, http.MethodGet, "/videos", "If-None-Match", known)
+				if a.status != http.StatusInternalServerError || a.header.Get("ETag") != "" ||
+					a.header.Get("Cache-Control") != "no-store" || bytes.Contains(a.body, []byte("docs")) {
+					t.Errorf("%s: %d %v %s", who, a.status, a.header, a.body)
+				}
+			})
+		}
+	}
+	all.Wait()
+	_, err = b.db.Exec(t.Context(), fmt.Sprintf(hidden, "hidden", "subscriptions"))
+	require.NoError(t, err)
+	require.Equal(t, http.StatusNotModified,
+		b.send("subscriber", http.MethodGet, "/videos", "If-None-Match", tag).status)
 }

@@ -96,21 +96,23 @@ func (v *viewers) take() []*viewer {
 		if one := v.waiting[0]; one.ctx.Err() == nil {
 			batch = append(batch, one)
 		}
-		v.waiting = v.waiting[1:]
+		v.waiting[0], v.waiting = nil, v.waiting[1:]
 	}
 	v.serving = len(batch) > 0
 	return batch
 }
 
-// readSafely is read within the time of a list, whichever of the clients goes away meanwhile. A
-// panic is an error of all: nobody else would recover it.
+// readSafely is read within the time of a list, whichever of the clients goes away meanwhile,
+// and by a share of the connections of its own, whichever route they came by. A panic is an
+// error of all: nobody else would recover it.
 func (v *viewers) readSafely(batch []*viewer) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic while reading viewers: %v\n%s", p, debug.Stack())
 		}
 	}()
-	ctx, cancel := context.WithTimeout(postgres.Detach(batch[0].ctx), resource.Deadline)
+	ctx := postgres.Sharing(postgres.Detach(batch[0].ctx), "catalog_viewers")
+	ctx, cancel := context.WithTimeout(ctx, resource.Deadline)
 	defer cancel()
 	return v.read(ctx, batch)
 }

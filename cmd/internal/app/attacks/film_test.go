@@ -2,6 +2,7 @@ package attacks
 
 import (
 	"bytes"
+	"fmt"
 	"mime/multipart"
 	"net/http"
 	"strings"
@@ -143,6 +144,50 @@ func TestFilmAfterItsTime(t *testing.T) {
 	admin.Delete("/videos?_id="+video.String(), nil).Expect(200)
 	statuses(404)
 	admin.Get("/archive-records/" + film).Expect(200) // until it is deleted at the file routes
+}
+
+// Whoever has the list of films goes on asking whether it has changed, by its entity tag.
+func TestKnownListAfterItsTime(t *testing.T) {
+	t.Parallel()
+	p := attacked(t, unthrottled)
+	p.Unsound("subscription_status_is_history") // by a state that is written past the module
+	root := p.Root()
+	p.film()
+	const subscription, user = "UPDATE subscriptions.subscriptions SET %s WHERE customer_id = $1",
+		"UPDATE accounts.users SET %s WHERE id = $1"
+	for what, end := range map[string]func(id objectid.ID, elsewhere *apitest.Client){
+		"the subscription has ended": func(id objectid.ID, _ *apitest.Client) {
+			p.Exec(fmt.Sprintf(subscription, "expires_at = now() - interval '1 second'"), id)
+		},
+		"the subscription is suspended": func(id objectid.ID, _ *apitest.Client) {
+			p.Exec(fmt.Sprintf(subscription, "status = 'suspended'"), id)
+		},
+		"an admin has disabled them": func(id objectid.ID, _ *apitest.Client) {
+			root.Post("/admin/customers/"+id.String()+"/toggle-active", nil).Expect(200)
+		},
+		"their tokens were ended": func(id objectid.ID, _ *apitest.Client) {
+			p.Exec(fmt.Sprintf(user, "tokens_valid_after = now() + interval '1 second'"), id)
+		},
+		"the password was changed elsewhere": func(_ objectid.ID, elsewhere *apitest.Client) {
+			elsewhere.Post("/auth/change-password", object{
+				"current_password": platformtest.Password, "new_password": platformtest.Password + "!",
+			}).Expect(200)
+		},
+	} {
+		customer, client := p.NewSubscriber()
+		tag := client.Get("/videos").Expect(200).Header.Get("ETag")
+		require.NotEmpty(t, tag)
+		client.With("If-None-Match", tag).Get("/videos").Expect(304)
+		end(customer.ID, p.As(customer.Username))
+		for _, known := range []string{tag, "W/" + tag, "*"} {
+			for _, method := range []string{http.MethodGet, http.MethodHead} {
+				a := client.With("If-None-Match", known).Do(method, "/videos", nil)
+				require.Equal(t, 403, a.Status, "%s: %s", what, known)
+				require.Empty(t, a.Header.Get("ETag"))
+				require.Equal(t, "no-store", a.Header.Get("Cache-Control"))
+			}
+		}
+	}
 }
 
 // The four thumbnails are shown before anybody subscribes, also where another
