@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -73,6 +75,17 @@ func TestWhatServeAndWorkStartWith(t *testing.T) {
 	_, text, err := tryCall(http.MethodGet, "http://"+metrics+"/metrics", "", nil)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "# TYPE marquee_db_waits_total counter")
+	for i := range 20 { // whose lines are in memory when the process is told to end
+		req, err := http.NewRequest(http.MethodGet, o.api("/health"), http.NoBody)
+		require.NoError(t, err)
+		req.Header.Set("X-Request-Id", "at-the-end-"+strconv.Itoa(i))
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+	}
+	require.NoError(t, serve.command.Process.Signal(syscall.SIGTERM))
+	<-serve.exited
+	require.Equal(t, 20, strings.Count(serve.log.String(), `"request_id":"at-the-end-`))
 	_, err = db.Exec(ctx, "INSERT INTO platform.breaking_migrations VALUES (99999, 99998)")
 	require.NoError(t, err)
 	for _, command := range []string{"serve", "work"} {

@@ -17,7 +17,7 @@ import (
 	"marquee/platform/telemetry"
 )
 
-// blockable is a log that can be blockable back, as by a disk that hangs.
+// blockable is a log that can be held back, as by a disk that hangs.
 type blockable struct {
 	gate sync.RWMutex
 	mu   sync.Mutex
