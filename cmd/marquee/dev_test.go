@@ -24,7 +24,7 @@ import (
 )
 
 var gatewayACard = map[string]any{
-	"holderName": "ANA SOUZA", "number": "5162306219378829", "expiryMonth": "05", "expiryYear": "2030", "ccv": "7319",
+	"holderName": "ANA SOUZA", "number": "5162306219378829", "expiryMonth": "05", "expiryYear": "2099", "ccv": "7319",
 }
 
 func cardHolder(taxID string) map[string]any {

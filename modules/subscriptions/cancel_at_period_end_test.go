@@ -104,16 +104,16 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 func TestCancelAtPeriodEndOfAChargeMadeAhead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, "2027-01-31T15:00:00Z")
+	b.travel(t, "2083-01-31T15:00:00Z")
 	id := b.paidGWA(t)
-	b.travel(t, "2027-02-02T15:00:00Z")
+	b.travel(t, "2083-02-02T15:00:00Z")
 	b.settle(t)
-	require.Equal(t, "2027-03-31", b.day(t, id, "next_billing_date"),
+	require.Equal(t, "2083-03-31", b.day(t, id, "next_billing_date"),
 		"the gateway tells the date after the charge that it has made")
 	b.expect(t, 200, http.MethodDelete, "/gwa/subscription"+atEnd, nil)
-	require.Equal(t, "2027-02-28", b.day(t, id, "expires_at"))
+	require.Equal(t, "2083-02-28", b.day(t, id, "expires_at"))
 	b.settle(t)
-	require.Equal(t, "2027-02-28", b.day(t, id, "expires_at"))
+	require.Equal(t, "2083-02-28", b.day(t, id, "expires_at"))
 	require.Nil(t, column[*time.Time](t, b, id, "next_billing_date"))
 }
 
@@ -145,17 +145,17 @@ func TestCancelAtPeriodEndNeedsPaidTime(t *testing.T) {
 func TestCancelNamesTheDaysGivenUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, "2027-02-10T15:00:00Z")
+	b.travel(t, "2083-02-10T15:00:00Z")
 	for _, at := range []struct{ now, end, message string }{
-		{"2027-02-28T15:00:00Z", "2027-03-10T15:00:01Z", "10 paid days, until 2027-03-10,"},
-		{"2027-02-28T15:00:01Z", "2027-03-10T15:00:00Z", "10 paid days, until 2027-03-10,"},
-		{"2027-02-28T23:59:59Z", "2027-03-10T15:00:00Z", "10 paid days, until 2027-03-10,"},
-		{"2027-03-01T00:00:00Z", "2027-03-10T15:00:00Z", "10 paid days, until 2027-03-10,"}, // still the 28th here
-		{"2027-03-01T02:59:59Z", "2027-03-11T02:59:59Z", "10 paid days, until 2027-03-10,"},
-		{"2027-03-01T03:00:00Z", "2027-03-11T02:59:59Z", "9 paid days, until 2027-03-10,"},
-		{"2027-03-01T03:00:00Z", "2027-03-11T03:00:00Z", "10 paid days, until 2027-03-11,"},
-		{"2027-03-10T02:59:59Z", "2027-03-10T03:00:00Z", "One paid day, until 2027-03-10,"},
-		{"2027-03-10T04:00:00Z", "2027-03-10T15:00:00Z", "One paid day, until 2027-03-10,"},
+		{"2083-02-28T15:00:00Z", "2083-03-10T15:00:01Z", "10 paid days, until 2083-03-10,"},
+		{"2083-02-28T15:00:01Z", "2083-03-10T15:00:00Z", "10 paid days, until 2083-03-10,"},
+		{"2083-02-28T23:59:59Z", "2083-03-10T15:00:00Z", "10 paid days, until 2083-03-10,"},
+		{"2083-03-01T00:00:00Z", "2083-03-10T15:00:00Z", "10 paid days, until 2083-03-10,"}, // still the 28th here
+		{"2083-03-01T02:59:59Z", "2083-03-11T02:59:59Z", "10 paid days, until 2083-03-10,"},
+		{"2083-03-01T03:00:00Z", "2083-03-11T02:59:59Z", "9 paid days, until 2083-03-10,"},
+		{"2083-03-01T03:00:00Z", "2083-03-11T03:00:00Z", "10 paid days, until 2083-03-11,"},
+		{"2083-03-10T02:59:59Z", "2083-03-10T03:00:00Z", "One paid day, until 2083-03-10,"},
+		{"2083-03-10T04:00:00Z", "2083-03-10T15:00:00Z", "One paid day, until 2083-03-10,"},
 	} {
 		b.newcomer(t)
 		id := b.paidPix(t, "gwa")
@@ -206,11 +206,11 @@ func TestRecurrenceIsStoppedAfterALostAnswer(t *testing.T) {
 func TestAChargeThatSlippedThroughPaysItsPeriod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, "2027-02-10T15:00:00Z")
+	b.travel(t, "2083-02-10T15:00:00Z")
 	id := b.paidGWA(t)
 	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	b.settle(t)
-	due, now := time.Date(2027, 3, 10, 3, 0, 0, 0, time.UTC), b.clock.Now()
+	due, now := time.Date(2083, 3, 10, 3, 0, 0, 0, time.UTC), b.clock.Now()
 	b.apply(t, gateway.Event{
 		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", CreatedAt: now,
 		SubscriptionID: column[string](t, b, id, "gwa_subscription_id"),
@@ -221,7 +221,7 @@ func TestAChargeThatSlippedThroughPaysItsPeriod(t *testing.T) {
 			},
 		},
 	})
-	require.Equal(t, "2027-04-10", b.day(t, id, "expires_at"))
+	require.Equal(t, "2083-04-10", b.day(t, id, "expires_at"))
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
 }
 

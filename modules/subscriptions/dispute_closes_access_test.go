@@ -158,7 +158,7 @@ func TestDatesOfGatewayA(t *testing.T) {
 				id.String()+"'")
 	}
 	forged := object{
-		"object": "subscription", "id": remote, "status": "ACTIVE", "nextDueDate": "2030-01-01", "value": 1,
+		"object": "subscription", "id": remote, "status": "ACTIVE", "nextDueDate": "2099-01-01", "value": 1,
 		"externalReference": id.String(),
 	}
 	before := dates()

@@ -20,9 +20,9 @@ import (
 func TestTodayIsTheDayInSaoPaulo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, "2027-01-16T01:30:00Z")
+	b.travel(t, "2083-01-16T01:30:00Z")
 	id := b.paidGWA(t)
-	require.Equal(t, "2027-02-15", b.day(t, id, "next_billing_date"))
+	require.Equal(t, "2083-02-15", b.day(t, id, "next_billing_date"))
 }
 
 // TestCardReceivedAMonthLater: gateway A tells a card's payment twice, 32 days

@@ -39,7 +39,9 @@ func (b *bundle) zone(t *testing.T) *time.Location {
 	return zone
 }
 
-const lastOfJanuary = "2027-01-31T15:00:00Z"
+// lastOfJanuary lies far ahead of the machine's clock, from which travel starts, and which the
+// sandboxes' clocks never go back behind.
+const lastOfJanuary = "2083-01-31T15:00:00Z"
 
 func TestAddMonthsOn(t *testing.T) {
 	t.Parallel()
@@ -77,8 +79,8 @@ func TestCardOfGatewayAStaysOnThe31st(t *testing.T) {
 	b := setup(t)
 	b.travel(t, lastOfJanuary)
 	id := b.paidGWA(t)
-	require.Equal(t, "2027-02-28", b.day(t, id, "next_billing_date"))
-	for _, after := range []string{"2027-03-01T12:00:00Z", "2027-04-01T12:00:00Z", "2027-05-01T12:00:00Z"} {
+	require.Equal(t, "2083-02-28", b.day(t, id, "next_billing_date"))
+	for _, after := range []string{"2083-03-01T12:00:00Z", "2083-04-01T12:00:00Z", "2083-05-01T12:00:00Z"} {
 		b.travel(t, after)
 		b.settle(t)
 		next := column[time.Time](t, b, id, "next_billing_date").In(b.zone(t))
@@ -97,7 +99,7 @@ func TestCardOfGatewayAWithoutItsDates(t *testing.T) {
 	id := b.paidGWA(t)
 	remote := column[string](t, b, id, "gwa_subscription_id")
 	for _, step := range [][2]string{
-		{"2027-02-28", "2027-03-31"}, {"2027-03-31", "2027-04-30"}, {"2027-04-30", "2027-05-31"},
+		{"2083-02-28", "2083-03-31"}, {"2083-03-31", "2083-04-30"}, {"2083-04-30", "2083-05-31"},
 	} {
 		due, err := time.Parse(time.RFC3339, step[0]+"T03:00:00Z")
 		require.NoError(t, err)
@@ -123,10 +125,10 @@ func TestCardOfGatewayBFollowsTheGateway(t *testing.T) {
 	}
 	advance(lastOfJanuary)
 	id := b.paidGWB(t)
-	require.Equal(t, "2027-02-28", b.day(t, id, "next_billing_date"))
-	advance("2027-03-01T15:00:00Z")
+	require.Equal(t, "2083-02-28", b.day(t, id, "next_billing_date"))
+	advance("2083-03-01T15:00:00Z")
 	b.settle(t)
-	require.Equal(t, "2027-03-31", b.day(t, id, "next_billing_date"))
+	require.Equal(t, "2083-03-31", b.day(t, id, "next_billing_date"))
 	require.Equal(t, 31, column[int](t, b, id, "anchor_day"))
 }
 
@@ -135,7 +137,7 @@ func TestAutomaticPixStaysOnThe31st(t *testing.T) {
 	b := setup(t)
 	b.travel(t, lastOfJanuary)
 	id, _ := b.authorized(t)
-	for i, next := range []string{"2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31"} {
+	for i, next := range []string{"2083-02-28", "2083-03-31", "2083-04-30", "2083-05-31"} {
 		require.Equal(t, next, b.day(t, id, "next_billing_date"))
 		cycle := column[time.Time](t, b, id, "next_billing_date")
 		b.travel(t, cycle.AddDate(0, 0, -6).Format(time.RFC3339))
@@ -153,7 +155,7 @@ func TestFailedDebitKeepsThe31st(t *testing.T) {
 	b := setup(t)
 	b.travel(t, lastOfJanuary)
 	id, auth := b.authorized(t)
-	b.travel(t, "2027-02-22T12:00:00Z")
+	b.travel(t, "2083-02-22T12:00:00Z")
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	b.apply(t, gateway.Event{
 		Gateway: gateway.GWA, AuthorizationID: auth, CreatedAt: b.clock.Now(),
@@ -164,7 +166,7 @@ func TestFailedDebitKeepsThe31st(t *testing.T) {
 			},
 		},
 	})
-	require.Equal(t, "2027-03-31", b.day(t, id, "next_billing_date"))
+	require.Equal(t, "2083-03-31", b.day(t, id, "next_billing_date"))
 }
 
 // TestManualPixPaidAgain: what is paid again before the end adds a period to it,
@@ -178,11 +180,11 @@ func TestManualPixPaidAgain(t *testing.T) {
 		paid   string
 		want   []string
 	}{
-		{"not the month's end", 1, "2027-01-15T15:00:00Z", []string{"2027-02-15", "2027-03-15"}},
-		{"a month", 1, "2027-01-31T15:00:00Z", []string{"2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31"}},
-		{"half a year", 6, "2027-08-31T15:00:00Z", []string{"2028-02-29", "2028-08-31"}},
-		{"a quarter", 3, "2027-11-30T15:00:00Z", []string{"2028-02-29", "2028-05-30"}},
-		{"a year", 12, "2028-02-29T15:00:00Z", []string{"2029-02-28", "2030-02-28", "2031-02-28", "2032-02-29"}},
+		{"not the month's end", 1, "2083-01-15T15:00:00Z", []string{"2083-02-15", "2083-03-15"}},
+		{"a month", 1, "2083-01-31T15:00:00Z", []string{"2083-02-28", "2083-03-31", "2083-04-30", "2083-05-31"}},
+		{"half a year", 6, "2083-08-31T15:00:00Z", []string{"2084-02-29", "2084-08-31"}},
+		{"a quarter", 3, "2083-11-30T15:00:00Z", []string{"2084-02-29", "2084-05-30"}},
+		{"a year", 12, "2084-02-29T15:00:00Z", []string{"2085-02-28", "2086-02-28", "2087-02-28", "2088-02-29"}},
 	} {
 		b.pix.months = tc.months
 		b.travel(t, tc.paid)
@@ -217,8 +219,8 @@ func TestPromoMonthKeepsItsThirtyDays(t *testing.T) {
 	b.listen()
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", discountedCard(paymentstest.CardApproved)))
 	b.settle(t)
-	require.Equal(t, "2027-03-02", b.day(t, id, "next_billing_date"))
-	b.travel(t, "2027-03-03T12:00:00Z")
+	require.Equal(t, "2083-03-02", b.day(t, id, "next_billing_date"))
+	b.travel(t, "2083-03-03T12:00:00Z")
 	b.settle(t)
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
 	require.Equal(t, 2, column[time.Time](t, b, id, "next_billing_date").In(b.zone(t)).Day())
@@ -231,13 +233,13 @@ func TestAdminMovesTheAnchor(t *testing.T) {
 	id, _ := b.authorized(t)
 	admin := b.admin(t)
 	admin.Post("/admin/subscriptions/"+id.String()+"/extend", object{"days": 10}).Expect(200)
-	require.Equal(t, "2027-03-10", b.day(t, id, "next_billing_date"))
+	require.Equal(t, "2083-03-10", b.day(t, id, "next_billing_date"))
 	require.Equal(t, 10, column[int](t, b, id, "anchor_day"))
 	require.Nil(t, column[*time.Time](t, b, id, "expires_at"), "the debit of that day may be paid in the evening")
-	admin.Put("/subscriptions", []object{{"_id": id, "next_billing_date": "2027-03-15T12:00:00Z"}}).Expect(200)
+	admin.Put("/subscriptions", []object{{"_id": id, "next_billing_date": "2083-03-15T12:00:00Z"}}).Expect(200)
 	require.Equal(t, 15, column[int](t, b, id, "anchor_day"))
 	admin.Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200)
-	b.travel(t, "2027-02-28T15:00:00Z")
+	b.travel(t, "2083-02-28T15:00:00Z")
 	admin.Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
-	require.Equal(t, "2027-03-28", b.day(t, id, "expires_at"), "it begins anew")
+	require.Equal(t, "2083-03-28", b.day(t, id, "expires_at"), "it begins anew")
 }

@@ -333,7 +333,7 @@ func gwaCard(number string) object {
 	return object{
 		"plan_id": plan,
 		"credit_card": object{
-			"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318",
+			"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2099", "ccv": "318",
 		},
 		"credit_card_holder_info": object{
 			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",

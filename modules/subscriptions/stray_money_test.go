@@ -58,7 +58,7 @@ func (b *bundle) nameless(t *testing.T, gw gateway.Name, customer, like string) 
 		"customer": customer, "billingType": "CREDIT_CARD", "value": 19.9,
 		"nextDueDate": s.GWA.Now().In(zone).Format(time.DateOnly), "cycle": "MONTHLY",
 		"creditCard": object{
-			"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035",
+			"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2099",
 			"ccv": "318",
 		},
 		"creditCardHolderInfo": object{

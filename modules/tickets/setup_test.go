@@ -280,7 +280,7 @@ func cardA(event objectid.ID, quantity int, number string) object {
 	return object{
 		"event_id": event, "quantity": quantity,
 		"credit_card": object{
-			"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318",
+			"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2099", "ccv": "318",
 		},
 		"credit_card_holder_info": object{
 			"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",

@@ -58,7 +58,7 @@ func (o *office) subscribed(gateway string) string {
 			"plan_id": subscriptionstest.PlanID,
 			"credit_card": obj{
 				"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05",
-				"expiryYear": "2035",
+				"expiryYear": "2099",
 				"ccv":        "318",
 			},
 			"credit_card_holder_info": obj{

@@ -57,7 +57,7 @@ func (o *office) patron() patron {
 		"event_id": event, "quantity": 2,
 		"credit_card": obj{
 			"holderName": "ZACHARIAS QUILOMBO", "number": paymentstest.CardApproved, "expiryMonth": "05",
-			"expiryYear": "2035", "ccv": "318",
+			"expiryYear": "2099", "ccv": "318",
 		},
 		"credit_card_holder_info": obj{
 			"name": "Zacharias Quilombo", "email": "zacharias@example.com", "cpfCnpj": "39053344705",

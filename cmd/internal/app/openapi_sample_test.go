@@ -3,6 +3,7 @@ package app_test
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -47,6 +48,9 @@ var samples = map[string]any{
 	"current_password": "a long enough sample", "language": "pt", "color": "#aabbcc", "plan_id": "plus",
 	"slug": "sample", "client_version": "1.0.0", "version": "1.0.0", "min_version": "1.0.0",
 }
+
+// nextMonth is an instant to come.
+var nextMonth = time.Now().UTC().AddDate(0, 1, 0).Format(time.RFC3339)
 
 // mailedCode is the pattern of the codes that are mailed; events and promotions
 // have a code too.
@@ -98,7 +102,7 @@ func text(s *huma.Schema, name, id string) string {
 	case name == "id" || strings.HasSuffix(name, "_id") || strings.Contains(s.Pattern, "24"):
 		return id
 	case s.Format == "date-time" || strings.Contains(name, "date"):
-		return "2027-01-02T03:04:05Z"
+		return nextMonth
 	case s.MinLength != nil && *s.MinLength > 6:
 		return strings.Repeat("s", *s.MinLength)
 	}

@@ -71,7 +71,7 @@ func (s *sellout) card(gateway string, quantity int, token string) object {
 		number = paymentstest.CardDeclined
 	}
 	body["credit_card"] = object{
-		"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2035", "ccv": "318",
+		"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2099", "ccv": "318",
 	}
 	body["credit_card_holder_info"] = object{
 		"name": "Ana Souza", "email": "ana@example.com", "cpfCnpj": "52998224725", "postalCode": "01310100",

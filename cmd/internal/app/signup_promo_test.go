@@ -157,7 +157,7 @@ func TestAPromoCodeOfSignupLowersTheFirstSubscription(t *testing.T) {
 				"plan_id": "monthly",
 				"credit_card": object{
 					"holderName": "ANA SOUZA", "number": paymentstest.CardApproved, "expiryMonth": "05",
-					"expiryYear": "2035",
+					"expiryYear": "2099",
 					"ccv":        "318",
 				},
 				"credit_card_holder_info": object{

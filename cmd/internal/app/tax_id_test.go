@@ -70,7 +70,7 @@ func TestACNPJWithLettersGoesEverywhere(t *testing.T) {
 		w.Guest.Post(checkout+"gwa/pix", order("guest@example.com", "12abc34501de36")).Expect(422).Field())
 	card := order("clube@example.com", written)
 	card["credit_card"] = object{
-		"holderName": "CINE CLUBE", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2035",
+		"holderName": "CINE CLUBE", "number": paymentstest.CardApproved, "expiryMonth": "05", "expiryYear": "2099",
 		"ccv": "318",
 	}
 	card["credit_card_holder_info"] = object{

@@ -136,7 +136,7 @@ func Card(number string) gateway.Instrument {
 	return gateway.Instrument{
 		Card: &gateway.Card{
 			HolderName: secret.NewText("ANA SOUZA"), Number: secret.NewText(number), CCV: secret.NewText("318"),
-			ExpiryMonth: secret.NewText("05"), ExpiryYear: secret.NewText("2035"),
+			ExpiryMonth: secret.NewText("05"), ExpiryYear: secret.NewText("2099"),
 		},
 		Holder: &gateway.CardHolder{
 			Name: "Ana Souza", Email: "ana@example.com", TaxID: "52998224725", PostalCode: "01310100",

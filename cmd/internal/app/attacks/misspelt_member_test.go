@@ -53,7 +53,7 @@ func TestMisspeltMembersPassValidation(t *testing.T) {
 		},
 		"a price below nothing, in a list": {
 			client: admin, path: "/events",
-			body:   `[{"title":"A","event_date":"2027-01-02T03:04:05Z","ticket_value":60,"Ticket_Value":-60}]`,
+			body:   `[{"title":"A","event_date":"2099-01-02T03:04:05Z","ticket_value":60,"Ticket_Value":-60}]`,
 			member: "Ticket_Value",
 		},
 		"in the second of a list": {

@@ -46,7 +46,7 @@ func (p *platform) giving() []codeWay {
 		{"automatic PIX of gateway A", post("/gwa/subscribe/pix-automatico", nil)},
 		{"card of gateway A", post("/gwa/subscribe", object{
 			"credit_card": object{
-				"holderName": "ANA", "number": "4111111111111111", "expiryMonth": "12", "expiryYear": "2031",
+				"holderName": "ANA", "number": "4111111111111111", "expiryMonth": "12", "expiryYear": "2099",
 				"ccv": "123",
 			},
 			"credit_card_holder_info": object{

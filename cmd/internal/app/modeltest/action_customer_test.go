@@ -146,7 +146,7 @@ func card(n int) object {
 	if n%6 == 3 {
 		number = "5184019740373151"
 	}
-	return object{"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2045", "ccv": "318"}
+	return object{"holderName": "ANA SOUZA", "number": number, "expiryMonth": "05", "expiryYear": "2099", "ccv": "318"}
 }
 
 func holder() object {

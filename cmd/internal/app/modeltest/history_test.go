@@ -37,11 +37,11 @@ const people = 2
 // starts are beginnings of histories: days around which months are counted in
 // more than one way, in São Paulo at noon.
 var starts = []time.Time{
-	time.Date(2027, 3, 10, 15, 0, 0, 0, time.UTC),
-	time.Date(2027, 1, 31, 15, 0, 0, 0, time.UTC),
-	time.Date(2028, 2, 29, 15, 0, 0, 0, time.UTC),
-	time.Date(2027, 10, 31, 2, 30, 0, 0, time.UTC), // still the 30th in São Paulo
-	time.Date(2027, 12, 31, 15, 0, 0, 0, time.UTC),
+	time.Date(2083, 3, 10, 15, 0, 0, 0, time.UTC),
+	time.Date(2083, 1, 31, 15, 0, 0, 0, time.UTC),
+	time.Date(2084, 2, 29, 15, 0, 0, 0, time.UTC),
+	time.Date(2083, 10, 31, 2, 30, 0, 0, time.UTC), // still the 30th in São Paulo
+	time.Date(2083, 12, 31, 15, 0, 0, 0, time.UTC),
 }
 
 // history is one run of a story.

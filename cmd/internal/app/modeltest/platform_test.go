@@ -74,9 +74,10 @@ type testPlatform struct {
 // Now makes the world the platform's clock.
 func (w *testPlatform) Now() time.Time { return time.UnixMilli(w.at.Load()).UTC() }
 
-// dawn lies before every history, and after the machine's own time, at which the
-// database puts jobs that are due at once.
-var dawn = time.Date(2027, 1, 1, 3, 0, 0, 0, time.UTC)
+// dawn lies before every history, and after the machine's own time, at which River
+// puts jobs that are due at once: a history would not find them due before. It lies so far
+// ahead that no machine comes there, in a year whose days are those of 2027.
+var dawn = time.Date(2083, 1, 1, 3, 0, 0, 0, time.UTC)
 
 func newTestPlatform(t *testing.T) *testPlatform {
 	t.Helper()
