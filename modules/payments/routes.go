@@ -18,16 +18,16 @@ type handlers struct{ s *Service }
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	h, unapplied := handlers{s}, s.unapplied.Handlers()
-	api.Mount(http.MethodPost, "/webhooks/gwa", "webhook_gwa", httpapi.Gateway, s.webhooks.Handler(api, gateway.GWA))
-	api.Mount(http.MethodPost, "/webhooks/gwb", "webhook_gwb", httpapi.Gateway, s.webhooks.Handler(api, gateway.GWB))
+	h, webhooks, unapplied := handlers{s}, webhook.NewHandlers(s.webhooks, s.log), s.unapplied.Handlers()
+	api.Mount(http.MethodPost, "/webhooks/gwa", "webhook_gwa", httpapi.Gateway, webhooks.Receive(api, gateway.GWA))
+	api.Mount(http.MethodPost, "/webhooks/gwb", "webhook_gwb", httpapi.Gateway, webhooks.Receive(api, gateway.GWB))
 	lists := resource.Routes{Pool: s.deps.Pool, Reads: s.deps.Reads, Clock: s.deps.Clock, Log: s.deps.Log}
 	httpapi.Route(api, http.MethodGet, "/webhook-logs", "webhook_log_list", httpapi.Admin,
 		lists.List(webhook.Logs.View), webhook.Logs.ListDoc()...)
-	httpapi.Route(api, http.MethodGet, "/webhook-logs/stats", "webhook_log_stats", httpapi.Admin, s.log.Stats,
+	httpapi.Route(api, http.MethodGet, "/webhook-logs/stats", "webhook_log_stats", httpapi.Admin, webhooks.Stats,
 		httpapi.Summary("How many webhooks came and what became of them"))
 	httpapi.Route(api, http.MethodPost, "/webhook-logs/{id}/replay", "webhook_log_replay", httpapi.Admin,
-		s.webhooks.ReplayLog,
+		webhooks.Replay,
 		httpapi.Summary("Apply a stored event again"))
 	const unappliedPath = "/admin/finance/unapplied-payments"
 	httpapi.Route(api, http.MethodGet, unappliedPath, "unapplied_payment_list", httpapi.Admin,

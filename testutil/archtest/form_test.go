@@ -18,8 +18,7 @@ import (
 var depsTypes = []string{"*pgxpool.Pool", "clock.Clock", "*slog.Logger", "*jobs.Client"}
 
 // TestServicesAndHandlersHaveOneForm: a service keeps what it was given in deps and its queries
-// in db, and routes are answered by methods of handlers or by a resource. The room of webhooks
-// is left out: each of its two services answers by itself, and events come in by plain HTTP.
+// in db, and routes are answered by methods of handlers or by a resource.
 func TestServicesAndHandlersHaveOneForm(t *testing.T) {
 	t.Parallel()
 	modules, files := filepath.Join(root(t), "modules"), 0
@@ -36,9 +35,7 @@ func TestServicesAndHandlersHaveOneForm(t *testing.T) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err == nil {
 			for _, what := range otherForms(file) {
-				if !strings.HasPrefix(what, "s.webhooks.") && !strings.HasPrefix(what, "s.log.") {
-					t.Errorf("%s: %s", path, what)
-				}
+				t.Errorf("%s: %s", path, what)
 			}
 		}
 		return err

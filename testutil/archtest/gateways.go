@@ -13,7 +13,7 @@ var gatewayKnown = map[string]string{
 	"modules/payments/gateway/gateway.go":          "their names",
 	"modules/payments/gateway/traits.go":           "the table of what each does",
 	"modules/payments/health/health.go":            "the quota of calls that one of them has",
-	"modules/payments/webhook/log_http.go":         "the counts of the log, a column each",
+	"modules/payments/webhook/log_stats.go":        "the counts of the log, a column each",
 	"modules/accounts/identity/customer.go":        "the columns of a customer's ids, one a gateway; accounts stands below payments",
 	"modules/subscriptions/admin/stats.go":         "the body of one route, a part each",
 	"modules/subscriptions/lifecycle/row.go":       "the columns of a subscription's ids, one a gateway",

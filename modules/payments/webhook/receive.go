@@ -27,9 +27,7 @@ import (
 
 const (
 	maxWebhookBody = 1 << 20 // bytes
-	// webhookTime is what a gateway waits for us (10 s at gateway A), less the way.
-	webhookTime = 9 * time.Second
-	maxProof    = 1000 // bytes kept of a signature header
+	maxProof       = 1000    // bytes kept of a signature header
 	// refusedBodyTime is what a refused call has for the part of its body that is kept.
 	refusedBodyTime = time.Second
 )
@@ -44,24 +42,8 @@ var (
 	}
 )
 
-// Handler answers a gateway: 401 for what it did not send, else 200 with the
-// result, also when applying failed (docs/contract/payments.md, Webhooks). Only when nothing
-// could be stored does it answer 503, so that the gateway sends the event again.
-func (s *Webhooks) Handler(api *httpapi.API, name gateway.Name) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		// The work outlives a gateway that hangs up: it is done or not, never half known.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), webhookTime)
-		defer cancel()
-		response, err := s.takeWebhook(ctx, w, r, name)
-		if err != nil {
-			api.WriteError(r.Context(), w, err)
-			return
-		}
-		httpapi.WriteJSON(w, http.StatusOK, response)
-	}
-}
-
-func (s *Webhooks) takeWebhook(ctx context.Context, w http.ResponseWriter, r *http.Request,
+// take stores and applies what a gateway sends, once it is shown to have sent it.
+func (s *Webhooks) take(ctx context.Context, w http.ResponseWriter, r *http.Request,
 	name gateway.Name,
 ) (Response, error) {
 	at := s.deps.Clock.Now()

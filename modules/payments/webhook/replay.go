@@ -26,6 +26,14 @@ import (
 // ErrDryRun ends a dry run: nothing of it stays.
 var ErrDryRun = errors.New("payments: dry run")
 
+// replayResponse is the answer of POST /webhook-logs/{id}/replay: a webhook's, and
+// what it changed.
+type replayResponse struct {
+	Response
+	DryRun  bool          `json:"dry_run"`
+	Changes []tableChange `json:"changes" doc:"Rows written by applying the event, by table"`
+}
+
 // tableChange counts rows written.
 type tableChange struct {
 	Table    string `json:"table"`

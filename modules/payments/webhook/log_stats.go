@@ -1,0 +1,69 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
+)
+
+// webhookStats is the answer of GET /webhook-logs/stats (docs/contract/payments.md, The log).
+// Processed, pending, failed and invalid_signature add up to total.
+type webhookStats struct {
+	Total            int64            `json:"total"`
+	Processed        int64            `json:"processed" doc:"Applied, or known to be without consequence"`
+	Pending          int64            `json:"pending" doc:"Waiting for the subscription or order that they are about"`
+	Failed           int64            `json:"failed" doc:"Could not be applied; a job tries again"`
+	InvalidSignature int64            `json:"invalid_signature" doc:"Refused calls: those stored and those counted alone, by whole hours"`
+	ByGateway        map[string]int64 `json:"by_gateway"`
+	ByEventType      map[string]int64 `json:"by_event_type" doc:"Of authenticated calls"`
+	LastReceivedAt   *httpapi.Time    `json:"last_received_at" nullable:"true"`
+	P95Processing    float64          `json:"p95_processing_ms" doc:"From receipt to the result, of processed ones"`
+}
+
+// stats counts the calls of a span: 422 for more calls than can be counted while somebody
+// waits (resource.StatementTimeout).
+func (s *Log) stats(ctx context.Context, from, to *time.Time) (webhookStats, error) {
+	if err := s.refusals.writeRefused(ctx); err != nil {
+		return webhookStats{}, err
+	}
+	row, err := s.db.WebhookLogStats(ctx, s.deps.Reads, paymentsdb.WebhookLogStatsParams{FromAt: from, ToAt: to})
+	if postgres.IsTimeout(err) {
+		return webhookStats{}, fault.InvalidAt("has to be later: there are too many calls to count", "query", "start").
+			WithCause(err)
+	}
+	if err != nil {
+		return webhookStats{}, fmt.Errorf("count webhook logs: %w", err)
+	}
+	counted, err := s.db.RefusedWebhookStats(ctx, s.deps.Reads,
+		paymentsdb.RefusedWebhookStatsParams{FromAt: from, ToAt: to})
+	if err != nil {
+		return webhookStats{}, fmt.Errorf("count refused webhooks: %w", err)
+	}
+	refused := counted.FromGwa + counted.FromGwb
+	if counted.LastReceivedAt.After(row.LastReceivedAt) {
+		row.LastReceivedAt = counted.LastReceivedAt
+	}
+	stats := webhookStats{
+		Total: row.Total + refused, Processed: row.Processed, Pending: row.Pending, Failed: row.Failed,
+		InvalidSignature: row.InvalidSignature + refused,
+		ByGateway: map[string]int64{
+			string(gateway.GWA): row.FromGwa + counted.FromGwa,
+			string(gateway.GWB): row.FromGwb + counted.FromGwb,
+		}, ByEventType: map[string]int64{},
+		P95Processing: row.P95ProcessingMs,
+	}
+	if stats.Total > 0 {
+		stats.LastReceivedAt = httpapi.TimePtr(&row.LastReceivedAt)
+	}
+	if err := json.Unmarshal(row.ByEventType, &stats.ByEventType); err != nil {
+		return webhookStats{}, fmt.Errorf("read counts by event type: %w", err)
+	}
+	return stats, nil
+}
