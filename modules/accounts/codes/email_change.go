@@ -32,10 +32,7 @@ func (s *EmailChanges) requestEmailChange(ctx context.Context, customerID object
 		return err
 	}
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		u, err := s.db.UserLockCustomer(ctx, tx, customerID)
-		if postgres.IsNoRows(err) {
-			return identity.ErrNoCustomer()
-		}
+		u, err := s.deps.Identity.LockedCustomerTx(ctx, tx, customerID)
 		if err != nil {
 			return err
 		}
@@ -112,10 +109,7 @@ func (s *EmailChanges) confirmEmailChange(ctx context.Context, customerID object
 	var after accountsdb.User
 	var refusal *fault.Error
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		before, err := s.db.UserLockCustomer(ctx, tx, customerID)
-		if postgres.IsNoRows(err) {
-			return identity.ErrNoCustomer()
-		}
+		before, err := s.deps.Identity.LockedCustomerTx(ctx, tx, customerID)
 		if err != nil {
 			return err
 		}

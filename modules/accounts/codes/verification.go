@@ -23,10 +23,7 @@ func (s *Codes) VerifyEmail(ctx context.Context, customerID objectid.ID, code se
 	var user accountsdb.User
 	var refusal *fault.Error
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		u, err := s.db.UserLockCustomer(ctx, tx, customerID)
-		if postgres.IsNoRows(err) {
-			return identity.ErrNoCustomer()
-		}
+		u, err := s.deps.Identity.LockedCustomerTx(ctx, tx, customerID)
 		if err != nil {
 			return err
 		}

@@ -91,10 +91,7 @@ func (s *Customers) changeCustomer(
 		return after, fault.InvalidAt(err.Error(), "path", "id")
 	}
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		before, err := s.db.UserLockCustomer(ctx, tx, id)
-		if postgres.IsNoRows(err) {
-			return identity.ErrNoCustomer()
-		}
+		before, err := s.deps.Identity.LockedCustomerTx(ctx, tx, id)
 		if err != nil {
 			return err
 		}

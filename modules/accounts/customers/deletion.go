@@ -42,12 +42,9 @@ func (s *Customers) DeleteCustomer(ctx context.Context, id, by objectid.ID) erro
 // DeleteCustomerTx is DeleteCustomer in the caller's transaction. by is empty
 // where it is a job's doing.
 func (s *Customers) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by objectid.ID) error {
-	u, err := s.db.UserLockCustomer(ctx, tx, id)
-	if postgres.IsNoRows(err) {
-		return identity.ErrNoCustomer()
-	}
+	u, err := s.deps.Identity.LockedCustomerTx(ctx, tx, id)
 	if err != nil {
-		return fmt.Errorf("lock customer: %w", err)
+		return err
 	}
 	if id == by {
 		if err := s.canBeClosedByOwner(ctx, tx, id); err != nil {

@@ -63,10 +63,7 @@ const maxListEntry = 200
 func (s *Customers) editCaller(ctx context.Context, id objectid.ID, edit meEdit) (accountsdb.User, error) {
 	var after accountsdb.User
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		u, err := s.db.UserLockCustomer(ctx, tx, id)
-		if postgres.IsNoRows(err) {
-			return identity.ErrNoCustomer()
-		}
+		u, err := s.deps.Identity.LockedCustomerTx(ctx, tx, id)
 		if err != nil {
 			return err
 		}

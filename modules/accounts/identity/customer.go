@@ -94,6 +94,18 @@ func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) e
 	return oneCustomer(n, err, "lock customer")
 }
 
+// LockedCustomerTx locks a customer's row and reads it; 404 as CustomerByID.
+func (s *Store) LockedCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (accountsdb.User, error) {
+	u, err := s.db.UserLockCustomer(ctx, tx, id)
+	if postgres.IsNoRows(err) {
+		return u, ErrNoCustomer()
+	}
+	if err != nil {
+		return u, fmt.Errorf("lock customer: %w", err)
+	}
+	return u, nil
+}
+
 // CustomerDeletedAt is when the customer was deleted; nil of one who was not.
 func (s *Store) CustomerDeletedAt(ctx context.Context, db postgres.DB, id objectid.ID) (*time.Time, error) {
 	deletion, err := s.db.DeletionGet(ctx, db, id)
