@@ -3,6 +3,7 @@ package archtest
 import (
 	"bytes"
 	"go/ast"
+	"go/types"
 	"maps"
 	"path"
 	"slices"
@@ -93,20 +94,8 @@ func exportedIn(d *ast.GenDecl) (n int) {
 
 // receiver is the name of a receiver's type.
 func receiver(e ast.Expr) string {
-	for {
-		switch t := e.(type) {
-		case *ast.StarExpr:
-			e = t.X
-		case *ast.IndexExpr:
-			e = t.X
-		case *ast.IndexListExpr:
-			e = t.X
-		case *ast.Ident:
-			return t.Name
-		default:
-			return "?"
-		}
-	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(e), "*"), "[")
+	return name
 }
 
 // checkLimits reports, when all files are read, what is too large.

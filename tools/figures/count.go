@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io"
 	"io/fs"
 	"os"
@@ -22,6 +23,7 @@ import (
 const (
 	mostFiles   = 25
 	mostMethods = 40
+	shortFile   = 40 // lines: below it, a file is a short one
 )
 
 // ofTree reads the Go files as they are: those that git tracks, or would.
@@ -84,12 +86,14 @@ func moduleOf(dir string) string {
 func count(code map[string][]byte) (figures, error) {
 	f := figures{}
 	ofTypes := map[string]int{}
+	var done []body
 	packages := map[string]bool{}
 	for name, text := range code {
 		if strings.HasPrefix(name, "tools/") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +112,11 @@ func count(code map[string][]byte) (figures, error) {
 		f.add(lines, dir, many)
 		f.add(total, "hand-written lines, without tests", many)
 		f.add(total, "hand-written files, without tests", 1)
+		if many < shortFile && path.Base(name) != "doc.go" {
+			f.add(total, "hand-written files under 40 lines, without tests and doc.go", 1)
+		}
 		f.countNames(file, dir, ofTypes)
+		done = append(done, bodiesOf(set, file, name, text)...)
 	}
 	f.add(total, "hand-written lines",
 		f[total]["hand-written lines of tests"]+f[total]["hand-written lines, without tests"])
@@ -119,6 +127,10 @@ func count(code map[string][]byte) (figures, error) {
 		}
 	}
 	f.findLargest(ofTypes)
+	for where, shared := range duplicatesIn(done) {
+		f.add(duplicates, where, shared)
+	}
+	f.add(total, "duplicates", len(f[duplicates]))
 	return f, nil
 }
 
@@ -213,20 +225,8 @@ func isDoor(dir string) bool { return path.Dir(dir) == "modules" }
 
 // receiver is the name of a receiver's type.
 func receiver(e ast.Expr) string {
-	for {
-		switch t := e.(type) {
-		case *ast.StarExpr:
-			e = t.X
-		case *ast.IndexExpr:
-			e = t.X
-		case *ast.IndexListExpr:
-			e = t.X
-		case *ast.Ident:
-			return t.Name
-		default:
-			return "?"
-		}
-	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(e), "*"), "[")
+	return name
 }
 
 // findLargest keeps the largest type of each package, and what is over the limits.

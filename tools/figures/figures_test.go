@@ -6,6 +6,23 @@ import (
 	"testing"
 )
 
+func TestDuplicates(t *testing.T) {
+	const shared = "\tx := f()\n\tif x == nil {\n\t\treturn // %d\n\t}\n\tx.a()\n\n\tx.b(1)\n\tx.c(\n\t\t2,\n\t)\n"
+	fields := "type T struct {\n" + strings.Repeat("\ta int\n", 9) + "}\n"
+	now, err := count(map[string][]byte{
+		"modules/a/a.go": []byte("package a\n\n" + fields + "\nfunc A() {\n" + shared + "}\n"),
+		"modules/b/b.go": []byte("package b\n\n" + fields + "\nfunc (t T) B() {\n\tt.b()\n" + shared + "\tt.c()\n}\n"),
+		"modules/c/c.go": []byte("package c\n\nfunc C() {\n" + strings.ReplaceAll(shared, "x", "y") + "}\n"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const where = "modules/a/a.go:16-24 ~ modules/b/b.go:17-25"
+	if found := now[duplicates]; len(found) != 1 || found[where] != 7 {
+		t.Errorf("%v, not 7 lines at %s", found, where)
+	}
+}
+
 func TestCount(t *testing.T) {
 	now, err := count(map[string][]byte{
 		"modules/a/a.go":            []byte("package a\n\ntype Service struct{}\n\nfunc (s *Service) Do() {}\n\nfunc (Service) hide() {}\n\nconst A, b = 1, 2\n"),

@@ -1,6 +1,8 @@
 // Command figures counts the Go code of the repository: assertions and tests a module,
-// files, lines, exported names and methods a package, and what is over the limits of
-// docs/testing.md. With -compare it shows what differs from figures that were kept in a
+// files, lines, exported names and methods a package, what is over the limits of
+// docs/testing.md, and duplicates: six or more lines of statements that stand the same, to
+// the letter, in two functions. Imports, fields of a struct, signatures, comments and lone
+// brackets are no statements; what is alike in its shape alone is no duplicate. With -compare it shows what differs from figures that were kept in a
 // file, or from a commit.
 //
 //	go -C tools run ./figures [-compare file-or-commit]
@@ -76,11 +78,13 @@ const (
 	methods      = "Methods of the largest type of a package"
 	manyFiles    = "Packages over 25 files"
 	manyMethods  = "Types over 40 methods"
+	duplicates   = "Duplicates of six or more lines"
 	total        = "In all"
 )
 
 var headings = []string{
-	assertions, expectations, tests, files, lines, names, door, methods, manyFiles, manyMethods, total,
+	assertions, expectations, tests, files, lines, names, door, methods, manyFiles, manyMethods,
+	duplicates, total,
 }
 
 func (f figures) print(w io.Writer) {
