@@ -133,17 +133,16 @@ func New(d Deps) *Service {
 	s := &Service{
 		deps: d, db: ticketsdb.New(), crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
-	s.events = events.New(events.Deps{
-		Pool: d.Pool, Lists: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Files: d.Files,
-		Routes: s.crud,
-	})
+	base := events.Base{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
+	}
+	s.events = events.New(events.Deps{Base: base, Lists: d.Reads, Files: d.Files, Routes: s.crud})
 	s.door = door.New(door.Deps{
-		Pool: d.Pool, Clock: d.Clock, Events: s.events,
+		Base: base, Events: s.events,
 		Config: door.Config{FileKey: cfg.FileKey, OldFileKeys: cfg.OldFileKeys, ScanSkew: cfg.ScanSkew},
 	})
 	s.orders = orders.New(orders.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
-		Events: s.events,
+		Base: base, Events: s.events,
 		Config: orders.Config{
 			Zone: cfg.Zone, PixTTL: cfg.PixTTL, WithdrawalDays: cfg.WithdrawalDays,
 			WithdrawalBefore: cfg.WithdrawalBefore,
@@ -151,24 +150,19 @@ func New(d Deps) *Service {
 	})
 	s.callerOrders = orders.NewCallerOrders(s.orders)
 	s.links = orders.NewLinks(cfg.FileKey, cfg.OldFileKeys, cfg.PublicURL, d.Clock)
-	s.reconcile = reconcile.New(reconcile.Deps{Pool: d.Pool, Clock: d.Clock, Payments: d.Payments, Orders: s.orders})
-	s.webhooks = webhooks.New(webhooks.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Orders: s.orders,
-	})
+	s.reconcile = reconcile.New(reconcile.Deps{Base: base, Orders: s.orders})
+	s.webhooks = webhooks.New(webhooks.Deps{Base: base, Orders: s.orders})
 	s.refunds = refunds.New(refunds.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
-		Events: s.events, Orders: s.orders,
-		CallerOrders: s.callerOrders, Links: s.links, Reconcile: s.reconcile,
-		Config: refunds.Config{RefundsPerSecond: cfg.RefundsPerSecond, WithdrawalPage: cfg.WithdrawalPage},
+		Base: base, Events: s.events, Orders: s.orders, CallerOrders: s.callerOrders, Links: s.links,
+		Reconcile: s.reconcile,
+		Config:    refunds.Config{RefundsPerSecond: cfg.RefundsPerSecond, WithdrawalPage: cfg.WithdrawalPage},
 	})
 	s.mails = mails.New(mails.Deps{
-		Pool: d.Pool, Clock: d.Clock, Accounts: d.Accounts, Door: s.door, Orders: s.orders, Links: s.links,
-		Mail: d.Mail, Templates: d.Templates,
+		Base: base, Door: s.door, Orders: s.orders, Links: s.links, Mail: d.Mail, Templates: d.Templates,
 		Config: mails.Config{Zone: cfg.Zone},
 	})
 	s.checkout = checkout.New(checkout.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments, Events: s.events,
-		Door: s.door, Orders: s.orders,
+		Base: base, Events: s.events, Door: s.door, Orders: s.orders,
 		Config: checkout.Config{
 			FileKey: cfg.FileKey, MaxQuantity: cfg.MaxQuantity, PixTTL: cfg.PixTTL, CardTTL: cfg.CardTTL,
 			AlphanumericTaxIDs: cfg.AlphanumericTaxIDs,

@@ -134,9 +134,12 @@ var rooms = map[string][]room{
 			name: "orders", uses: []string{"events", "internal/ticketsdb", "state"},
 			sql: []string{"event", "give_back", "order", "ticket"},
 		},
-		{name: "reconcile", uses: []string{"internal/ticketsdb", "orders", "state"}, sql: []string{"event", "order"}},
 		{
-			name: "webhooks", uses: []string{"internal/ticketsdb", "orders", "state"},
+			name: "reconcile", uses: []string{"events", "internal/ticketsdb", "orders", "state"},
+			sql: []string{"event", "order"},
+		},
+		{
+			name: "webhooks", uses: []string{"events", "internal/ticketsdb", "orders", "state"},
 			sql: []string{"deleted_order", "order"},
 		},
 		{

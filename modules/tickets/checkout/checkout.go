@@ -1,19 +1,13 @@
 package checkout
 
 import (
-	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/accounts"
-	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/door"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
-	"marquee/platform/clock"
 	"marquee/platform/secret"
 )
 
@@ -33,15 +27,11 @@ type Config struct {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Accounts *accounts.Service
-	Payments *payments.Service
-	Events   *events.Store
-	Door     *door.Door
-	Orders   *orders.Store
-	Config   Config
+	events.Base
+	Events *events.Store
+	Door   *door.Door
+	Orders *orders.Store
+	Config Config
 }
 
 // Checkout is the room.

@@ -32,13 +32,14 @@ func newCheckout(t testing.TB, db *pgxpool.Pool) *Checkout {
 	client, err := jobs.New(db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	money := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log})
-	sale := events.New(events.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users})
-	store := orders.New(orders.Deps{
-		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users, Payments: money, Events: sale,
-	})
+	base := events.Base{
+		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: users, Payments: money,
+	}
+	sale := events.New(events.Deps{Base: base})
+	store := orders.New(orders.Deps{Base: base, Events: sale})
 	money.Connect(payments.Hooks{Intents: map[intent.Kind]intent.User{intent.Order: store.Charge().User()}})
 	return New(Deps{
-		Pool: db, Clock: clock.System{}, Log: log, Accounts: users, Payments: money, Events: sale, Orders: store,
+		Base: base, Events: sale, Orders: store,
 		Config: Config{
 			FileKey: []byte("0123456789abcdef0123456789abcdef"), MaxQuantity: 10, PixTTL: 30 * time.Minute,
 			CardTTL: 24 * time.Hour,

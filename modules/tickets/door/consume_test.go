@@ -24,8 +24,9 @@ import (
 func TestWithoutTheConditionManyDoorsOpen(t *testing.T) {
 	t.Parallel()
 	db := pgtest.DB(t)
-	sale := events.New(events.Deps{Pool: db, Clock: clock.System{}, Accounts: accountstest.Service(t, db)})
-	s := New(Deps{Pool: db, Clock: clock.System{}, Events: sale})
+	base := events.Base{Pool: db, Clock: clock.System{}, Accounts: accountstest.Service(t, db)}
+	sale := events.New(events.Deps{Base: base})
+	s := New(Deps{Base: base, Events: sale})
 	event := objectid.New()
 	_, err := db.Exec(t.Context(), "INSERT INTO tickets.events (id, title, event_date) VALUES ($1, 'Premiere', $2)",
 		event, time.Now().Add(24*time.Hour))

@@ -3,11 +3,8 @@ package door
 import (
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
-	"marquee/platform/clock"
 )
 
 // Config holds the keys and how far a device's clock may be off.
@@ -19,8 +16,7 @@ type Config struct {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool   *pgxpool.Pool
-	Clock  clock.Clock
+	events.Base
 	Events *events.Store
 	Config Config
 }

@@ -7,22 +7,29 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/files"
+	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/resource"
 )
 
-// Deps is what New needs.
-type Deps struct {
+// Base is what every room of the module stands on.
+type Base struct {
 	Pool     *pgxpool.Pool
-	Lists    *pgxpool.Pool // serves the lists
 	Jobs     *jobs.Client
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Accounts *accounts.Service
-	Files    *files.Service
-	Routes   resource.Routes
+	Payments *payments.Service
+}
+
+// Deps is what New needs.
+type Deps struct {
+	Base
+	Lists  *pgxpool.Pool // serves the lists
+	Files  *files.Service
+	Routes resource.Routes
 }
 
 // Store is the room.

@@ -3,13 +3,10 @@ package mails
 import (
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/accounts"
 	"marquee/modules/tickets/door"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
-	"marquee/platform/clock"
 	"marquee/platform/mail"
 )
 
@@ -20,9 +17,7 @@ type Config struct {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool      *pgxpool.Pool
-	Clock     clock.Clock
-	Accounts  *accounts.Service
+	events.Base
 	Door      *door.Door
 	Orders    *orders.Store
 	Links     *orders.Links

@@ -1,18 +1,11 @@
 package orders
 
 import (
-	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/accounts"
-	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
-	"marquee/platform/clock"
-	"marquee/platform/jobs"
 )
 
 // Config holds what orders are shown and judged by.
@@ -25,14 +18,9 @@ type Config struct {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Accounts *accounts.Service
-	Payments *payments.Service
-	Events   *events.Store
-	Config   Config
+	events.Base
+	Events *events.Store
+	Config Config
 }
 
 // Store is the room: orders, and what money does to them.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/state"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
@@ -27,9 +28,9 @@ func newStore(t *testing.T, db *pgxpool.Pool, log io.Writer) *Store {
 	client, err := jobs.New(db, jobs.Options{Log: secrettest.Logger(t)})
 	require.NoError(t, err)
 	money := payments.New(payments.Deps{Pool: db, Jobs: client, Clock: clock.System{}, Log: secrettest.Logger(t)})
-	return New(Deps{
+	return New(Deps{Base: events.Base{
 		Pool: db, Jobs: client, Clock: clock.NewFake(time.Now()), Log: secrettest.Logger(t, log), Payments: money,
-	})
+	}})
 }
 
 // reserved is the row of an order that waits for its PIX.

@@ -4,15 +4,13 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
-	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
-	"marquee/platform/clock"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -20,10 +18,8 @@ import (
 
 // Deps is what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Payments *payments.Service
-	Orders   *orders.Store
+	events.Base
+	Orders *orders.Store
 }
 
 // Reconciler is the room.

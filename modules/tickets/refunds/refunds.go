@@ -1,19 +1,11 @@
 package refunds
 
 import (
-	"log/slog"
-
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/accounts"
-	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/reconcile"
-	"marquee/platform/clock"
-	"marquee/platform/jobs"
 )
 
 // Config bounds what the job does, and holds the page that mailed links open.
@@ -24,12 +16,7 @@ type Config struct {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool         *pgxpool.Pool
-	Jobs         *jobs.Client
-	Clock        clock.Clock
-	Log          *slog.Logger
-	Accounts     *accounts.Service
-	Payments     *payments.Service
+	events.Base
 	Events       *events.Store
 	Orders       *orders.Store
 	CallerOrders *orders.CallerOrders
