@@ -29,13 +29,11 @@ func (s *Service) Workers(w *river.Workers) {
 func (s *Service) Periodic() []jobs.Periodic {
 	return []jobs.Periodic{
 		hourly(codes.SweepCodesArgs{}), hourly(customers.SweepDeletionsArgs{}),
-		jobs.NewPeriodic(river.PeriodicInterval(time.Hour),
-			func() (river.JobArgs, *river.InsertOpts) { return identity.FillSkeletonsArgs{}, nil },
+		jobs.NewPeriodic(river.PeriodicInterval(time.Hour), identity.FillSkeletonsArgs{}, nil,
 			&river.PeriodicJobOpts{ID: identity.FillSkeletonsArgs{}.Kind(), RunOnStart: true}),
 	}
 }
 
 func hourly(args river.JobArgs) jobs.Periodic {
-	return jobs.NewPeriodic(river.PeriodicInterval(time.Hour),
-		func() (river.JobArgs, *river.InsertOpts) { return args, nil }, &river.PeriodicJobOpts{ID: args.Kind()})
+	return jobs.NewPeriodic(river.PeriodicInterval(time.Hour), args, nil, &river.PeriodicJobOpts{ID: args.Kind()})
 }

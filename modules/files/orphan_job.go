@@ -32,15 +32,6 @@ func (SweepOrphansArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{UniqueOpts: river.UniqueOpts{ByPeriod: 24 * time.Hour}}
 }
 
-type orphanWorker struct {
-	river.WorkerDefaults[SweepOrphansArgs]
-	s *Service
-}
-
-func (w *orphanWorker) Work(ctx context.Context, _ *river.Job[SweepOrphansArgs]) error {
-	return w.s.sweepOrphans(ctx)
-}
-
 func (s *Service) sweepOrphans(ctx context.Context) error {
 	before := s.deps.Clock.Now().Add(-orphanAge)
 	unkept, err := s.db.ContentDeleteUnkept(ctx, s.deps.Pool, before)

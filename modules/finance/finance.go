@@ -1,12 +1,10 @@
 package finance
 
 import (
-	"context"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/finance/exports"
@@ -33,15 +31,17 @@ type Deps struct {
 	Exports ExportConfig
 }
 
+type figures = reports.Reports
+
 // Service reads the figures: reports and exports have rooms of their own, the rollups
 // behind both are the service's.
 type Service struct {
+	*figures
 	deps    Deps
 	db      *financedb.Queries
 	zone    string      // the name of Deps.Zone, as the database knows it
 	zoneSet atomic.Bool // the database was told the zone
 
-	reports *reports.Reports
 	exports *exports.Exports
 }
 
@@ -52,30 +52,10 @@ func New(d Deps) *Service {
 	}
 	figures := reports.New(reports.Deps{Reads: d.Reads, Clock: d.Clock, Zone: d.Zone})
 	return &Service{
-		deps: d, db: financedb.New(), zone: d.Zone.String(), reports: figures,
+		deps: d, db: financedb.New(), zone: d.Zone.String(), figures: figures,
 		exports: exports.New(exports.Deps{
 			Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Zone: d.Zone, Reports: figures, Callers: d.Callers,
 			Config: d.Exports,
 		}),
 	}
-}
-
-// Snapshot runs f in a read-only transaction that sees one instant of the database.
-func (s *Service) Snapshot(ctx context.Context, timeout time.Duration, f func(tx pgx.Tx) error) error {
-	return s.reports.Snapshot(ctx, timeout, f)
-}
-
-// Overview reads the present figures, all as of one instant.
-func (s *Service) Overview(ctx context.Context) (reports.Overview, error) {
-	return s.reports.Overview(ctx)
-}
-
-// Revenue reads the series of a period.
-func (s *Service) Revenue(ctx context.Context, p reports.RevenuePeriod) (reports.Revenue, error) {
-	return s.reports.Revenue(ctx, p)
-}
-
-// Churn reads the last months, the present one among them.
-func (s *Service) Churn(ctx context.Context, months int) (reports.Churn, error) {
-	return s.reports.Churn(ctx, months)
 }

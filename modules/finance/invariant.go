@@ -42,30 +42,16 @@ type invariantsArgs struct{}
 // Kind names the job.
 func (invariantsArgs) Kind() string { return "finance_invariants" }
 
-type invariantsWorker struct {
-	river.WorkerDefaults[invariantsArgs]
-	monitor *InvariantMonitor
-}
-
-// Work checks once.
-func (w *invariantsWorker) Work(ctx context.Context, _ *river.Job[invariantsArgs]) error {
-	return w.monitor.Check(ctx)
-}
-
-// Timeout bounds a run.
-func (*invariantsWorker) Timeout(*river.Job[invariantsArgs]) time.Duration { return invariantsTime }
-
 // Workers adds the job.
 func (m *InvariantMonitor) Workers(w *river.Workers) {
-	river.AddWorker(w, &invariantsWorker{monitor: m})
+	jobs.HandleWithin(w, invariantsTime, func(ctx context.Context, _ invariantsArgs) error { return m.Check(ctx) })
 }
 
 // Periodic returns when the job runs.
 func (*InvariantMonitor) Periodic() []jobs.Periodic {
 	return []jobs.Periodic{
-		jobs.NewPeriodic(river.PeriodicInterval(invariantsEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return invariantsArgs{}, &river.InsertOpts{MaxAttempts: 1}
-		}, &river.PeriodicJobOpts{RunOnStart: true}),
+		jobs.NewPeriodic(river.PeriodicInterval(invariantsEvery), invariantsArgs{},
+			&river.InsertOpts{MaxAttempts: 1}, &river.PeriodicJobOpts{RunOnStart: true}),
 	}
 }
 

@@ -3,8 +3,6 @@ package finance
 import (
 	"context"
 	"time"
-
-	"github.com/riverqueue/river"
 )
 
 // foldEvery keeps what readers have to add up small.
@@ -19,43 +17,24 @@ type foldArgs struct{}
 // Kind names the job.
 func (foldArgs) Kind() string { return "finance_fold" }
 
-type foldWorker struct {
-	river.WorkerDefaults[foldArgs]
-	service *Service
-}
+// foldTime leaves time for a load of millions.
+const foldTime = 15 * time.Minute
 
-// Work folds all there is.
-func (w *foldWorker) Work(ctx context.Context, _ *river.Job[foldArgs]) error {
-	if !w.service.zoneSet.Load() {
-		if err := w.service.UseReportZone(ctx); err != nil {
+// foldAll folds all there is.
+func (s *Service) foldAll(ctx context.Context, _ foldArgs) error {
+	if !s.zoneSet.Load() {
+		if err := s.UseReportZone(ctx); err != nil {
 			return err
 		}
 	}
-	_, err := w.service.Fold(ctx)
+	_, err := s.Fold(ctx)
 	return err
 }
-
-// Timeout leaves time for a load of millions.
-func (*foldWorker) Timeout(*river.Job[foldArgs]) time.Duration { return 15 * time.Minute }
 
 type checkArgs struct{}
 
 // Kind names the job.
 func (checkArgs) Kind() string { return "finance_check" }
-
-type checkWorker struct {
-	river.WorkerDefaults[checkArgs]
-	service *Service
-}
-
-// Work compares.
-func (w *checkWorker) Work(ctx context.Context, _ *river.Job[checkArgs]) error {
-	_, err := w.service.Check(ctx)
-	return err
-}
-
-// Timeout bounds a run.
-func (*checkWorker) Timeout(*river.Job[checkArgs]) time.Duration { return time.Hour }
 
 // nightly is the schedule of the check.
 type nightly struct{ zone *time.Location }

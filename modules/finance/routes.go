@@ -10,7 +10,7 @@ import (
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	h := s.reports.Handlers()
+	h := s.Handlers()
 	admin, title := httpapi.Admin, httpapi.Summary
 
 	httpapi.Route(api, http.MethodGet, "/admin/finance/overview", "finance_overview", admin, h.GetOverview,

@@ -10,7 +10,6 @@ import (
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/refund"
 	"marquee/modules/payments/webhook"
-	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -45,28 +44,6 @@ func (s *Service) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gate
 	return s.ledger.WithdrawDisputeTx(ctx, tx, purpose, localID, disputeID)
 }
 
-// DisputesOf returns the disputes of a subscription or order, newest first.
-func (s *Service) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID,
-) ([]ledger.Dispute, error) {
-	return s.reader.DisputesOf(ctx, db, purpose, localID)
-}
-
-// Absent looks for a payment of a subscription or order that has settled, and for failed attempts of it, at once.
-func (s *Service) Absent(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string,
-	purpose gateway.Purpose, localID objectid.ID,
-) (ledger.Absent, error) {
-	return s.reader.Absent(ctx, db, gateway, paymentID, purpose, localID)
-}
-
-// FindPayment finds the ledger's row of a gateway payment by any of its ids:
-// payment, invoice or payment intent. Nil when the ledger has none.
-func (s *Service) FindPayment(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	ids ...string,
-) (*gateway.LedgerPayment, error) {
-	return s.reader.FindPayment(ctx, db, gateway, ids...)
-}
-
 // RecordPaymentTx writes a settled payment into the ledger. First reports that
 // the gateway payment was not there before: whoever gets it does the work that
 // follows from the money, everybody later only adds what was not known (CONFIRMED
@@ -88,67 +65,11 @@ func (s *Service) RecordFailureTx(ctx context.Context, tx pgx.Tx, f ledger.Failu
 	return s.ledger.RecordFailureTx(ctx, tx, f)
 }
 
-// LastFailure is the newest failed attempt of a subscription or order by the
-// gateway's clock; nil when none is known.
-func (s *Service) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID,
-) (*ledger.Failure, error) {
-	return s.reader.LastFailure(ctx, db, purpose, localID)
-}
-
-// PaymentsOf returns the settled payments of a subscription or order, newest
-// first. Db is the pool or the caller's transaction.
-func (s *Service) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID,
-) ([]gateway.LedgerPayment, error) {
-	return s.reader.PaymentsOf(ctx, db, purpose, localID)
-}
-
-// FirstPaymentOf is when the first payment of a subscription or order settled that was
-// made for it, not brought in by an extension; nil when there is none.
-func (s *Service) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID,
-) (*time.Time, error) {
-	return s.reader.FirstPaymentOf(ctx, db, purpose, localID)
-}
-
 // RecordRefundTx takes a gateway's report of a payment's refunds into the ledger
 // and settles our requests that it reports. It may be called any number of
 // times, in any order, also at once: cumulative totals are never added twice.
 func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r ledger.RefundRecord) (ledger.RefundChange, error) {
 	return s.ledger.RecordRefundTx(ctx, tx, r)
-}
-
-// RefundedTotal is what has been given back of a subscription's or order's
-// payments.
-func (s *Service) RefundedTotal(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID,
-) (money.Cents, error) {
-	return s.reader.RefundedTotal(ctx, db, purpose, localID)
-}
-
-// RefundedPayments is what has been given back of the payments of many subscriptions or
-// orders; those of which nothing was are left out.
-func (s *Service) RefundedPayments(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localIDs []objectid.ID,
-) ([]ledger.RefundedPayment, error) {
-	return s.reader.RefundedPayments(ctx, db, purpose, localIDs)
-}
-
-// RefundedSince is what has been given back of orders or subscriptions by refunds that
-// were asked for since an instant.
-func (s *Service) RefundedSince(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID,
-	since time.Time,
-) (money.Cents, error) {
-	return s.reader.RefundedSince(ctx, db, purpose, localIDs, since)
-}
-
-// RefundsOf returns the refunds of a subscription or order, newest first, also
-// those that are under way or failed.
-func (s *Service) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
-	localID objectid.ID,
-) ([]ledger.Refund, error) {
-	return s.reader.RefundsOf(ctx, db, purpose, localID)
 }
 
 // ReplayWaitingTx has the events applied that came before anybody knew their
@@ -157,14 +78,6 @@ func (s *Service) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway
 // subjects that are empty are left out.
 func (s *Service) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects ...string) error {
 	return s.ledger.ReplayWaitingTx(ctx, tx, gateway, subjects...)
-}
-
-// PaidFor lists the other payments of a subscription that count, that gateway A charged for
-// the same day (Payment.MadeFor), and of which something is left.
-func (s *Service) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Name, subscription objectid.ID,
-	p gateway.Payment,
-) ([]ledger.PaidFor, error) {
-	return s.reader.PaidFor(ctx, db, gateway, subscription, p)
 }
 
 // KeepRefused writes what the calls themselves could not write, until ctx ends, and what
@@ -232,10 +145,10 @@ func (s *Service) RefundPayment(ctx context.Context, q refund.Request,
 }
 
 // Cases is the door to the list of money that gave nobody anything.
-func (s *Service) Cases() Cases { return Cases{s} }
+func (s *Service) Cases() Cases { return Cases{s.reader, s} }
 
 // Personal is the door to the personal data of the ledgers.
-func (s *Service) Personal() Personal { return Personal{s} }
+func (s *Service) Personal() Personal { return Personal{s.reader, s} }
 
 // Comparison is the door to the comparison with the gateways.
-func (s *Service) Comparison() Comparison { return Comparison{s} }
+func (s *Service) Comparison() Comparison { return Comparison{s.reader, s} }

@@ -9,13 +9,14 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
-	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // Cases is the door to the list of money that gave nobody anything.
-type Cases struct{ s *Service }
+type Cases struct {
+	*reader
+	s *Service
+}
 
 // RecordUnappliedTx puts money that gave nobody anything on the list of GET
 // /admin/finance/unapplied-payments, in the transaction that books it. There is one
@@ -46,35 +47,6 @@ func (d Cases) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 	p gateway.Payment, note string, automatic bool,
 ) error {
 	return d.s.ledger.ListOfCustomerTx(ctx, tx, gateway, customer, p, note, automatic)
-}
-
-// UnappliedStateOf is where the decision about a payment stands; "" when it is not on
-// the list.
-func (d Cases) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	paymentID string,
-) (state.Unapplied, error) {
-	return d.s.reader.UnappliedStateOf(ctx, db, gateway, paymentID)
-}
-
-// IsClosedByAdmin reports whether an admin has decided that an unapplied payment stays.
-func (d Cases) IsClosedByAdmin(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	paymentID string,
-) (bool, error) {
-	return d.s.reader.IsClosedByAdmin(ctx, db, gateway, paymentID)
-}
-
-// IsRefundedByList reports whether the list of unapplied payments gives a payment back by
-// itself, or is at it.
-func (d Cases) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name,
-	paymentID string,
-) (bool, error) {
-	return d.s.reader.IsRefundedByList(ctx, db, gateway, paymentID)
-}
-
-// IsUnused reports whether a payment, by any of its ids, gave nobody anything: it is, or
-// was, on the list, and has extended nothing. What happens to it changes no subscription.
-func (d Cases) IsUnused(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
-	return d.s.reader.IsUnused(ctx, db, gateway, paymentID)
 }
 
 // TakeExtensionBackTx opens again the payments that have lengthened a subscription since

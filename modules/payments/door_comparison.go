@@ -3,16 +3,17 @@ package payments
 import (
 	"context"
 	"errors"
-	"time"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/reconcile"
-	"marquee/platform/postgres"
 )
 
 // Comparison is the door to what is compared with the gateways, and to what a restore of the
 // database may have lost.
-type Comparison struct{ s *Service }
+type Comparison struct {
+	*reader
+	s *Service
+}
 
 // Reconcile asks the gateways what has happened since an instant and applies what
 // never came as its webhook would have, by the same functions: events that the
@@ -37,18 +38,6 @@ func (d Comparison) Pace(ctx context.Context, name gateway.Name) error {
 // has become of it since, is read no more.
 func (d Comparison) IsConfirmed(ctx context.Context, name gateway.Name, paymentID string) (bool, error) {
 	return d.s.unapplied.IsConfirmed(ctx, name, paymentID)
-}
-
-// RefundsStopped reports whether, after a restore, nothing may be refunded or ended at a
-// gateway without a person's decision.
-func (d Comparison) RefundsStopped(ctx context.Context, db postgres.DB) (bool, error) {
-	return d.s.reader.RefundsStopped(ctx, db)
-}
-
-// MayLack reports whether a restore may have lost what was paid then: before this
-// database was accepted. When that is not known, it may.
-func (d Comparison) MayLack(ctx context.Context, db postgres.DB, paidAt *time.Time) (bool, error) {
-	return d.s.reader.MayLack(ctx, db, paidAt)
 }
 
 // AcceptDatabase says that this database is complete again: what both gateways know

@@ -6,23 +6,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // Personal is the door to a person's data: what they are shown of it, and what is erased.
-type Personal struct{ s *Service }
-
-// PersonalDataName names this module's part of the customer's data.
-func (d Personal) PersonalDataName() string {
-	return d.s.reader.PersonalDataName()
-}
-
-// PersonalData returns the customer's settled payments, refunds and disputes. Of
-// orders, which may be a guest's, nothing unless their address is verified.
-func (d Personal) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID,
-	verified bool,
-) (any, error) {
-	return d.s.reader.PersonalData(ctx, db, customerID, verified)
+type Personal struct {
+	*reader
+	s *Service
 }
 
 // ErasePersonalDataTx takes the person out of what the gateways reported of their

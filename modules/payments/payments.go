@@ -53,12 +53,14 @@ type Deps struct {
 	GWBPublishableKey string
 }
 
+type reader = ledger.Reader
+
 // Service is the module: it makes the rooms and is their only door.
 type Service struct {
+	*reader    // what the ledgers hold, read by the modules above as it is by the rooms
 	deps       Deps
 	gateways   gateway.Set
 	intents    *intent.Service
-	reader     *ledger.Reader
 	cases      *ledger.Cases
 	ledger     *ledger.Ledger
 	refusals   *webhook.Refusals
@@ -86,28 +88,17 @@ func New(d Deps) *Service {
 	s.reader = ledger.NewReader(rows)
 	s.cases = ledger.NewCases(rows, s.reader)
 	s.ledger = ledger.New(rows, s.reader, s.cases)
-	calls := webhook.Deps{
-		Pool: d.Pool, Reads: d.Reads, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways,
-		KeepLogMonths: d.KeepLogMonths,
-	}
+	calls := webhook.Deps{Deps: rows, Reads: d.Reads, Gateways: s.gateways}
 	s.refusals = webhook.NewRefusals(calls)
 	s.log = webhook.NewLog(calls, s.refusals)
 	s.webhooks = webhook.New(calls, s.reader, s.ledger, s.refusals)
-	s.refunds = refund.New(
-		refund.Deps{Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Intents: s.intents},
-		s.reader, s.cases, s.ledger, s.webhooks,
-	)
+	s.refunds = refund.New(refund.Deps{Deps: rows, Gateways: s.gateways}, s.reader, s.cases, s.ledger, s.webhooks)
 	s.unapplied = unapplied.New(unapplied.Deps{
-		Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Operators: d.Operators,
-		Automatic: d.Automatic,
-		Accounts:  d.Accounts, Mail: d.Mail, Templates: d.Templates,
+		Deps: rows, Reads: d.Reads, Gateways: s.gateways, Operators: d.Operators, Automatic: d.Automatic, Mail: d.Mail,
+		Templates: d.Templates,
 	}, s.reader, s.cases, s.ledger, s.refunds)
-	s.reconciler = reconcile.New(
-		reconcile.Deps{
-			Pool: d.Pool, Clock: d.Clock, Log: d.Log, Gateways: s.gateways, Accounts: d.Accounts,
-			ReconcilePause: d.ReconcilePause,
-		}, s.reader, s.cases, s.webhooks,
-	)
+	s.reconciler = reconcile.New(reconcile.Deps{Deps: rows, Gateways: s.gateways, ReconcilePause: d.ReconcilePause},
+		s.reader, s.cases, s.webhooks)
 	s.intents.Connect(intent.Hooks{
 		Users: map[intent.Kind]intent.User{intent.Refund: s.refunds.Order().User()}, Unknown: s.cases.ListUnknownTx,
 		Known: s.cases.IntentEndedTx,

@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/riverqueue/river"
 
@@ -14,48 +15,42 @@ import (
 	"marquee/platform/jobs"
 )
 
+// logTime leaves room to read every log, or to delete what stands in no month of its own.
+const logTime = time.Hour
+
 // Workers adds the module's jobs.
 func (s *Service) Workers(w *river.Workers) {
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhook.RetryArgs]) error {
-		return s.webhooks.ApplyAgain(ctx, job.Args.Gateway, job.Args.EventID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ledger.ReplayArgs]) error {
-		return s.webhooks.ReplayWaiting(ctx, job.Args.Gateway, job.Args.Subjects)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[refund.TrackRefundArgs]) error {
-		return s.refunds.Recover(ctx, job.Args.RefundID)
-	}))
-	river.AddWorker(w,
-		river.WorkFunc(func(ctx context.Context, _ *river.Job[refund.AdoptArgs]) error { return s.refunds.Adopt(ctx) }))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhook.ConfirmEventArgs]) error {
-		return s.webhooks.ConfirmEvent(ctx, job.Args)
-	}))
+	jobs.Handle(w, func(ctx context.Context, a webhook.RetryArgs) error {
+		return s.webhooks.ApplyAgain(ctx, a.Gateway, a.EventID)
+	})
+	jobs.Handle(w, func(ctx context.Context, a ledger.ReplayArgs) error {
+		return s.webhooks.ReplayWaiting(ctx, a.Gateway, a.Subjects)
+	})
+	jobs.Handle(w, func(ctx context.Context, a refund.TrackRefundArgs) error {
+		return s.refunds.Recover(ctx, a.RefundID)
+	})
+	jobs.Handle(w, func(ctx context.Context, _ refund.AdoptArgs) error { return s.refunds.Adopt(ctx) })
+	jobs.Handle(w, s.webhooks.ConfirmEvent)
 	s.intents.Workers(w)
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ledger.CaseArgs]) error {
-		return s.unapplied.Handle(ctx, job.Args.ID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[unapplied.SweepArgs]) error {
+	jobs.Handle(w, func(ctx context.Context, a ledger.CaseArgs) error { return s.unapplied.Handle(ctx, a.ID) })
+	jobs.Handle(w, func(ctx context.Context, _ unapplied.SweepArgs) error {
 		return errors.Join(s.unapplied.RefundDueUnapplied(ctx), s.unapplied.TendUnknownMoney(ctx))
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[ledger.CaseMailArgs]) error {
-		return s.unapplied.Mail(ctx, job.Args.ID)
-	}))
-	river.AddWorker(w, s.log.ForgetWorker())
-	river.AddWorker(w, s.log.MonthsWorker())
+	})
+	jobs.Handle(w, func(ctx context.Context, a ledger.CaseMailArgs) error { return s.unapplied.Mail(ctx, a.ID) })
+	jobs.HandleWithin(w, logTime, s.log.ForgetPerson)
+	jobs.HandleWithin(w, logTime, func(ctx context.Context, _ webhook.LogMonthsArgs) error {
+		return s.log.TidyMonths(ctx, s.deps.KeepLogMonths)
+	})
 }
 
 // Periodic returns the module's scheduled jobs: all others follow from an event.
 func (s *Service) Periodic() []jobs.Periodic {
 	return append(s.intents.Periodic(gateway.GWA, gateway.GWB),
-		jobs.NewPeriodic(river.PeriodicInterval(unapplied.SweepEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return unapplied.SweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
-		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		jobs.NewPeriodic(webhook.Nightly{}, func() (river.JobArgs, *river.InsertOpts) {
-			return webhook.LogMonthsArgs{},
-				nil
-		}, &river.PeriodicJobOpts{ID: webhook.LogMonthsArgs{}.Kind()}),
-		jobs.NewPeriodic(river.PeriodicInterval(refund.AdoptEvery),
-			func() (river.JobArgs, *river.InsertOpts) { return refund.AdoptArgs{}, nil },
+		jobs.NewPeriodic(river.PeriodicInterval(unapplied.SweepEvery), unapplied.SweepArgs{},
+			&river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}, &river.PeriodicJobOpts{RunOnStart: true}),
+		jobs.NewPeriodic(webhook.Nightly{}, webhook.LogMonthsArgs{}, nil,
+			&river.PeriodicJobOpts{ID: webhook.LogMonthsArgs{}.Kind()}),
+		jobs.NewPeriodic(river.PeriodicInterval(refund.AdoptEvery), refund.AdoptArgs{}, nil,
 			&river.PeriodicJobOpts{ID: refund.AdoptArgs{}.Kind(), RunOnStart: true}),
 	)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/accounts"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
@@ -22,13 +21,7 @@ type trialUsesArgs struct{}
 // Kind names the job.
 func (trialUsesArgs) Kind() string { return "subscriptions_trial_uses" }
 
-type trialUsesWorker struct {
-	river.WorkerDefaults[trialUsesArgs]
-	s *Service
-}
-
-func (w *trialUsesWorker) Work(ctx context.Context, _ *river.Job[trialUsesArgs]) error {
-	s := w.s
+func (s *Service) noteTrials(ctx context.Context, _ trialUsesArgs) error {
 	before := lifecycle.Forgotten(s.deps.Clock.Now())
 	if _, err := s.db.TrialDeleteOld(ctx, s.deps.Pool, &before); err != nil {
 		return fmt.Errorf("delete old trials: %w", err)
@@ -39,7 +32,7 @@ func (w *trialUsesWorker) Work(ctx context.Context, _ *river.Job[trialUsesArgs])
 			return err
 		}
 		for _, t := range used {
-			if err := s.store.RecordTrial(ctx, s.deps.Pool, t.TaxIDMAC, t.BeganAt); err != nil {
+			if err := s.base.Store.RecordTrial(ctx, s.deps.Pool, t.TaxIDMAC, t.BeganAt); err != nil {
 				return err
 			}
 		}

@@ -15,9 +15,6 @@ import (
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/reconcile"
 	"marquee/modules/subscriptions/recovery"
-	"marquee/modules/subscriptions/settle"
-	"marquee/modules/subscriptions/strays"
-	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/jobs"
 )
 
@@ -26,40 +23,40 @@ const sweepEvery = time.Minute
 
 // Workers adds the module's jobs.
 func (s *Service) Workers(w *river.Workers) {
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[recovery.RecoverArgs]) error {
-		return s.recovery.Recover(ctx, job.Args.SubscriptionID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.ExpireArgs]) error {
-		return s.recovery.Expire(ctx, job.Args.SubscriptionID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.DropPixArgs]) error {
-		return s.recovery.DropPix(ctx, job.Args.SubscriptionID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.DebitArgs]) error {
-		return s.debits.Debit(ctx, job.Args.SubscriptionID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[debits.DebitRetryArgs]) error {
-		cycle, err := time.Parse(time.DateOnly, job.Args.Cycle)
+	jobs.Handle(w, func(ctx context.Context, a recovery.RecoverArgs) error {
+		return s.recovery.Recover(ctx, a.SubscriptionID)
+	})
+	jobs.Handle(w, func(ctx context.Context, a lifecycle.ExpireArgs) error {
+		return s.recovery.Expire(ctx, a.SubscriptionID)
+	})
+	jobs.Handle(w, func(ctx context.Context, a lifecycle.DropPixArgs) error {
+		return s.recovery.DropPix(ctx, a.SubscriptionID)
+	})
+	jobs.Handle(w, func(ctx context.Context, a lifecycle.DebitArgs) error {
+		return s.debits.Debit(ctx, a.SubscriptionID)
+	})
+	jobs.Handle(w, func(ctx context.Context, a debits.DebitRetryArgs) error {
+		cycle, err := time.Parse(time.DateOnly, a.Cycle)
 		if err != nil {
 			return river.JobCancel(err)
 		}
-		return s.retries.RetryDebit(ctx, job.Args.SubscriptionID, pgtype.Date{Time: cycle, Valid: true})
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.EndArgs]) error {
-		if job.Args.Told {
-			return s.calls.ConfirmEnd(ctx, job.Args.SubscriptionID)
+		return s.retries.RetryDebit(ctx, a.SubscriptionID, pgtype.Date{Time: cycle, Valid: true})
+	})
+	jobs.Handle(w, func(ctx context.Context, a lifecycle.EndArgs) error {
+		if a.Told {
+			return s.calls.ConfirmEnd(ctx, a.SubscriptionID)
 		}
-		return s.calls.EndAtGateway(ctx, job.Args.SubscriptionID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.RenewalChargeArgs]) error {
-		return s.charges.TendRenewalCharge(ctx, job.Args.ChargeID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.StopArgs]) error {
-		return s.calls.EndAtGateway(ctx, job.Args.SubscriptionID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.GiveBackArgs]) error {
-		return s.withdrawals.GiveBack(ctx, job.Args.SubscriptionID)
-	}))
+		return s.calls.EndAtGateway(ctx, a.SubscriptionID)
+	})
+	jobs.Handle(w, func(ctx context.Context, a lifecycle.RenewalChargeArgs) error {
+		return s.charges.TendRenewalCharge(ctx, a.ChargeID)
+	})
+	jobs.Handle(w, func(ctx context.Context, a lifecycle.StopArgs) error {
+		return s.calls.EndAtGateway(ctx, a.SubscriptionID)
+	})
+	jobs.Handle(w, func(ctx context.Context, a lifecycle.GiveBackArgs) error {
+		return s.withdrawals.GiveBack(ctx, a.SubscriptionID)
+	})
 	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[dunning.DunningArgs]) error {
 		claim := dunning.DunningClaim
 		if job.Attempt > 1 {
@@ -67,69 +64,45 @@ func (s *Service) Workers(w *river.Workers) {
 		}
 		return s.dunning.MailDunningAfter(ctx, job.Args.SubscriptionID, job.Args.PaymentID, int(job.Args.Day), claim)
 	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[plans.PlanMoveArgs]) error {
-		return s.plans.RecoverMove(ctx, job.Args.MoveID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.RefusedArgs]) error {
-		return s.reconciler.SyncAuthorization(ctx, job.Args)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.RecurrenceArgs]) error {
-		return s.reconciler.SyncRecurrence(ctx, job.Args)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[webhooks.EndStrayArgs]) error {
-		return s.strays.EndStray(ctx, job.Args)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[lifecycle.PauseArgs]) error {
-		return s.pauses.CarryOutPause(ctx, job.Args.PauseID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[extensions.ChargeMoveArgs]) error {
-		return s.extensions.MoveCharge(ctx, job.Args.MoveID)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[settle.LateMoneyArgs]) error {
-		return s.reconciler.ConfirmLateMoney(ctx, job.Args)
-	}))
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, job *river.Job[strays.StrayMoneyArgs]) error {
-		return s.strays.TakeStrayMoney(ctx, job.Args)
-	}))
-	river.AddWorker(w, &reconcileWorker{service: s})
-	river.AddWorker(w, &trialUsesWorker{s: s})
-	river.AddWorker(w, river.WorkFunc(func(ctx context.Context, _ *river.Job[sweepArgs]) error {
-		return s.Sweep(ctx)
-	}))
+	jobs.Handle(w, func(ctx context.Context, a plans.PlanMoveArgs) error { return s.plans.RecoverMove(ctx, a.MoveID) })
+	jobs.Handle(w, s.reconciler.SyncAuthorization)
+	jobs.Handle(w, s.reconciler.SyncRecurrence)
+	jobs.Handle(w, s.strays.EndStray)
+	jobs.Handle(w, func(ctx context.Context, a lifecycle.PauseArgs) error {
+		return s.pauses.CarryOutPause(ctx, a.PauseID)
+	})
+	jobs.Handle(w, func(ctx context.Context, a extensions.ChargeMoveArgs) error {
+		return s.extensions.MoveCharge(ctx, a.MoveID)
+	})
+	jobs.Handle(w, s.reconciler.ConfirmLateMoney)
+	jobs.Handle(w, s.strays.TakeStrayMoney)
+	jobs.HandleWithin(w, reconcileTime, s.reconcileNightly)
+	jobs.Handle(w, s.noteTrials)
+	jobs.Handle(w, func(ctx context.Context, _ sweepArgs) error { return s.Sweep(ctx) })
 }
 
-// reconcileWorker has more time than other jobs: it reads lists.
-type reconcileWorker struct {
-	river.WorkerDefaults[reconcile.ReconcileArgs]
-	service *Service
-}
+// reconcileTime is more than other jobs have: lists are read.
+const reconcileTime = 6 * time.Hour
 
-// Work looks two nights back, in the night to Sunday three months.
-func (w *reconcileWorker) Work(ctx context.Context, _ *river.Job[reconcile.ReconcileArgs]) error {
-	now, window := w.service.deps.Clock.Now(), reconcile.ReconcileWindow
-	if now.In(w.service.deps.Config.Zone).Weekday() == time.Sunday {
+// reconcileNightly looks two nights back, in the night to Sunday three months.
+func (s *Service) reconcileNightly(ctx context.Context, _ reconcile.ReconcileArgs) error {
+	now, window := s.deps.Clock.Now(), reconcile.ReconcileWindow
+	if now.In(s.deps.Config.Zone).Weekday() == time.Sunday {
 		window = reconcile.ReconcileDeep
 	}
-	_, err := w.service.Reconcile(ctx, payments.ReconcileOptions{Since: now.Add(-window)})
+	_, err := s.Reconcile(ctx, payments.ReconcileOptions{Since: now.Add(-window)})
 	return err
-}
-
-// Timeout bounds a run.
-func (*reconcileWorker) Timeout(*river.Job[reconcile.ReconcileArgs]) time.Duration {
-	return 6 * time.Hour
 }
 
 // Periodic returns the jobs that run by the clock.
 func (s *Service) Periodic() []jobs.Periodic {
+	nightly := reconcile.Nightly{Zone: s.deps.Config.Zone}
 	return []jobs.Periodic{
-		jobs.NewPeriodic(river.PeriodicInterval(sweepEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return sweepArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}
-		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		jobs.NewPeriodic(reconcile.Nightly{Zone: s.deps.Config.Zone}, func() (river.JobArgs, *river.InsertOpts) {
-			return reconcile.ReconcileArgs{}, &river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3}
-		}, nil),
-		jobs.NewPeriodic(reconcile.Nightly{Zone: s.deps.Config.Zone},
-			func() (river.JobArgs, *river.InsertOpts) { return trialUsesArgs{}, nil },
+		jobs.NewPeriodic(river.PeriodicInterval(sweepEvery), sweepArgs{},
+			&river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}, &river.PeriodicJobOpts{RunOnStart: true}),
+		jobs.NewPeriodic(nightly, reconcile.ReconcileArgs{},
+			&river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 3}, nil),
+		jobs.NewPeriodic(nightly, trialUsesArgs{}, nil,
 			&river.PeriodicJobOpts{ID: trialUsesArgs{}.Kind(), RunOnStart: true}),
 	}
 }

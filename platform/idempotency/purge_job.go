@@ -24,8 +24,6 @@ func (s *Store) Workers(w *river.Workers) {
 
 // Periodic returns it by the clock.
 func (*Store) Periodic() []jobs.Periodic {
-	return []jobs.Periodic{jobs.NewPeriodic(river.PeriodicInterval(purgeEvery),
-		func() (river.JobArgs, *river.InsertOpts) {
-			return PurgeArgs{}, &river.InsertOpts{MaxAttempts: 1}
-		}, &river.PeriodicJobOpts{ID: PurgeArgs{}.Kind(), RunOnStart: true})}
+	return []jobs.Periodic{jobs.NewPeriodic(river.PeriodicInterval(purgeEvery), PurgeArgs{},
+		&river.InsertOpts{MaxAttempts: 1}, &river.PeriodicJobOpts{ID: PurgeArgs{}.Kind(), RunOnStart: true})}
 }

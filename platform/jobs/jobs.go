@@ -123,6 +123,28 @@ func (h *errorHandler) HandlePanic(ctx context.Context, job *rivertype.JobRow, p
 	return nil
 }
 
+// Handle has a kind of job worked by a function of its arguments.
+func Handle[T river.JobArgs](w *river.Workers, work func(ctx context.Context, args T) error) {
+	HandleWithin(w, 0, work)
+}
+
+// HandleWithin is Handle for a job that may take longer than others; 0: as long as they.
+func HandleWithin[T river.JobArgs](w *river.Workers, limit time.Duration,
+	work func(ctx context.Context, args T) error,
+) {
+	river.AddWorker(w, &worker[T]{limit: limit, work: work})
+}
+
+type worker[T river.JobArgs] struct {
+	river.WorkerDefaults[T]
+	limit time.Duration
+	work  func(ctx context.Context, args T) error
+}
+
+func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error { return w.work(ctx, job.Args) }
+
+func (w *worker[T]) Timeout(*river.Job[T]) time.Duration { return w.limit }
+
 // Periodic is work that comes by the clock.
 type Periodic struct {
 	Schedule river.PeriodicSchedule
@@ -130,11 +152,11 @@ type Periodic struct {
 	Opts     *river.PeriodicJobOpts
 }
 
-// NewPeriodic makes it; opts may be nil.
-func NewPeriodic(s river.PeriodicSchedule, job func() (river.JobArgs, *river.InsertOpts),
+// NewPeriodic makes it; insert and opts may be nil.
+func NewPeriodic(s river.PeriodicSchedule, args river.JobArgs, insert *river.InsertOpts,
 	opts *river.PeriodicJobOpts,
 ) Periodic {
-	return Periodic{Schedule: s, New: job, Opts: opts}
+	return Periodic{Schedule: s, New: func() (river.JobArgs, *river.InsertOpts) { return args, insert }, Opts: opts}
 }
 
 // rivers are the same as River wants them.

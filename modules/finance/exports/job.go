@@ -23,8 +23,8 @@ import (
 const (
 	// MaxAttempts is how often an export is begun before it counts as failed.
 	MaxAttempts = 3
-	// timeLimit bounds one attempt.
-	timeLimit = 6 * time.Hour
+	// TimeLimit bounds one attempt.
+	TimeLimit = 6 * time.Hour
 	// cleanupTime is how long a worker that has to stop may take to remove what it wrote.
 	cleanupTime = 10 * time.Second
 )
@@ -42,23 +42,6 @@ func (WriteExportArgs) Kind() string { return "finance_write_export" }
 // answer is no attempt.
 func (WriteExportArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: jobs.QueueExport, MaxAttempts: 10}
-}
-
-type writeExportWorker struct {
-	river.WorkerDefaults[WriteExportArgs]
-	s *Exports
-}
-
-// NewWriteWorker makes the worker that writes exports.
-func NewWriteWorker(s *Exports) river.Worker[WriteExportArgs] { return &writeExportWorker{s: s} }
-
-// Timeout bounds an attempt.
-func (w *writeExportWorker) Timeout(*river.Job[WriteExportArgs]) time.Duration {
-	return timeLimit
-}
-
-func (w *writeExportWorker) Work(ctx context.Context, job *river.Job[WriteExportArgs]) error {
-	return w.s.Run(ctx, job.Args.ExportID)
 }
 
 // Run begins an export and writes it. One that is done or deleted is left

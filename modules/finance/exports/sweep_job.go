@@ -28,18 +28,6 @@ func (SweepExportsArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{UniqueOpts: river.UniqueOpts{ByPeriod: SweepEvery}}
 }
 
-type sweepExportsWorker struct {
-	river.WorkerDefaults[SweepExportsArgs]
-	s *Exports
-}
-
-// NewSweepWorker makes the worker that looks after exports.
-func NewSweepWorker(s *Exports) river.Worker[SweepExportsArgs] { return &sweepExportsWorker{s: s} }
-
-func (w *sweepExportsWorker) Work(ctx context.Context, _ *river.Job[SweepExportsArgs]) error {
-	return w.s.Sweep(ctx)
-}
-
 // errSilent is what became of an export whose worker was killed.
 var errSilent = errors.New("finance: the worker fell silent")
 

@@ -294,6 +294,18 @@ func (e *Rejected) Error() string {
 	return "gateway rejected the request: " + e.Code + ": " + e.Message
 }
 
+// IsDeclined reports whether err is *Declined, IsRejected whether it is *Rejected.
+func IsDeclined(err error) bool {
+	_, ok := errors.AsType[*Declined](err)
+	return ok
+}
+
+// IsRejected is as IsDeclined.
+func IsRejected(err error) bool {
+	_, ok := errors.AsType[*Rejected](err)
+	return ok
+}
+
 // Errors without details.
 var (
 	ErrUnavailable    = errors.New("payments: the gateway is not available")
@@ -313,9 +325,8 @@ var (
 // wrong, 503 when it cannot be reached or does not find what the call refers to.
 // Other errors pass unchanged.
 func FaultOf(err error) error {
-	var rejected *Rejected
 	switch {
-	case errors.As(err, &rejected):
+	case IsRejected(err):
 		return fault.BadRequest("The payment gateway did not accept these data. Check the card, name, tax id, phone and address.").WithCause(err)
 	case errors.Is(err, ErrUnavailable), errors.Is(err, ErrOutcomeUnknown):
 		return (&fault.Error{
@@ -338,7 +349,6 @@ func Certain(err error) bool { return IsError(err) && !errors.Is(err, ErrOutcome
 // IsError reports whether an error is a gateway's, but for a declined payer. Those of our
 // own, such as the database's, are left to the job.
 func IsError(err error) bool {
-	var rejected *Rejected
-	return errors.As(err, &rejected) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) ||
+	return IsRejected(err) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrOutcomeUnknown) ||
 		errors.Is(err, ErrMissing) || errors.Is(err, ErrUnsupported)
 }

@@ -144,13 +144,11 @@ func (g *authorizations) FindPixAuthorization(ctx context.Context,
 	found, err := find(ctx, g.client, authorizationsPath, ofCustomer(t.Payer.GatewayID), func(a *authorization) bool {
 		return reference(a.ContractID) == t.SubscriptionID
 	})
-	if err != nil || found == nil {
-		return gateway.PixAuthorization{}, false, err
-	}
-	a, err := g.ReadPixAuthorization(ctx, gateway.AuthorizationRef{
-		ID: found.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID,
+	return reply.Found(found, err, func(a *authorization) (gateway.PixAuthorization, error) {
+		return g.ReadPixAuthorization(ctx, gateway.AuthorizationRef{
+			ID: a.ID, SubscriptionID: t.SubscriptionID, CustomerGatewayID: t.Payer.GatewayID,
+		})
 	})
-	return a, err == nil, reply.Unproven(err)
 }
 
 func ofCustomer(id string) url.Values {
@@ -198,8 +196,7 @@ func (g *authorizations) CancelPixAuthorization(ctx context.Context, ref gateway
 			}
 			return a.check(ref.ID, ref.SubscriptionID)
 		})
-	var rejected *gateway.Rejected
-	if !errors.As(err, &rejected) {
+	if !gateway.IsRejected(err) {
 		return reply.Gone(g.missingAuthorization(ctx, err, ref))
 	}
 	now, readErr := g.ReadPixAuthorization(ctx, ref)
@@ -251,14 +248,13 @@ func (g *authorizations) FindPixDebit(ctx context.Context, t gateway.DebitTerms)
 		return !p.Deleted && strings.HasSuffix(p.Description, g.cycleMark(t)) &&
 			reference(p.ExternalReference) == t.SubscriptionID
 	})
-	if err != nil || found == nil {
-		return gateway.Payment{}, false, err
-	}
-	p, err := g.payment(ctx, found.ID, t.SubscriptionID)
-	if err != nil {
-		return gateway.Payment{}, false, reply.Unproven(err)
-	}
-	return p.neutral(g.cfg.Zone), true, nil
+	return reply.Found(found, err, func(listed *payment) (gateway.Payment, error) {
+		p, err := g.payment(ctx, listed.ID, t.SubscriptionID)
+		if err != nil {
+			return gateway.Payment{}, err
+		}
+		return p.neutral(g.cfg.Zone), nil
+	})
 }
 
 var authorizationEvents = meanings{

@@ -66,25 +66,18 @@ var _ gateway.Adapter = (*Gateway)(nil)
 
 // New makes the adapter. It makes no call.
 func New(cfg Config) *Gateway {
-	if cfg.URL == "" {
-		cfg.URL = "https://api.asaas.com/v3"
-	}
-	cfg.URL = strings.TrimSuffix(cfg.URL, "/")
+	cfg.URL = strings.TrimSuffix(cmp.Or(cfg.URL, "https://api.asaas.com/v3"), "/")
 	if cfg.Zone == nil {
 		cfg.Zone = saoPaulo()
 	}
-	if cfg.Days == nil {
-		cfg.Days = cfg.Zone
-	}
+	cfg.Days = cmp.Or(cfg.Days, cfg.Zone)
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}
 	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, 20*time.Second)
 	cfg.CardTimeout = cmp.Or(cfg.CardTimeout, 60*time.Second)
 	cfg.RetryWait = cmp.Or(cfg.RetryWait, 300*time.Millisecond)
-	if cfg.UserAgent == "" {
-		cfg.UserAgent = "Marquee"
-	}
+	cfg.UserAgent = cmp.Or(cfg.UserAgent, "Marquee")
 	c := &client{cfg: cfg, http: &http.Client{
 		Transport: cfg.Transport,
 		// A redirect would send the key, and perhaps a card, to another address.

@@ -204,8 +204,7 @@ func (g *payments) withCode(ctx context.Context, p *payment) (gateway.PixCharge,
 		return c, nil
 	}
 	code, err := get(ctx, g.client, "/payments/"+url.PathEscape(p.ID)+"/pixQrCode", nil, (*qrCode).check)
-	var rejected *gateway.Rejected
-	if p.Status == "OVERDUE" && (errors.As(err, &rejected) || errors.Is(err, errNotThere)) {
+	if p.Status == "OVERDUE" && (gateway.IsRejected(err) || errors.Is(err, errNotThere)) {
 		c.Expired = true // an overdue payment keeps its code until the code runs out
 		return c, nil
 	}
@@ -224,11 +223,9 @@ func (g *payments) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.Pix
 	found, err := find(ctx, g.client, "/payments", query, func(p *payment) bool {
 		return !p.Deleted && p.Subscription == "" && reference(p.ExternalReference) == t.Reference
 	})
-	if err != nil || found == nil {
-		return gateway.PixCharge{}, false, err
-	}
-	c, err := g.ReadPix(ctx, found.ID, t.Reference)
-	return c, err == nil, reply.Unproven(err)
+	return reply.Found(found, err, func(p *payment) (gateway.PixCharge, error) {
+		return g.ReadPix(ctx, p.ID, t.Reference)
+	})
 }
 
 // ReadPix reads the payment and, while it can be paid, its code.
@@ -243,8 +240,7 @@ func (g *payments) ReadPix(ctx context.Context, paymentID string, local objectid
 // CancelPix deletes an open payment. A paid one cannot be deleted.
 func (g *client) CancelPix(ctx context.Context, paymentID string, local objectid.ID) error {
 	err := g.remove(ctx, "/payments", paymentID)
-	var rejected *gateway.Rejected
-	if !errors.As(err, &rejected) {
+	if !gateway.IsRejected(err) {
 		return reply.Gone(missing[payment](ctx, g, err, "/payments", paymentID, local))
 	}
 	p, readErr := g.payment(ctx, paymentID, local)

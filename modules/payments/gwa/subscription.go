@@ -234,14 +234,9 @@ func (g *recurrences) FindSubscription(ctx context.Context,
 	found, err := find(ctx, g.client, "/subscriptions", named(t.SubscriptionID), func(s *subscription) bool {
 		return !s.Deleted && reference(s.ExternalReference) == t.SubscriptionID
 	})
-	if err != nil || found == nil {
-		return gateway.RemoteSubscription{}, false, err
-	}
-	s, err := g.subscription(ctx, found.ID, t.SubscriptionID)
-	if err != nil {
-		return gateway.RemoteSubscription{}, false, reply.Unproven(err)
-	}
-	return g.withPayment(ctx, s), true, nil
+	return reply.Found(found, err, func(s *subscription) (gateway.RemoteSubscription, error) {
+		return g.ReadSubscription(ctx, s.ID, t.SubscriptionID)
+	})
 }
 
 // ReadSubscription reads it and its newest charge.

@@ -155,46 +155,43 @@ func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) er
 	if item.Price.ID == c.PriceID {
 		return nil
 	}
-	_, err = write(ctx, g.client, func(ctx context.Context) (*stripe.Subscription, error) {
-		p := &stripe.SubscriptionUpdateParams{
-			Items: []*stripe.SubscriptionUpdateItemParams{
-				{ID: stripe.String(item.ID), Price: stripe.String(c.PriceID)},
-			},
-			ProrationBehavior: stripe.String("none"),
-		}
-		// Setting it twice is harmless, and a key of ours would repeat a stored 500.
-		sub, err := g.api.V1Subscriptions.Update(ctx, c.SubscriptionGatewayID, p)
+	_, err = g.update(ctx, c.SubscriptionGatewayID, c.SubscriptionID, &stripe.SubscriptionUpdateParams{
+		Items: []*stripe.SubscriptionUpdateItemParams{
+			{ID: stripe.String(item.ID), Price: stripe.String(c.PriceID)},
+		},
+		ProrationBehavior: stripe.String("none"),
+	}, func(now *subscriptionObject) bool { return now.neutral().PriceID == c.PriceID })
+	return err
+}
+
+// update changes a subscription, and wants the answer to tell what was set. Setting it twice is
+// harmless, and a key of ours would repeat a stored 500.
+func (g *recurrences) update(ctx context.Context, id string, local objectid.ID, p *stripe.SubscriptionUpdateParams,
+	tells func(*subscriptionObject) bool,
+) (*subscriptionObject, error) {
+	return write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
+		sub, err := g.api.V1Subscriptions.Update(ctx, id, p)
 		if err != nil {
 			return nil, err
 		}
-		now, err := decoded(sub.LastResponse.RawJSON, c.SubscriptionID)
-		if err == nil && now.neutral().PriceID != c.PriceID {
-			err = reply.Odd("it does not tell the new price")
+		now, err := decoded(sub.LastResponse.RawJSON, local)
+		if err == nil && !tells(now) {
+			err = reply.Odd("it does not tell what was set")
 		}
-		return sub, err
+		return now, err
 	})
-	return err
 }
 
 // SetCancelAtPeriodEnd has the subscription end with its period, or go on.
 func (g *recurrences) SetCancelAtPeriodEnd(ctx context.Context, gatewayID string, local objectid.ID,
 	cancel bool,
 ) (gateway.RemoteSubscription, error) {
-	o, err := write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
-		p := &stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(cancel)}
-		for _, e := range expansions {
-			p.AddExpand(e)
-		}
-		sub, err := g.api.V1Subscriptions.Update(ctx, gatewayID, p) // setting it twice is harmless: no key of ours
-		if err != nil {
-			return nil, err
-		}
-		o, err := decoded(sub.LastResponse.RawJSON, local)
-		if err == nil && o.CancelAtPeriodEnd != cancel {
-			err = reply.Odd("it does not tell what was set")
-		}
-		return o, err
-	})
+	p := &stripe.SubscriptionUpdateParams{CancelAtPeriodEnd: stripe.Bool(cancel)}
+	for _, e := range expansions {
+		p.AddExpand(e)
+	}
+	o, err := g.update(ctx, gatewayID, local, p,
+		func(now *subscriptionObject) bool { return now.CancelAtPeriodEnd == cancel })
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}

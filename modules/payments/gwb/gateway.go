@@ -1,6 +1,7 @@
 package gwb
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -63,12 +64,8 @@ var _ gateway.Adapter = (*Gateway)(nil)
 
 // New makes the adapter. It makes no call.
 func New(cfg Config) *Gateway {
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 20 * time.Second
-	}
-	if cfg.RetryWait == 0 {
-		cfg.RetryWait = 300 * time.Millisecond
-	}
+	cfg.Timeout = cmp.Or(cfg.Timeout, 20*time.Second)
+	cfg.RetryWait = cmp.Or(cfg.RetryWait, 300*time.Millisecond)
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}
 	}

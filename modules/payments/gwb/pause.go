@@ -9,7 +9,6 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/internal/reply"
 	"marquee/platform/objectid"
 )
 
@@ -52,8 +51,7 @@ func (g *recurrences) DropCharge(ctx context.Context, invoiceID string, local ob
 	_, err := write(ctx, g.client, func(ctx context.Context) (*stripe.Invoice, error) {
 		return g.api.V1Invoices.VoidInvoice(ctx, invoiceID, nil)
 	})
-	var rejected *gateway.Rejected
-	if !errors.As(err, &rejected) {
+	if !gateway.IsRejected(err) {
 		return err
 	}
 	now, readErr := g.ReadPayment(ctx, invoiceID, local) // paid or void by now
@@ -87,28 +85,15 @@ func (g *recurrences) MoveNextCharge(ctx context.Context, c gateway.Collection,
 	if err != nil || over || found.NextBilling != nil && found.NextBilling.Unix() == to.Unix() {
 		return found, err
 	}
-	o, err := write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
-		sub, err := g.api.V1Subscriptions.Update(ctx, c.GatewayID, &stripe.SubscriptionUpdateParams{
-			TrialEnd: stripe.Int64(to.Unix()), ProrationBehavior: stripe.String("none"),
-		})
-		if err != nil {
-			return nil, err
-		}
-		o, err := decoded(sub.LastResponse.RawJSON, c.SubscriptionID)
-		if err == nil {
-			if next := o.neutral().NextBilling; next == nil || next.Unix() != to.Unix() {
-				err = reply.Odd("it does not tell the end that was set")
-			}
-		}
-		return o, err
+	return g.set(ctx, c, &stripe.SubscriptionUpdateParams{
+		TrialEnd: stripe.Int64(to.Unix()), ProrationBehavior: stripe.String("none"),
+	}, func(now *subscriptionObject) bool {
+		next := now.neutral().NextBilling
+		return next != nil && next.Unix() == to.Unix()
 	})
-	if err != nil {
-		return gateway.RemoteSubscription{}, err
-	}
-	return settled(o).RemoteSubscription, nil
 }
 
-// setPause sets it; setting it twice is harmless, so that it takes no key of ours.
+// setPause sets it, or takes it away.
 func (g *recurrences) setPause(ctx context.Context, c gateway.Collection,
 	params *stripe.SubscriptionUpdateParams,
 ) (gateway.RemoteSubscription, error) {
@@ -116,17 +101,16 @@ func (g *recurrences) setPause(ctx context.Context, c gateway.Collection,
 	if err != nil || found.Status == gateway.RemoteCanceled || found.Status == gateway.RemoteIncompleteExpired {
 		return found, err
 	}
-	o, err := write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
-		sub, err := g.api.V1Subscriptions.Update(ctx, c.GatewayID, params)
-		if err != nil {
-			return nil, err
-		}
-		o, err := decoded(sub.LastResponse.RawJSON, c.SubscriptionID)
-		if err == nil && (o.PauseCollection != nil) != (params.PauseCollection != nil) {
-			err = reply.Odd("it does not tell what was set")
-		}
-		return o, err
+	return g.set(ctx, c, params, func(now *subscriptionObject) bool {
+		return (now.PauseCollection != nil) == (params.PauseCollection != nil)
 	})
+}
+
+// set is update for what a collection is to be, told as its status says.
+func (g *recurrences) set(ctx context.Context, c gateway.Collection, p *stripe.SubscriptionUpdateParams,
+	tells func(*subscriptionObject) bool,
+) (gateway.RemoteSubscription, error) {
+	o, err := g.update(ctx, c.GatewayID, c.SubscriptionID, p, tells)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}

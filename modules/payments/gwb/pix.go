@@ -68,11 +68,7 @@ func pixReference(kind string) string {
 // reference.
 func (g *payments) FindPix(ctx context.Context, t gateway.PixTerms) (gateway.PixCharge, bool, error) {
 	intent, err := g.findIntent(ctx, t.Payer.GatewayID, t.Kind, t.Reference)
-	if err != nil || intent == nil {
-		return gateway.PixCharge{}, false, err
-	}
-	c, err := g.pixCharge(intent)
-	return c, err == nil, err
+	return reply.Found(intent, err, g.pixCharge)
 }
 
 // ReadPix reads the intent; the code is there while it can be paid.

@@ -88,6 +88,12 @@ func (e *ErrOpen) Error() string {
 	return fmt.Sprintf("an intent %s of %s is open since %s", e.Intent.Kind, e.Intent.Subject, e.Intent.CreatedAt.Format(time.RFC3339))
 }
 
+// AlreadyOpen reports whether err is *ErrOpen.
+func AlreadyOpen(err error) bool {
+	_, open := errors.AsType[*ErrOpen](err)
+	return open
+}
+
 // Deps is what New needs.
 type Deps struct {
 	Pool      *pgxpool.Pool

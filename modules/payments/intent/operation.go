@@ -255,13 +255,11 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 // where it is of the only call that may have made something; that the gateway was not reached, or lacks what the call
 // stands on, where somebody waits for the answer: else the looks ask again.
 func outcomeOf[A any](err error, made A, counts, waited bool) Outcome[A] {
-	var declined *gateway.Declined
-	var rejected *gateway.Rejected
 	switch {
 	case errors.Is(err, gateway.ErrOutcomeUnknown):
-	case errors.As(err, &declined):
+	case gateway.IsDeclined(err):
 		return Declined[A]{Cause: err}
-	case counts && gateway.Certain(err) && (waited || errors.As(err, &rejected)):
+	case counts && gateway.Certain(err) && (waited || gateway.IsRejected(err)):
 		return Refused[A]{Cause: err}
 	}
 	return NotKnown[A]{Result: made, Cause: err}

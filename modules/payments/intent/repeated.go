@@ -57,9 +57,8 @@ func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
 		}
 		return s.waitTx(ctx, tx, o.Ref)
 	})
-	var open *ErrOpen
 	switch {
-	case errors.As(err, &open):
+	case AlreadyOpen(err):
 		return nil // another try has failed meanwhile
 	case err != nil || underWay:
 		return err

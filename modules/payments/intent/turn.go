@@ -178,23 +178,18 @@ func (checkArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates}}
 }
 
-type checkWorker struct {
-	river.WorkerDefaults[checkArgs]
-	s *Service
-}
-
-// Work makes a turn, and stays for what falls due before the next one, so that the pauses of seconds are what they are
+// turn stays for what falls due before the next one, so that the pauses of seconds are what they are
 // meant to be. What fails in it comes with the next, so that nobody has to look at a job that was given up.
-func (w *checkWorker) Work(ctx context.Context, job *river.Job[checkArgs]) error {
+func (s *Service) turn(ctx context.Context, a checkArgs) error {
 	ctx, cancel := context.WithTimeout(ctx, turnTime-time.Minute)
 	defer cancel()
 	for until := time.Now().Add(turnStays); ; {
-		if err := w.s.CheckDue(ctx, job.Args.Gateway); err != nil {
-			w.s.deps.Log.WarnContext(ctx, "a turn of looks failed", "gateway", job.Args.Gateway, "error", err)
+		if err := s.CheckDue(ctx, a.Gateway); err != nil {
+			s.deps.Log.WarnContext(ctx, "a turn of looks failed", "gateway", a.Gateway, "error", err)
 			return nil
 		}
-		now := w.s.deps.Clock.Now()
-		next, err := w.s.db.IntentNextCheck(ctx, w.s.deps.Pool, paymentsdb.IntentNextCheckParams{Gateway: job.Args.Gateway, Now: now})
+		now := s.deps.Clock.Now()
+		next, err := s.db.IntentNextCheck(ctx, s.deps.Pool, paymentsdb.IntentNextCheckParams{Gateway: a.Gateway, Now: now})
 		if err != nil || next.Sub(now) > time.Until(until) {
 			return nil
 		}
@@ -206,19 +201,15 @@ func (w *checkWorker) Work(ctx context.Context, job *river.Job[checkArgs]) error
 	}
 }
 
-// Timeout bounds a turn.
-func (*checkWorker) Timeout(*river.Job[checkArgs]) time.Duration { return turnTime }
-
 // Workers adds the job.
-func (s *Service) Workers(w *river.Workers) { river.AddWorker(w, &checkWorker{s: s}) }
+func (s *Service) Workers(w *river.Workers) { jobs.HandleWithin(w, turnTime, s.turn) }
 
 // Periodic returns a turn of looks every 5 s for each of the gateways.
 func (*Service) Periodic(gateways ...gateway.Name) []jobs.Periodic {
 	var periodic []jobs.Periodic
 	for _, g := range gateways {
-		periodic = append(periodic, jobs.NewPeriodic(river.PeriodicInterval(turnEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return checkArgs{Gateway: g}, nil
-		}, &river.PeriodicJobOpts{RunOnStart: true}))
+		periodic = append(periodic, jobs.NewPeriodic(river.PeriodicInterval(turnEvery), checkArgs{Gateway: g}, nil,
+			&river.PeriodicJobOpts{RunOnStart: true}))
 	}
 	return periodic
 }

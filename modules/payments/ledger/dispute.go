@@ -322,10 +322,8 @@ func (s *Reader) LostOf(ctx context.Context, db postgres.DB, gateway gateway.Nam
 // RefusedByGateway reports whether an error is a gateway's own well-formed refusal: it was
 // asked, has answered, and made nothing of this call.
 func RefusedByGateway(err error) bool {
-	var rejected *gateway.Rejected
-	var declined *gateway.Declined
 	var disputed *RefundDisputedError // nobody was asked
-	return (errors.As(err, &rejected) || errors.As(err, &declined)) &&
+	return (gateway.IsRejected(err) || gateway.IsDeclined(err)) &&
 		!errors.As(err, &disputed) && !errors.Is(err, gateway.ErrUnavailable) &&
 		!errors.Is(err, gateway.ErrOutcomeUnknown)
 }

@@ -18,12 +18,14 @@ import (
 
 // Deps is what the room needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Intents  *intent.Service
-	Accounts *accounts.Service // for the audit trail of what the platform decides; nil: none is written
+	Pool    *pgxpool.Pool
+	Jobs    *jobs.Client
+	Clock   clock.Clock
+	Log     *slog.Logger
+	Intents *intent.Service
+	// Accounts has the audit trail of what the platform decides, and whose money it is that
+	// nothing here knows. Nil: none is written, and it is nobody's.
+	Accounts *accounts.Service
 }
 
 // Reader reads the ledgers and the list, and changes neither.

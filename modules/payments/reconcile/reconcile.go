@@ -8,25 +8,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/accounts"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/webhook"
-	"marquee/platform/clock"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
 
 // Deps is what the room needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Log      *slog.Logger
+	ledger.Deps
 	Gateways gateway.Set
-	Accounts *accounts.Service // whose money it is that nothing here knows; nil: nobody's
 	// ReconcilePause lies between two calls of a reconciliation at gateway A.
 	ReconcilePause time.Duration
 }

@@ -56,7 +56,6 @@ func (s *Refunds) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refun
 // when nothing is left; 500 REFUND_FAILED when the gateway refuses; 503 while it does not answer.
 func (s *Refunds) RefundFault(ctx context.Context, err error) error {
 	var rejected *gateway.Rejected
-	var declined *gateway.Declined
 	var open *OpenError
 	var found *FoundError
 	var disputed *ledger.RefundDisputedError
@@ -77,7 +76,7 @@ func (s *Refunds) RefundFault(ctx context.Context, err error) error {
 			Kind: fault.KindUnavailable, RetryAfter: time.Minute,
 			Message: "It is not known yet whether the payment gateway made the refund. It is asked until that is known: see the list of refunds before you ask again.",
 		}).WithCause(err)
-	case errors.As(err, &rejected), errors.As(err, &declined):
+	case errors.As(err, &rejected), gateway.IsDeclined(err):
 		return (&fault.Error{
 			Kind: fault.KindInternal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund.",
 		}).WithCause(err)

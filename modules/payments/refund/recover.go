@@ -78,8 +78,7 @@ func (s *Refunds) Adopt(ctx context.Context) error {
 	for _, row := range found {
 		err := postgres.InTx(ctx, s.deps.Pool,
 			func(tx pgx.Tx) error { return s.deps.Intents.OpenTx(ctx, tx, opening(ledger.RefundOf(row), 0)) })
-		var open *intent.ErrOpen
-		if !errors.As(err, &open) {
+		if !intent.AlreadyOpen(err) {
 			failed = errors.Join(failed, err)
 		}
 	}

@@ -2,27 +2,17 @@ package refund
 
 import (
 	"context"
-	"log/slog"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/intent"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/webhook"
-	"marquee/platform/clock"
-	"marquee/platform/jobs"
 )
 
 // Deps is what the room needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
+	ledger.Deps
 	Gateways gateway.Set
-	Intents  *intent.Service
 }
 
 // Refunds asks the gateways to give money back.

@@ -78,11 +78,10 @@ func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error 
 	caller := httpapi.CallerOf(ctx)
 	err = s.refundClaimed(call, u, paid, refund.Request{Reason: reason, Admin: caller.Username, AdminID: &caller.ID})
 	var rejected *gateway.Rejected
-	var declined *gateway.Declined
 	switch {
 	case errors.As(err, &disputed):
 		return disputed.Fault()
-	case errors.As(err, &rejected), errors.As(err, &declined), errors.Is(err, refund.ErrTooMuch):
+	case errors.As(err, &rejected), gateway.IsDeclined(err), errors.Is(err, refund.ErrTooMuch):
 		return (&fault.Error{
 			Kind: fault.KindInternal, Code: fault.CodeRefundFailed, Message: "The payment gateway rejected the refund.",
 		}).WithCause(err)
@@ -302,11 +301,10 @@ func (s *List) afterRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, ref
 		return err
 	}
 	c := ledger.Move{To: state.UnappliedOpen, Source: state.ByGateway, Reason: "The refund was not asked for."}
-	var rejected *gateway.Rejected
 	var disputed *ledger.RefundDisputedError
 	if errors.As(refused, &disputed) { // nobody was asked: when the dispute is over it is as before
 		c.Reason = "The payment is disputed."
-	} else if errors.As(refused, &rejected) || errors.Is(refused, refund.ErrTooMuch) {
+	} else if gateway.IsRejected(refused) || errors.Is(refused, refund.ErrTooMuch) {
 		c.Kind, c.ForPeople, c.Note = state.UnappliedUnrefundable, true, "The gateway has nothing to refund of it."
 	}
 	_, err = s.cases.MoveTx(ctx, tx, u, c)

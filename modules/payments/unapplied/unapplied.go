@@ -1,33 +1,26 @@
 package unapplied
 
 import (
-	"log/slog"
-
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"marquee/modules/accounts"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/refund"
-	"marquee/platform/clock"
 	"marquee/platform/mail"
 	"marquee/platform/operators"
 )
 
 // Deps is what the room needs.
 type Deps struct {
-	Pool      *pgxpool.Pool
+	ledger.Deps
 	Reads     *pgxpool.Pool // counts for the metric
-	Clock     clock.Clock
-	Log       *slog.Logger
 	Gateways  gateway.Set
 	Operators *operators.Mailer // nil: nobody is told
 	// Automatic bounds what is refunded without a person's decision.
 	Automatic AutomaticRefunds
-	// Accounts, Mail and Templates tell payers whose money was given back; without
-	// them nobody is written to.
-	Accounts  *accounts.Service
+	// Mail and Templates tell payers whose money was given back; without them, or without
+	// Accounts, nobody is written to.
 	Mail      mail.Sender
 	Templates *mail.Templates
 }

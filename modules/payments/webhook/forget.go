@@ -57,27 +57,10 @@ type ForgetPersonArgs struct {
 // Kind names the job.
 func (ForgetPersonArgs) Kind() string { return "payments_forget_person" }
 
-type forgetWorker struct {
-	river.WorkerDefaults[ForgetPersonArgs]
-	forget func(ctx context.Context, subjects []string) error
-}
-
-// ForgetWorker works ForgetPersonArgs.
-func (s *Log) ForgetWorker() river.Worker[ForgetPersonArgs] {
-	return &forgetWorker{forget: s.forgetPerson}
-}
-
-// Timeout leaves room to read every log.
-func (*forgetWorker) Timeout(*river.Job[ForgetPersonArgs]) time.Duration { return time.Hour }
-
-// Work may run again at any point.
-func (w *forgetWorker) Work(ctx context.Context, job *river.Job[ForgetPersonArgs]) error {
-	return w.forget(ctx, job.Args.Subjects)
-}
-
-func (s *Log) forgetPerson(ctx context.Context, subjects []string) error {
-	quoted := make([]string, len(subjects))
-	for i, subject := range subjects {
+// ForgetPerson rewrites them. It may run again at any point.
+func (s *Log) ForgetPerson(ctx context.Context, a ForgetPersonArgs) error {
+	quoted := make([]string, len(a.Subjects))
+	for i, subject := range a.Subjects {
 		quoted[i] = regexp.QuoteMeta(subject)
 	}
 	params := paymentsdb.WebhookLogListMatchingParams{

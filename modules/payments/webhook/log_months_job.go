@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"marquee/modules/payments/internal/paymentsdb"
 )
 
@@ -26,27 +24,9 @@ type LogMonthsArgs struct{}
 // Kind names the job.
 func (LogMonthsArgs) Kind() string { return "payments_webhook_log_months" }
 
-type logMonthsWorker struct {
-	river.WorkerDefaults[LogMonthsArgs]
-	tidy func(ctx context.Context, keepMonths int) error
-	keep int
-}
-
-// MonthsWorker works LogMonthsArgs.
-func (s *Log) MonthsWorker() river.Worker[LogMonthsArgs] {
-	return &logMonthsWorker{tidy: s.TidyMonths, keep: s.deps.KeepLogMonths}
-}
-
-// Timeout leaves room to delete what stands in no month of its own.
-func (*logMonthsWorker) Timeout(*river.Job[LogMonthsArgs]) time.Duration { return time.Hour }
-
-// Work may run again at any point. Where a lock is not to be had within 2 s it
-// fails, so that no webhook waits longer, and is tried again.
-func (w *logMonthsWorker) Work(ctx context.Context, _ *river.Job[LogMonthsArgs]) error {
-	return w.tidy(ctx, w.keep)
-}
-
-// TidyMonths makes the months to come and drops those before the last few; 0 keeps all.
+// TidyMonths makes the months to come and drops those before the last few; 0 keeps all. It may run
+// again at any point. Where a lock is not to be had within 2 s it fails, so that no webhook waits
+// longer, and is tried again.
 func (s *Log) TidyMonths(ctx context.Context, keepMonths int) error {
 	now := s.deps.Clock.Now().UTC()
 	added, err := s.db.WebhookLogAddMonths(ctx, s.deps.Pool,

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -10,21 +9,13 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
-	"marquee/platform/clock"
-	"marquee/platform/jobs"
 )
 
 // Deps is what the room needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
+	ledger.Deps
 	Reads    *pgxpool.Pool // counts of the log
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
 	Gateways gateway.Set
-	// KeepLogMonths is for how many months (UTC), before the present one, webhook
-	// logs are kept. 0: for good.
-	KeepLogMonths int
 }
 
 // Refusals are the calls that no gateway made, stored or counted.

@@ -292,10 +292,8 @@ func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase, c acco
 
 // countDecline counts a card that was declined, or not accepted, against who tried it.
 func (s *Checkout) countDecline(ctx context.Context, p orders.Purchase, c accounts.Customer, cause error) error {
-	var declined *gateway.Declined
-	var rejected *gateway.Rejected
 	if nullable.Value(p.Order.PaymentMethod) != gateway.MethodCard ||
-		!errors.As(cause, &declined) && !errors.As(cause, &rejected) {
+		!gateway.IsDeclined(cause) && !gateway.IsRejected(cause) {
 		return nil
 	}
 	return s.recordDecline(ctx, s.subjects(ctx, p.Instrument, c.Email))

@@ -68,6 +68,16 @@ func Unproven(err error) error {
 	return err
 }
 
+// Found reads what a list has shown as row, as it stands under its id; a list that shows nothing
+// finds nothing.
+func Found[T, N any](row *T, err error, read func(*T) (N, error)) (n N, found bool, _ error) {
+	if err != nil || row == nil {
+		return n, false, err
+	}
+	n, err = read(row)
+	return n, err == nil, Unproven(err)
+}
+
 // Gone is the outcome of ending something: what is proved to be missing is ended.
 func Gone(err error) error {
 	if errors.Is(err, gateway.ErrMissing) {
