@@ -52,7 +52,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if sub.IntentOpen {
 		return calls.ErrStillOpen
 	}
-	if err := s.intents.CheckOne(ctx, intent.End, id); err != nil {
+	if err := s.base.Intents.CheckOne(ctx, intent.End, id); err != nil {
 		return err
 	}
 	if err := s.calls.EndAtGateway(ctx, id); err != nil {
@@ -71,7 +71,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 // after it. A call whose outcome is not known is asked about first.
 func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 	for range 3 { // a PIX that is paid while it is dropped comes back as an active one
-		sub, err := s.reads.Current(ctx, customerID)
+		sub, err := s.base.Reads.Current(ctx, customerID)
 		if lifecycle.IsMissing(err) {
 			return nil
 		}
@@ -90,7 +90,7 @@ func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 			return err
 		}
 	}
-	if _, err := s.reads.Current(ctx, customerID); !lifecycle.IsMissing(err) {
+	if _, err := s.base.Reads.Current(ctx, customerID); !lifecycle.IsMissing(err) {
 		return errors.Join(calls.ErrStillOpen, err)
 	}
 	return nil

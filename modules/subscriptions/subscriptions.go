@@ -66,13 +66,10 @@ type Deps struct {
 
 // Service is the module: its door. Each field is one of the rooms behind it.
 type Service struct {
-	deps    Deps
-	db      *subscriptionsdb.Queries
-	intents *intent.Service
+	deps Deps
+	db   *subscriptionsdb.Queries
+	base lifecycle.Base
 
-	calendar    *lifecycle.Calendar
-	reads       *lifecycle.Reads
-	store       *lifecycle.Store
 	calls       *calls.Calls
 	plans       *plans.Plans
 	debits      *debits.Debits
@@ -101,8 +98,11 @@ func New(d Deps) *Service {
 	if d.Promos == nil {
 		d.Promos = lifecycle.NoPromoCodes{}
 	}
-	s := &Service{deps: d, db: subscriptionsdb.New(), intents: d.Payments.Intents()}
-	s.furnish(d)
+	s := &Service{deps: d, db: subscriptionsdb.New(), base: lifecycle.New(lifecycle.Deps{
+		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
+		Intents: d.Payments.Intents(), Promos: d.Promos, Config: d.Config,
+	})}
+	s.furnish(d, s.base)
 	d.Payments.Connect(payments.Hooks{
 		Appliers: []payments.Applier{s.applier}, Takers: []payments.StrayMoneyTaker{s.strays},
 		Followers: []payments.RefundFollower{s.applier},
@@ -125,88 +125,38 @@ func New(d Deps) *Service {
 }
 
 // furnish makes the rooms, lower ones first.
-func (s *Service) furnish(d Deps) {
-	s.calendar, s.reads, s.store = lifecycle.New(lifecycle.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
-		Intents: s.intents, Promos: d.Promos, Config: d.Config,
-	})
-	s.calls = calls.New(calls.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
-		Calendar: s.calendar, Store: s.store,
-	})
-	s.plans = plans.New(plans.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
-		Config: d.Config, Calendar: s.calendar, Store: s.store,
-	})
-	s.debits, s.pauses = debits.New(debits.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Payments: d.Payments, Intents: s.intents,
-		Config: d.Config, Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls,
-	})
-	s.extensions = extensions.New(extensions.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
-		Config: d.Config, Calendar: s.calendar, Reads: s.reads, Store: s.store,
-	})
-	s.dunning = dunning.New(dunning.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Accounts: d.Accounts, Payments: d.Payments, Mail: d.Mail,
-		Templates: d.Templates, Config: d.Config, Debits: s.debits,
-	})
-	s.disputes = disputes.New(disputes.Deps{
-		Pool: d.Pool, Clock: d.Clock, Payments: d.Payments, Calendar: s.calendar, Reads: s.reads,
-		Store: s.store,
-	})
-	s.settler = settle.New(settle.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
-		Config: d.Config, Calendar: s.calendar, Reads: s.reads, Store: s.store, Debits: s.debits,
-		Disputes: s.disputes,
-	})
-	s.charges = charges.New(charges.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: d.Config,
-		Calendar: s.calendar, Reads: s.reads, Store: s.store, Plans: s.plans, Settler: s.settler,
-	})
+func (s *Service) furnish(d Deps, b lifecycle.Base) {
+	s.calls = calls.New(b)
+	s.plans = plans.New(b)
+	s.debits, s.pauses = debits.New(debits.Deps{Base: b, Calls: s.calls})
+	s.extensions = extensions.New(b)
+	s.dunning = dunning.New(dunning.Deps{Base: b, Mail: d.Mail, Templates: d.Templates, Debits: s.debits})
+	s.disputes = disputes.New(b)
+	s.settler = settle.New(settle.Deps{Base: b, Debits: s.debits, Disputes: s.disputes})
+	s.charges = charges.New(charges.Deps{Base: b, Plans: s.plans, Settler: s.settler})
 	s.locator, s.applier = webhooks.New(webhooks.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Config: d.Config,
-		Calendar: s.calendar, Reads: s.reads, Store: s.store, Debits: s.debits, Dunning: s.dunning,
-		Disputes: s.disputes, Settler: s.settler, Charges: s.charges,
+		Base: b, Debits: s.debits, Dunning: s.dunning, Disputes: s.disputes, Settler: s.settler, Charges: s.charges,
 	})
 	s.retries = retries.New(retries.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: d.Config,
-		Calendar: s.calendar,
-		Reads:    s.reads, Store: s.store, Calls: s.calls, Debits: s.debits, Settler: s.settler,
-		Applier: s.applier,
+		Base: b, Calls: s.calls, Debits: s.debits, Settler: s.settler, Applier: s.applier,
 	})
-	s.recovery = recovery.New(recovery.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
-		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Settler: s.settler,
-	})
+	s.recovery = recovery.New(recovery.Deps{Base: b, Calls: s.calls, Settler: s.settler})
 	s.reconciler = reconcile.New(reconcile.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: d.Config,
-		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Settler: s.settler,
-		Locator: s.locator, Applier: s.applier, Retries: s.retries, Recovery: s.recovery,
-	})
-	s.strays = strays.New(strays.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
-		Intents: s.intents, Operators: d.Operators, Store: s.store, Locator: s.locator,
-	})
-	s.checkout = checkout.New(checkout.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
-		Intents: s.intents, Settings: d.Settings, Promos: d.Promos, Config: d.Config, Calendar: s.calendar,
-		Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans, Settler: s.settler,
+		Base: b, Calls: s.calls, Settler: s.settler, Locator: s.locator, Applier: s.applier, Retries: s.retries,
 		Recovery: s.recovery,
 	})
-	s.withdrawals = withdrawal.New(withdrawal.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
-		Config: d.Config, Reads: s.reads, Store: s.store, Calls: s.calls, Applier: s.applier,
+	s.strays = strays.New(strays.Deps{Base: b, Operators: d.Operators, Locator: s.locator})
+	s.checkout = checkout.New(checkout.Deps{
+		Base: b, Settings: d.Settings, Calls: s.calls, Plans: s.plans, Settler: s.settler, Recovery: s.recovery,
 	})
+	s.withdrawals = withdrawal.New(withdrawal.Deps{Base: b, Calls: s.calls, Applier: s.applier})
 	s.selfService = selfservice.New(selfservice.Deps{
-		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents,
-		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans,
-		Debits: s.debits, Disputes: s.disputes, Settler: s.settler, Charges: s.charges, Recovery: s.recovery,
-		Reconciler: s.reconciler, Checkout: s.checkout, Withdrawals: s.withdrawals,
+		Base: b, Calls: s.calls, Plans: s.plans, Debits: s.debits, Disputes: s.disputes, Settler: s.settler,
+		Charges: s.charges, Recovery: s.recovery, Reconciler: s.reconciler, Checkout: s.checkout,
+		Withdrawals: s.withdrawals,
 	})
 	s.admin = admin.New(admin.Deps{
-		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Payments: d.Payments, Intents: s.intents, Config: d.Config,
-		Calendar: s.calendar, Reads: s.reads, Store: s.store, Calls: s.calls, Plans: s.plans,
-		Extensions: s.extensions, Disputes: s.disputes, Applier: s.applier, Reconciler: s.reconciler,
-		SelfService: s.selfService,
+		Base: b, Calls: s.calls, Plans: s.plans, Extensions: s.extensions, Disputes: s.disputes, Applier: s.applier,
+		Reconciler: s.reconciler, SelfService: s.selfService,
 	})
 }

@@ -110,15 +110,13 @@ func (s *Admin) administer(ctx context.Context, found lifecycle.Row, reason stri
 	act func(tx pgx.Tx, sub *lifecycle.Row) error,
 ) (lifecycle.Row, error) {
 	var sub lifecycle.Row
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
-		if sub, err = s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID); err != nil {
+	err := s.deps.Store.Locked(ctx, found, func(tx pgx.Tx, locked lifecycle.Row) error {
+		defer func() { sub = locked }()
+		before := lifecycle.NewDoc(locked)
+		if err := act(tx, &locked); err != nil {
 			return err
 		}
-		before := lifecycle.NewDoc(sub)
-		if err := act(tx, &sub); err != nil {
-			return err
-		}
-		return s.auditTx(ctx, tx, before, sub, reason)
+		return s.auditTx(ctx, tx, before, locked, reason)
 	})
 	if postgres.Constraint(err) == checkout.ConstraintOneLive {
 		return lifecycle.Row{}, errOtherLive()

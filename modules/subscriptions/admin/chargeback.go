@@ -74,11 +74,7 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row,
 	disputeID, reason string,
 ) (lifecycle.Row, error) {
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
+	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
 		defer func() { sub = locked }()
 		disputed, withdrawn, err := s.deps.Disputes.WithdrawDisputeTx(ctx, tx, locked, disputeID)
 		switch {

@@ -124,11 +124,7 @@ func (h handlers) activate(ctx context.Context, in *reasonInput) (*lifecycle.Env
 	if err == nil {
 		sub, err = h.service.activate(ctx, sub, in.reason())
 	}
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.One(ctx, lifecycle.NewDoc(sub),
-		lifecycle.MessageInfo{Message: lifecycle.StatusMessages[sub.Status]}), nil
+	return lifecycle.Shown(ctx, sub, lifecycle.MessageInfo{Message: lifecycle.StatusMessages[sub.Status]}, err)
 }
 
 type extendInput struct {
@@ -152,10 +148,7 @@ func (h handlers) extend(ctx context.Context, in *extendInput) (*lifecycle.Envel
 	} else {
 		sub, err = h.service.extend(ctx, sub, 0, (*time.Time)(&in.Body.ExpiresAt.Time))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.One(ctx, lifecycle.NewDoc(sub), nil), nil
+	return lifecycle.Shown(ctx, sub, nil, err)
 }
 
 type chargebackInput struct {
@@ -175,10 +168,7 @@ func (h handlers) chargeback(ctx context.Context, in *chargebackInput) (*lifecyc
 	if err == nil {
 		sub, err = h.service.chargeback(ctx, sub, reason, in.Body.Amount)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.One(ctx, lifecycle.NewDoc(sub), nil), nil
+	return lifecycle.Shown(ctx, sub, nil, err)
 }
 
 type withdrawChargebackInput struct {
@@ -198,10 +188,7 @@ func (h handlers) withdrawChargeback(ctx context.Context, in *withdrawChargeback
 	if err == nil {
 		sub, err = h.service.withdrawChargeback(ctx, sub, in.ChargebackID, reason)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.One(ctx, lifecycle.NewDoc(sub), nil), nil
+	return lifecycle.Shown(ctx, sub, nil, err)
 }
 
 type subscriptionPaymentsBody struct {

@@ -2,38 +2,22 @@ package calls
 
 import (
 	"errors"
-	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/clock"
 )
-
-// Deps is what New needs.
-type Deps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Intents  *intent.Service
-	Calendar *lifecycle.Calendar
-	Store    *lifecycle.Store
-}
 
 // Calls ends and repeats what is asked of the gateways.
 type Calls struct {
-	deps Deps
+	deps lifecycle.Base
 	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
-func New(d Deps) *Calls {
-	return &Calls{deps: d, db: subscriptionsdb.New()}
+func New(b lifecycle.Base) *Calls {
+	return &Calls{deps: b, db: subscriptionsdb.New()}
 }
 
 // ErrStillOpen says that a gateway has not told yet what became of a call.

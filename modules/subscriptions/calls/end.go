@@ -13,7 +13,6 @@ import (
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // EndNow tries what the job would do, and answers the row as it is after.
@@ -100,10 +99,9 @@ func (s *Calls) endThere(ctx context.Context, sub lifecycle.Row) error {
 
 // recordEnded notes that the gateway has confirmed the end of what has ended here.
 func (s *Calls) recordEnded(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !locked.Status.Ended() {
-			return err
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+		if !locked.Status.Ended() {
+			return nil
 		}
 		now := s.deps.Clock.Now()
 		return s.deps.Store.EditTx(ctx, tx, &locked, state.EndConfirmed,

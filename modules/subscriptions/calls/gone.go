@@ -10,7 +10,6 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
-	"marquee/platform/postgres"
 )
 
 // ErrMissingOnce says that the gateway did not find a subscription that it had once.
@@ -67,18 +66,16 @@ func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Row, read error) er
 // missedOnce opens the intent of a live subscription that is missing; first is false
 // when it is open already.
 func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Row) (first bool, err error) {
-	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || locked.Status.Ended() {
-			return err
+	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+		if locked.Status.Ended() {
+			return nil
 		}
 		first = true
 		return s.deps.Intents.OpenTx(ctx, tx, intent.Opening{
 			Ref: goneRef(sub), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String(),
 		})
 	})
-	var open *intent.ErrOpen
-	if errors.As(err, &open) {
+	if intent.AlreadyOpen(err) {
 		return false, nil
 	}
 	return first, err

@@ -11,7 +11,6 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
-	"marquee/platform/postgres"
 )
 
 // stopThere stops at the gateway what would charge beyond the paid time, and notes that it has.
@@ -19,10 +18,9 @@ func (s *Calls) stopThere(ctx context.Context, sub lifecycle.Row) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !lifecycle.Stops(locked) {
-			return err
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+		if !lifecycle.Stops(locked) {
+			return nil
 		}
 		return s.deps.Store.EditTx(ctx, tx, &locked, state.EndedThere, s.deps.Calendar.EndedThere)
 	})

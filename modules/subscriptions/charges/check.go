@@ -2,7 +2,6 @@ package charges
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -141,7 +140,7 @@ func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
 		}
 		return s.deps.Intents.OpenTx(ctx, tx, openingOf(c, 0))
 	})
-	if open := (*intent.ErrOpen)(nil); errors.As(err, &open) {
+	if intent.AlreadyOpen(err) {
 		return nil
 	}
 	return err

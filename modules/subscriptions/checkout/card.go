@@ -57,9 +57,8 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 	c, outcome, err := s.start(ctx, w, o.Instrument)
 	switch outcome := outcome.(type) {
 	case intent.Refused[settle.Made]:
-		var rejected *gateway.Rejected
 		err = s.refused(ctx, c.Sub, outcome.Cause, err)
-		if errors.As(outcome.Cause, &rejected) && fault.Is(err, fault.KindBadRequest) {
+		if gateway.IsRejected(outcome.Cause) && fault.Is(err, fault.KindBadRequest) {
 			err = fault.BadRequest("The payment gateway did not accept this payment method.").
 				WithField("payment_method_id").WithCause(outcome.Cause)
 		}

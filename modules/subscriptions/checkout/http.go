@@ -42,21 +42,18 @@ func (h Handlers) SubscribeGWB(ctx context.Context, in *subscribeGWBInput) (*lif
 		CustomerID: httpapi.CallerOf(ctx).ID, PlanID: in.Body.PlanID,
 		Instrument: gateway.Instrument{PaymentMethodID: token, RemoteIP: httpapi.ClientIP(ctx)},
 	})
-	if err != nil {
-		return nil, err
-	}
-	return cardGWBEnvelope(ctx, out), nil
+	return cardGWBEnvelope(ctx, out, err)
 }
 
-func cardGWBEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
+func cardGWBEnvelope(ctx context.Context, out CardOutcome, err error) (*lifecycle.Envelope, error) {
 	message := out.Message
 	if message == "" {
 		message = outcomeMessages[out.PaymentStatus]
 	}
-	return httpapi.One(ctx, lifecycle.NewDoc(out.Sub), GwbInfo{
+	return lifecycle.Shown(ctx, out.Sub, GwbInfo{
 		Message: message, ClientSecret: nullable.Ptr(out.clientSecret),
 		PaymentStatus: out.PaymentStatus, PaymentFailed: out.declined,
-	})
+	}, err)
 }
 
 var outcomeMessages = map[string]string{
@@ -95,17 +92,14 @@ func (h Handlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*lif
 		CustomerID: httpapi.CallerOf(ctx).ID, PlanID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode),
 		Instrument: gateway.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)},
 	})
-	if err != nil {
-		return nil, err
-	}
-	return cardGWAEnvelope(ctx, out), nil
+	return cardGWAEnvelope(ctx, out, err)
 }
 
-func cardGWAEnvelope(ctx context.Context, out CardOutcome) *lifecycle.Envelope {
-	return httpapi.One(ctx, lifecycle.NewDoc(out.Sub), gwaInfo{
+func cardGWAEnvelope(ctx context.Context, out CardOutcome, err error) (*lifecycle.Envelope, error) {
+	return lifecycle.Shown(ctx, out.Sub, gwaInfo{
 		Message: lifecycle.StatusMessages[out.Sub.Status], SubscriptionID: out.Sub.GwaSubscriptionID,
 		PaymentStatus: out.PaymentStatus,
-	})
+	}, err)
 }
 
 // Subscribe always refuses: the gateways have routes of their own

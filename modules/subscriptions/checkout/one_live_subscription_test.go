@@ -27,22 +27,14 @@ func newCheckout(t *testing.T, db *pgxpool.Pool) *Checkout {
 	log, now := secrettest.Logger(t), clock.System{}
 	client, err := jobs.New(db, jobs.Options{Log: log})
 	require.NoError(t, err)
-	customers, cfg, promos := accountstest.Service(t, db), lifecycle.Config{}.WithDefaults(), lifecycle.NoPromoCodes{}
 	p := payments.New(payments.Deps{
 		Pool: db, Jobs: client, Clock: now, Log: log, Adapters: paymentstest.NewGateways(t).Adapters(),
 	})
-	calendar, reads, store := lifecycle.New(lifecycle.Deps{
-		Pool: db, Jobs: client, Clock: now, Log: log, Accounts: customers, Payments: p, Intents: p.Intents(),
-		Promos: promos, Config: cfg,
+	base := lifecycle.New(lifecycle.Deps{
+		Pool: db, Jobs: client, Clock: now, Log: log, Accounts: accountstest.Service(t, db), Payments: p,
+		Intents: p.Intents(), Promos: lifecycle.NoPromoCodes{}, Config: lifecycle.Config{}.WithDefaults(),
 	})
-	return New(Deps{
-		Pool: db, Clock: now, Log: log, Accounts: customers, Payments: p, Intents: p.Intents(), Promos: promos,
-		Config:   cfg,
-		Calendar: calendar, Reads: reads, Store: store,
-		Plans: plans.New(plans.Deps{
-			Pool: db, Clock: now, Log: log, Payments: p, Config: cfg, Calendar: calendar, Store: store,
-		}),
-	})
+	return New(Deps{Base: base, Plans: plans.New(base)})
 }
 
 func (s *Checkout) requestOf(t *testing.T, db *pgxpool.Pool) request {

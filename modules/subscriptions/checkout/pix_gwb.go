@@ -30,18 +30,15 @@ type pixGWBInfo struct {
 func (h Handlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*lifecycle.Envelope, error) {
 	out, err := h.service.subscribePix(ctx, gateway.GWB,
 		pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
-	if err != nil {
-		return nil, err
-	}
-	return pixGWBEnvelope(ctx, out), nil
+	return pixGWBEnvelope(ctx, out, err)
 }
 
-func pixGWBEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
+func pixGWBEnvelope(ctx context.Context, out pixOutcome, err error) (*lifecycle.Envelope, error) {
 	sub := out.sub
-	return httpapi.One(ctx, lifecycle.NewDoc(sub), pixGWBInfo{
+	return lifecycle.Shown(ctx, sub, pixGWBInfo{
 		Message: out.message(), Amount: int64(lifecycle.PixAmount(sub)), Months: sub.PeriodMonths,
 		PaymentIntentID: sub.PixPaymentID,
 		ClientSecret:    nullable.Ptr(out.clientSecret.Reveal()), Pix: codeOf(sub),
 		PixNotKnown: calls.NotKnownOf(out.clarifying),
-	})
+	}, err)
 }

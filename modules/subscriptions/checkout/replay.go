@@ -50,7 +50,7 @@ func (h Handlers) ReplayCardGWB(ctx context.Context, id objectid.ID) (*lifecycle
 			return nil, httpapi.ErrCameToNothing
 		}
 	}
-	return cardGWBEnvelope(ctx, out), nil
+	return cardGWBEnvelope(ctx, out, nil)
 }
 
 // ReplayCardGWA answers a repeated POST /gwa/subscribe.
@@ -63,16 +63,13 @@ func (h Handlers) ReplayCardGWA(ctx context.Context, id objectid.ID) (*lifecycle
 	if sub.Status == state.Active {
 		out.PaymentStatus = "CONFIRMED"
 	}
-	return cardGWAEnvelope(ctx, out), nil
+	return cardGWAEnvelope(ctx, out, nil)
 }
 
 // ReplayPixGWA answers a repeated POST /gwa/subscribe/pix or …/pix-automatico.
 func (h Handlers) ReplayPixGWA(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
 	sub, err := h.service.Replay(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return pixGWAEnvelope(ctx, pixOutcome{sub: sub}), nil
+	return pixGWAEnvelope(ctx, pixOutcome{sub: sub}, err)
 }
 
 // ReplayPixGWB reads the client secret at the gateway, since it is kept nowhere.
@@ -91,7 +88,7 @@ func (h Handlers) ReplayPixGWB(ctx context.Context, id objectid.ID) (*lifecycle.
 			return nil, h.service.deps.Payments.Refused(ctx, "read PIX", err)
 		}
 	}
-	return pixGWBEnvelope(ctx, pixOutcome{sub: sub, clientSecret: charge.ClientSecret}), nil
+	return pixGWBEnvelope(ctx, pixOutcome{sub: sub, clientSecret: charge.ClientSecret}, nil)
 }
 
 // clarifying is what the PIX routes answer while it is not known whether there is a code.

@@ -74,10 +74,7 @@ func (h Handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automa
 		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode),
 		automatic: automatic,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return pixGWAEnvelope(ctx, out), nil
+	return pixGWAEnvelope(ctx, out, err)
 }
 
 type pixInfo struct {
@@ -91,13 +88,13 @@ type pixInfo struct {
 	calls.PixNotKnown
 }
 
-func pixGWAEnvelope(ctx context.Context, out pixOutcome) *lifecycle.Envelope {
+func pixGWAEnvelope(ctx context.Context, out pixOutcome, err error) (*lifecycle.Envelope, error) {
 	sub := out.sub
-	return httpapi.One(ctx, lifecycle.NewDoc(sub), pixInfo{
+	return lifecycle.Shown(ctx, sub, pixInfo{
 		Message: out.message(), Amount: lifecycle.PixAmount(sub).Reais(), Months: sub.PeriodMonths,
 		PaymentID: sub.PixPaymentID,
 		Pix:       codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: calls.NotKnownOf(out.clarifying),
-	})
+	}, err)
 }
 
 // PayPix is what a pending PIX says.

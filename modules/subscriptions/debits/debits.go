@@ -1,29 +1,15 @@
 package debits
 
 import (
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/payments"
-	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/clock"
-	"marquee/platform/jobs"
 )
 
 // Deps is what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Payments *payments.Service
-	Intents  *intent.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-	Calls    *calls.Calls
+	lifecycle.Base
+	Calls *calls.Calls
 }
 
 // Debits orders the debits of automatic PIX and keeps what became of them.

@@ -29,7 +29,7 @@ func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error { return s.createIntentTx(ctx, tx, &o) })
-	if open := (*intent.ErrOpen)(nil); errors.As(err, &open) {
+	if intent.AlreadyOpen(err) {
 		return nil // the looks ask about it
 	}
 	if err != nil || !o.isNew() {

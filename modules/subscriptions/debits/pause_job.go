@@ -283,11 +283,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 	}
 	faultpoint.Hit("pause.after_call")
 	var n int64
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
+	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) (err error) {
 		n, err = s.confirm(ctx, tx, p, state.PauseRestarted)
 		if err != nil || n == 0 || locked.Status.Ended() {
 			return err

@@ -9,13 +9,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
-	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -139,12 +137,7 @@ func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Deb
 	at := lifecycle.LatestOf(s.deps.Calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1)), new(s.deps.Clock.Now())).
 		UTC()
 	args := DebitRetryArgs{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle.Time.Format(time.DateOnly), At: at}
-	_, err = s.deps.Jobs.InsertTx(ctx, tx, args,
-		&river.InsertOpts{ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
-	if err != nil {
-		return fmt.Errorf("schedule retry: %w", err)
-	}
-	return nil
+	return s.deps.Store.InsertAtTx(ctx, tx, at, args)
 }
 
 // RetriesOf are the next planned retry of a debit, and the one that is with the bank.
@@ -188,12 +181,7 @@ func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle
 
 // WithDebit runs f with the subscription locked, as everybody does who writes its debits.
 func (s *Debits) WithDebit(ctx context.Context, sub lifecycle.Row, f func(tx pgx.Tx) error) error {
-	err := postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		if _, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
-			return err
-		}
-		return f(tx)
-	})
+	err := s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, _ lifecycle.Row) error { return f(tx) })
 	if err != nil {
 		return fmt.Errorf("note retry of %s: %w", sub.ID, err)
 	}

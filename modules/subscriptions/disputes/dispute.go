@@ -215,10 +215,9 @@ func hasState(all []payments.Dispute, state gateway.DisputeState) bool {
 // opened, or the dispute is from before collection was paused. Held for money that is
 // listed by now as having given nobody anything, it is opened again.
 func (s *Disputes) ApplyDisputes(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || locked.Status != state.Suspended || !locked.HasChargeback {
-			return err
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+		if locked.Status != state.Suspended || !locked.HasChargeback {
+			return nil
 		}
 		all, err := s.DisputesOf(ctx, tx, sub)
 		if err != nil {
@@ -242,10 +241,9 @@ func (s *Disputes) ApplyDisputes(ctx context.Context, sub lifecycle.Row) error {
 // followed by renewals asks for, and the release that took it in did not do: as its event
 // would now. What an admin has activated since stays open.
 func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || locked.Status != state.Active || locked.HasChargeback {
-			return err
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+		if locked.Status != state.Active || locked.HasChargeback {
+			return nil
 		}
 		all, err := s.holdingDisputesOf(ctx, tx, locked)
 		if err != nil {

@@ -1,28 +1,17 @@
 package dunning
 
 import (
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/accounts"
-	"marquee/modules/payments"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/clock"
-	"marquee/platform/jobs"
 	"marquee/platform/mail"
 )
 
 // Deps is what New needs.
 type Deps struct {
-	Pool      *pgxpool.Pool
-	Jobs      *jobs.Client
-	Clock     clock.Clock
-	Accounts  *accounts.Service
-	Payments  *payments.Service
+	lifecycle.Base
 	Mail      mail.Sender
 	Templates *mail.Templates
-	Config    lifecycle.Config
 	Debits    *debits.Debits
 }
 

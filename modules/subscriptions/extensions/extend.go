@@ -7,14 +7,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
-	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
 
@@ -166,17 +164,7 @@ func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 	if err != nil {
 		return fmt.Errorf("write charge move: %w", err)
 	}
-	return s.scheduleChargeMoveTx(ctx, tx, id, now)
-}
-
-func (s *Extensions) scheduleChargeMoveTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, ChargeMoveArgs{MoveID: id, At: at}, &river.InsertOpts{
-		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
-	})
-	if err != nil {
-		return fmt.Errorf("schedule charge move: %w", err)
-	}
-	return nil
+	return s.deps.Store.InsertAtTx(ctx, tx, now, ChargeMoveArgs{MoveID: id, At: now})
 }
 
 // ExtendTx moves the end of a living subscription by the months that an amount pays

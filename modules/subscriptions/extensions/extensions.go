@@ -1,39 +1,17 @@
 package extensions
 
 import (
-	"log/slog"
-
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/payments"
-	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/platform/clock"
-	"marquee/platform/jobs"
 )
-
-// Deps is what New needs.
-type Deps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Intents  *intent.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
-}
 
 // Extensions gives time without a charge, and has the next charge moved.
 type Extensions struct {
-	deps Deps
+	deps lifecycle.Base
 	db   *subscriptionsdb.Queries
 }
 
 // New makes the room.
-func New(d Deps) *Extensions {
-	return &Extensions{deps: d, db: subscriptionsdb.New()}
+func New(b lifecycle.Base) *Extensions {
+	return &Extensions{deps: b, db: subscriptionsdb.New()}
 }

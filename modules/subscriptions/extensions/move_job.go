@@ -18,7 +18,6 @@ import (
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // chargeMove is the order to charge an extended card subscription first at the end of
@@ -124,8 +123,7 @@ func (s *Extensions) requestChargeMove(ctx context.Context, id objectid.ID) erro
 // refusedForGood reports whether the gateway found the order wrong. That it was not
 // reached, also by the look before, refuses nothing.
 func refusedForGood(err error) bool {
-	var rejected *gateway.Rejected
-	return gateway.Certain(err) && (errors.As(err, &rejected) || errors.Is(err, gateway.ErrUnsupported))
+	return gateway.Certain(err) && (gateway.IsRejected(err) || errors.Is(err, gateway.ErrUnsupported))
 }
 
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
@@ -189,11 +187,7 @@ func (s *Extensions) chargesFrom(at time.Time, remote gateway.RemoteSubscription
 func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, by state.MoveAction,
 	remote *gateway.RemoteSubscription,
 ) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		sub, err := s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID)
-		if err != nil {
-			return err
-		}
+	return s.deps.Store.Locked(context.WithoutCancel(ctx), found, func(tx pgx.Tx, sub lifecycle.Row) error {
 		if remote != nil && remote.Inactive && by == state.MoveKept {
 			if paused, err := s.deps.Reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return errors.Join(err, calls.ErrPauseUnderWay) // our own doing
@@ -261,11 +255,7 @@ func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Row, mo
 // have been without it, and what had paid for the extension is open again. One that was
 // moved further on meanwhile stays open, and is asked for anew.
 func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row, move chargeMove, cause error) error {
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		sub, err := s.deps.Store.LockTx(ctx, tx, found.CustomerID, found.ID)
-		if err != nil {
-			return err
-		}
+	return s.deps.Store.Locked(ctx, found, func(tx pgx.Tx, sub lifecycle.Row) error {
 		n, err := s.writeEndTx(ctx, tx, move, state.MoveKept, new(cause.Error()))
 		if err != nil || n == 0 {
 			return err

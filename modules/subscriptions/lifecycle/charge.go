@@ -7,12 +7,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/state"
-	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
 
@@ -52,13 +50,7 @@ func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, as
 
 // TendTx has a renewal charge looked after at an instant, by one job however often it is asked for.
 func (s *Store) TendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, RenewalChargeArgs{ChargeID: id, At: at}, &river.InsertOpts{
-		Queue: jobs.QueueGateway, ScheduledAt: at, UniqueOpts: river.UniqueOpts{ByArgs: true},
-	})
-	if err != nil {
-		return fmt.Errorf("schedule renewal charge: %w", err)
-	}
-	return nil
+	return s.InsertAtTx(ctx, tx, at, RenewalChargeArgs{ChargeID: id, At: at})
 }
 
 // withdrawChargesTx has the open codes of a subscription that has ended made

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -43,21 +44,11 @@ type Config struct {
 
 // WithDefaults fills in what was not configured.
 func (c Config) WithDefaults() Config {
-	if c.PixPendingTTL == 0 {
-		c.PixPendingTTL = 24 * time.Hour
-	}
-	if c.MaxPaymentFailures == 0 {
-		c.MaxPaymentFailures = 3
-	}
-	if c.Zone == nil {
-		c.Zone = time.UTC
-	}
-	if c.RecoveryDelay == 0 {
-		c.RecoveryDelay = time.Minute
-	}
-	if c.RenewPixDays == 0 {
-		c.RenewPixDays = 7
-	}
+	c.PixPendingTTL = cmp.Or(c.PixPendingTTL, 24*time.Hour)
+	c.MaxPaymentFailures = cmp.Or(c.MaxPaymentFailures, 3)
+	c.Zone = cmp.Or(c.Zone, time.UTC)
+	c.RecoveryDelay = cmp.Or(c.RecoveryDelay, time.Minute)
+	c.RenewPixDays = cmp.Or(c.RenewPixDays, 7)
 	if c.DunningDays == nil {
 		c.DunningDays = []int{0, 3, 7}
 	}

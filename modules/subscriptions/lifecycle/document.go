@@ -69,6 +69,14 @@ func NewDoc(r Row) SubscriptionDoc {
 // Envelope is the answer about one subscription.
 type Envelope = httpapi.EnvelopeOutput[SubscriptionDoc]
 
+// Shown answers with a subscription and what is said beside it, or with the error.
+func Shown(ctx context.Context, sub Row, info any, err error) (*Envelope, error) {
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.One(ctx, NewDoc(sub), info), nil
+}
+
 // StatusMessages are what the answers say of a state.
 var StatusMessages = map[state.Status]string{
 	state.Active:    "The subscription is active.",

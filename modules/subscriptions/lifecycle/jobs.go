@@ -133,6 +133,17 @@ func (s *Store) EndTx(ctx context.Context, tx pgx.Tx, a EndArgs) error {
 	return nil
 }
 
+// EndSoonTx has a job end at the gateway what is known there, should the request not have by then.
+func (s *Store) EndSoonTx(ctx context.Context, tx pgx.Tx, sub Row) error {
+	if !KnownAtGateway(sub) {
+		return nil
+	}
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
+		Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(EndRetry),
+	})
+	return err
+}
+
 // EndRetry is when the job ends at the gateway what the request could not.
 const EndRetry = time.Minute
 

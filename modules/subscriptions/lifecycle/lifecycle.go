@@ -47,10 +47,18 @@ type Store struct {
 	reads    *Reads
 }
 
+// Base is what every room of the module stands on: what the module was given, and this room.
+type Base struct {
+	Deps
+	Calendar *Calendar
+	Reads    *Reads
+	Store    *Store
+}
+
 // New makes the room.
-func New(d Deps) (*Calendar, *Reads, *Store) {
+func New(d Deps) Base {
 	calendar := &Calendar{clock: d.Clock, cfg: d.Config}
 	reads := &Reads{deps: d, db: subscriptionsdb.New(), calendar: calendar}
 	store := &Store{deps: d, db: subscriptionsdb.New(), calendar: calendar, reads: reads}
-	return calendar, reads, store
+	return Base{Deps: d, Calendar: calendar, Reads: reads, Store: store}
 }

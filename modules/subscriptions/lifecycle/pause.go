@@ -7,11 +7,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/state"
-	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -80,11 +78,5 @@ func (s *Store) VoidPauses(ctx context.Context, db postgres.DB, id objectid.ID, 
 
 // SchedulePauseTx has a pause carried out by job, since the gateway is called outside of transactions.
 func (s *Store) SchedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, PauseArgs{PauseID: id, At: at}, &river.InsertOpts{
-		ScheduledAt: at, Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true},
-	})
-	if err != nil {
-		return fmt.Errorf("schedule pause: %w", err)
-	}
-	return nil
+	return s.InsertAtTx(ctx, tx, at, PauseArgs{PauseID: id, At: at})
 }

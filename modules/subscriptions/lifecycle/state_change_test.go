@@ -28,12 +28,11 @@ func newStore(t *testing.T, db *pgxpool.Pool) *Store {
 	p := payments.New(payments.Deps{
 		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Adapters: paymentstest.NewGateways(t).Adapters(),
 	})
-	_, _, store := New(Deps{
+	return New(Deps{
 		Pool: db, Jobs: client, Clock: clock.System{}, Log: log, Accounts: accountstest.Service(t, db), Payments: p,
 		Intents: p.Intents(),
 		Promos:  NoPromoCodes{}, Config: Config{}.WithDefaults(),
-	})
-	return store
+	}).Store
 }
 
 // TestStateChangesCompareAndSet: of two that read the same state and leave out

@@ -44,6 +44,17 @@ func (s *Store) LockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.I
 	return s.db.SubscriptionLock(ctx, tx, id)
 }
 
+// Locked runs f with the subscription as it is once it is locked, in a transaction of its own.
+func (s *Store) Locked(ctx context.Context, sub Row, f func(tx pgx.Tx, locked Row) error) error {
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		locked, err := s.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+		if err != nil {
+			return err
+		}
+		return f(tx, locked)
+	})
+}
+
 // LockCustomerTx lets a deleted customer pass: what they owe and are owed goes on.
 func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
@@ -247,19 +258,10 @@ func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Subscr
 // ScheduleTx inserts the jobs for the instants that the row waits for. A job
 // looks at the row again when its time comes, so one too many does no harm.
 func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Row) error {
-	at := func(when time.Time, args river.JobArgs, queue string) error {
-		_, err := s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{
-			ScheduledAt: when, Queue: queue, UniqueOpts: river.UniqueOpts{ByArgs: true},
-		})
-		if err != nil {
-			return fmt.Errorf("schedule %s: %w", args.Kind(), err)
-		}
-		return nil
-	}
 	status := sub.Status
-	if sub.ExpiresAt != nil && (status == state.Active || status == state.Suspended) {
-		if err := at(*sub.ExpiresAt, ExpireArgs{SubscriptionID: sub.ID, At: *sub.ExpiresAt},
-			jobs.QueueDefault); err != nil {
+	if end := sub.ExpiresAt; end != nil && (status == state.Active || status == state.Suspended) {
+		args := ExpireArgs{SubscriptionID: sub.ID, At: *end}
+		if err := s.insertAtTx(ctx, tx, jobs.QueueDefault, *end, args); err != nil {
 			return err
 		}
 	}
@@ -267,10 +269,25 @@ func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Row) error {
 	case sub.IntentOpen: // its looks come by themselves
 	case status == state.Pending && (sub.PixPaymentID != nil || sub.GwaPixAuthID != nil):
 		due := s.calendar.PixDue(sub)
-		return at(due, DropPixArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
+		return s.InsertAtTx(ctx, tx, due, DropPixArgs{SubscriptionID: sub.ID, At: due})
 	case status == state.Active && sub.PixAutomatic && sub.NextBillingDate != nil:
 		due := s.calendar.DebitAt(*sub.NextBillingDate)
-		return at(due, DebitArgs{SubscriptionID: sub.ID, At: due}, jobs.QueueGateway)
+		return s.InsertAtTx(ctx, tx, due, DebitArgs{SubscriptionID: sub.ID, At: due})
+	}
+	return nil
+}
+
+// InsertAtTx has a gateway asked by job at an instant, by one job however often it is wanted.
+func (s *Store) InsertAtTx(ctx context.Context, tx pgx.Tx, at time.Time, args river.JobArgs) error {
+	return s.insertAtTx(ctx, tx, jobs.QueueGateway, at, args)
+}
+
+func (s *Store) insertAtTx(ctx context.Context, tx pgx.Tx, queue string, at time.Time, args river.JobArgs) error {
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{
+		ScheduledAt: at, Queue: queue, UniqueOpts: river.UniqueOpts{ByArgs: true},
+	})
+	if err != nil {
+		return fmt.Errorf("schedule %s: %w", args.Kind(), err)
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (s *Plans) FinishMoves(ctx context.Context, subscriptionIDs []string) error
 	ctx = context.WithoutCancel(ctx)
 	for _, id := range ids {
 		err := s.FinishMove(ctx, id)
-		if open := (*intent.ErrOpen)(nil); errors.As(err, &open) {
+		if intent.AlreadyOpen(err) {
 			err = s.checkMove(ctx, id)
 		}
 		if err != nil {
@@ -167,7 +167,7 @@ func (s *Plans) checkMove(ctx context.Context, id objectid.ID) error {
 // RecoverMove finishes an open move that nobody asks about.
 func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 	err := s.FinishMove(ctx, id)
-	if open := (*intent.ErrOpen)(nil); errors.As(err, &open) || gateway.IsError(err) {
+	if intent.AlreadyOpen(err) || gateway.IsError(err) {
 		return nil // it has ended, or the looks have it
 	}
 	return err
@@ -297,11 +297,10 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
 
 // moveFault words why a move was not made.
 func (s *Plans) moveFault(ctx context.Context, err error) error {
-	var rejected *gateway.Rejected
 	switch {
 	case errors.Is(err, gateway.ErrMissing):
 		return fault.Conflict("The gateway no longer has this subscription. Cancel it, and have the customer subscribe again.").WithCause(err)
-	case errors.As(err, &rejected):
+	case gateway.IsRejected(err):
 		return fault.BadRequest("The payment gateway did not accept the price of this plan.").WithField("plan_id").
 			WithCause(err)
 	case errors.Is(err, gateway.ErrOutcomeUnknown):

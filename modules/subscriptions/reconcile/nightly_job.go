@@ -16,7 +16,6 @@ import (
 	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
-	"marquee/platform/postgres"
 )
 
 const (
@@ -113,11 +112,7 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
 			settle.Succeeded{Result: settle.Recurrence{RemoteSubscription: remote}})
 		return f, false, err
 	}
-	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
+	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
 		if remote.Inactive {
 			if paused, err := s.deps.Reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return err
@@ -130,7 +125,7 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
 			locked.ExpiresAt.After(s.deps.Clock.Now()) {
 			return s.deps.Store.EditTx(ctx, tx, &locked, state.EndedThere, s.deps.Calendar.EndedThere)
 		}
-		err = s.deps.Applier.EndWithGatewayTx(ctx, tx, &locked,
+		err := s.deps.Applier.EndWithGatewayTx(ctx, tx, &locked,
 			lifecycle.Change{Action: state.GatewaySaysCancelled, Source: state.ByReconcile}, remote)
 		ended = locked.Status.Ended()
 		return err

@@ -16,7 +16,6 @@ import (
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 const (
@@ -46,11 +45,7 @@ func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *
 
 // RecordPeriodEndCall is RecordPeriodEndCallTx for a call after which the gateway is to be read at once.
 func (s *Reconciler) RecordPeriodEndCall(ctx context.Context, sub lifecycle.Row) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
+	return s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Row) error {
 		return s.RecordPeriodEndCallTx(ctx, tx, &locked, lifecycle.Row{PeriodEndTells: -1}, true)
 	})
 }
@@ -116,11 +111,7 @@ func (s *Reconciler) checkPeriodEnd(ctx context.Context, id objectid.ID) error {
 func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gateway.RemoteSubscription,
 	missing bool,
 ) (written bool, err error) {
-	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		sub, err := s.deps.Store.LockTx(ctx, tx, before.CustomerID, before.ID)
-		if err != nil {
-			return err
-		}
+	err = s.deps.Store.Locked(context.WithoutCancel(ctx), before, func(tx pgx.Tx, sub lifecycle.Row) error {
 		same := sub.PeriodEndTells == before.PeriodEndTells &&
 			nullable.Value(sub.LastEventID) == nullable.Value(before.LastEventID) &&
 			sub.CancelAtPeriodEnd == before.CancelAtPeriodEnd

@@ -1,12 +1,6 @@
 package reconcile
 
 import (
-	"log/slog"
-
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/payments"
-	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
@@ -14,20 +8,11 @@ import (
 	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
-	"marquee/platform/clock"
 )
 
 // Deps is what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Intents  *intent.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
+	lifecycle.Base
 	Calls    *calls.Calls
 	Settler  *settle.Settler
 	Locator  *webhooks.Locator

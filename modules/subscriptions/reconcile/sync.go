@@ -97,10 +97,9 @@ func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row,
 			slog.String("subscription_id", sub.ID.String()), slog.String("event_id", args.EventID))
 		return gateway.ReasonNotAsIsTold, nil
 	}
-	return "", postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || nullable.Value(locked.GwaPixAuthID) != a.ID || locked.Status.Ended() {
-			return err
+	return "", s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+		if nullable.Value(locked.GwaPixAuthID) != a.ID || locked.Status.Ended() {
+			return nil
 		}
 		return s.deps.Applier.UnauthorizeTx(ctx, tx, &locked, action, args.EventID)
 	})
@@ -149,10 +148,9 @@ func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row,
 			slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
 		return gateway.ReasonNotAsIsTold, nil
 	}
-	return "", postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || locked.Status.Ended() || lifecycle.RemoteID(locked) != remote.GatewayID {
-			return err
+	return "", s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+		if locked.Status.Ended() || lifecycle.RemoteID(locked) != remote.GatewayID {
+			return nil
 		}
 		if remote.Inactive {
 			if paused, err := s.deps.Reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
@@ -168,12 +166,8 @@ func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row,
 func (s *Reconciler) syncChargeDay(ctx context.Context, sub lifecycle.Row,
 	remote gateway.RemoteSubscription,
 ) (ignored gateway.Reason, err error) {
-	return ignored, postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		switch {
-		case err != nil:
-			return err
-		case locked.Status.Ended():
+	return ignored, s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+		if locked.Status.Ended() {
 			ignored = gateway.ReasonEnded
 			return nil
 		}

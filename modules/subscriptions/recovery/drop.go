@@ -11,7 +11,6 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
-	"marquee/platform/postgres"
 )
 
 // DropPixAs ends an unpaid PIX: its code first, so that nobody pays an old one.
@@ -71,10 +70,9 @@ func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source state
 	s.deps.Log.WarnContext(ctx, "replaced, and not ended at the gateway yet",
 		slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", string(sub.Gateway)), slog.Any("error", cause))
-	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || locked.Status != sub.Status {
-			return err
+	return s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+		if locked.Status != sub.Status {
+			return nil
 		}
 		if _, err := s.deps.Store.MoveTx(ctx, tx, &locked,
 			lifecycle.Change{Action: state.Replaced, Source: source}); err != nil {
@@ -87,15 +85,11 @@ func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source state
 // End moves a subscription in its own transaction; one that has moved meanwhile
 // is left alone.
 func (s *Recovery) End(ctx context.Context, sub lifecycle.Row, by state.Action, source state.Source) error {
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
 		if locked.Status != sub.Status {
 			return nil
 		}
-		_, err = s.deps.Store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: by, Source: source})
+		_, err := s.deps.Store.MoveTx(ctx, tx, &locked, lifecycle.Change{Action: by, Source: source})
 		return err
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // Expire ends a subscription whose expires_at is reached; one that was extended
@@ -24,11 +23,10 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, id)
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
 		now := s.deps.Clock.Now()
-		if err != nil || locked.ExpiresAt == nil || locked.ExpiresAt.After(now.Add(extensions.HandOver)) {
-			return err
+		if locked.ExpiresAt == nil || locked.ExpiresAt.After(now.Add(extensions.HandOver)) {
+			return nil
 		}
 		if goesOn, err := s.deps.Reads.GoesOnTx(ctx, tx, locked); err != nil || goesOn {
 			return errors.Join(err,

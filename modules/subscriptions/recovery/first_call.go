@@ -203,9 +203,8 @@ func (s *Recovery) recurByToken(ctx context.Context, gw gateway.Gateway, c First
 		ctx = gateway.Background(ctx)
 	}
 	remote, err := gw.Subscribe(ctx, terms)
-	var declined *gateway.Declined
 	switch {
-	case c.recovers && errors.As(err, &declined):
+	case c.recovers && gateway.IsDeclined(err):
 		return month, nil
 	case err != nil:
 		return nil, fmt.Errorf("recurrence not made yet: %w", err)

@@ -2,7 +2,6 @@ package recovery
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,7 +9,6 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // RecoverArgs asks the gateway what became of an intent whose answer was lost. Only
@@ -45,14 +43,12 @@ func (s *Recovery) Adopt(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, id)
-		if err != nil || !locked.IntentOpen {
-			return err
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+		if !locked.IntentOpen {
+			return nil
 		}
-		var open *intent.ErrOpen
-		err = s.deps.Intents.OpenTx(ctx, tx, openingOf(locked, 0))
-		if errors.As(err, &open) {
+		err := s.deps.Intents.OpenTx(ctx, tx, openingOf(locked, 0))
+		if intent.AlreadyOpen(err) {
 			return nil
 		}
 		return err

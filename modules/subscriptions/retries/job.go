@@ -143,10 +143,9 @@ func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecy
 func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit,
 	r lifecycle.Retry,
 ) (claimed bool, err error) {
-	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil || !s.collects(locked) || locked.CancelAtPeriodEnd || !s.deps.Debits.InTime(r.RetryDate) {
-			return err
+	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+		if !s.collects(locked) || locked.CancelAtPeriodEnd || !s.deps.Debits.InTime(r.RetryDate) {
+			return nil
 		}
 		if paused, err := s.deps.Reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
 			return err

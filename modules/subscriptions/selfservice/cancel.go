@@ -8,13 +8,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
-	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -116,11 +114,7 @@ func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row,
 ) (lifecycle.Row, string, error) {
 	var paid *time.Time
 	wasPaid := false
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
+	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) (err error) {
 		if sub.Status == state.Pending && locked.Status == state.Active {
 			return fault.Conflict("Your payment has just been confirmed: the subscription is active.")
 		}
@@ -140,13 +134,7 @@ func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row,
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
 		sub = locked
-		if !lifecycle.KnownAtGateway(sub) {
-			return nil
-		}
-		_, err = s.deps.Jobs.InsertTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
-			Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(lifecycle.EndRetry),
-		})
-		return err
+		return s.deps.Store.EndSoonTx(ctx, tx, sub)
 	})
 	if err != nil {
 		return lifecycle.Row{}, "", err

@@ -61,8 +61,7 @@ func (s *SelfService) cardRefused(ctx context.Context, err error, field string) 
 	if errors.As(err, &declined) {
 		return fault.BadRequest("%s", declined.Message).WithField(field)
 	}
-	var rejected *gateway.Rejected
-	if errors.As(err, &rejected) {
+	if gateway.IsRejected(err) {
 		return fault.BadRequest("The payment gateway did not accept this card.").WithField(field).WithCause(err)
 	}
 	if errors.Is(err, gateway.ErrMissing) {
@@ -144,8 +143,7 @@ func payInvoice(ctx context.Context, gw gateway.Gateway, i invoice, _ *gateway.P
 func (s *SelfService) payOpen(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
 	i, order := invoice{sub: sub, attempt: objectid.New()}, s.InvoiceOrder()
 	err := order.Begin(context.WithoutCancel(ctx), &i, func(pgx.Tx) error { return nil })
-	var busy *intent.ErrOpen
-	if errors.As(err, &busy) {
+	if intent.AlreadyOpen(err) {
 		return sub, cardChanged + " What is open is being paid already.", nil
 	}
 	if err != nil {

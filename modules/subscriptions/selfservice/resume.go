@@ -14,7 +14,6 @@ import (
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // Resume takes back that the subscription ends with its paid time; nothing is charged.
@@ -26,8 +25,7 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Row,
 ) error {
 	if sub.GwbSubscriptionID != nil {
 		_, err := s.deps.Calls.SetPeriodEnd(ctx, sub, false)
-		var rejected *gateway.Rejected
-		if errors.Is(err, gateway.ErrMissing) || errors.As(err, &rejected) {
+		if errors.Is(err, gateway.ErrMissing) || gateway.IsRejected(err) {
 			return fault.Conflict("The gateway no longer has this subscription: it ends on %s. Renew it with a card.",
 				s.deps.Calendar.Day(*sub.ExpiresAt)).WithCause(err)
 		}
@@ -35,11 +33,7 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Row,
 			return err
 		}
 	}
-	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
-		if err != nil {
-			return err
-		}
+	return s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Row) error {
 		if locked.Status.Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
@@ -145,10 +139,7 @@ func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Row) error
 	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, resumeIntent(sub.ID)); err != nil || !open {
 		return err
 	}
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if _, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID); err != nil {
-			return err
-		}
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, _ lifecycle.Row) error {
 		if open, err := s.deps.Intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !open {
 			return err
 		}

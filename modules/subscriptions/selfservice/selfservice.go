@@ -1,12 +1,6 @@
 package selfservice
 
 import (
-	"log/slog"
-
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/payments"
-	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/charges"
 	"marquee/modules/subscriptions/checkout"
@@ -19,21 +13,11 @@ import (
 	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/withdrawal"
-	"marquee/platform/clock"
-	"marquee/platform/jobs"
 )
 
 // Deps is what New needs.
 type Deps struct {
-	Pool        *pgxpool.Pool
-	Jobs        *jobs.Client
-	Clock       clock.Clock
-	Log         *slog.Logger
-	Payments    *payments.Service
-	Intents     *intent.Service
-	Calendar    *lifecycle.Calendar
-	Reads       *lifecycle.Reads
-	Store       *lifecycle.Store
+	lifecycle.Base
 	Calls       *calls.Calls
 	Plans       *plans.Plans
 	Debits      *debits.Debits

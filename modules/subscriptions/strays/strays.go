@@ -1,32 +1,16 @@
 package strays
 
 import (
-	"log/slog"
-
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/accounts"
-	"marquee/modules/payments"
-	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/webhooks"
-	"marquee/platform/clock"
-	"marquee/platform/jobs"
 	"marquee/platform/operators"
 )
 
 // Deps is what New needs.
 type Deps struct {
-	Pool      *pgxpool.Pool
-	Jobs      *jobs.Client
-	Clock     clock.Clock
-	Log       *slog.Logger
-	Accounts  *accounts.Service
-	Payments  *payments.Service
-	Intents   *intent.Service
+	lifecycle.Base
 	Operators *operators.Mailer
-	Store     *lifecycle.Store
 	Locator   *webhooks.Locator
 }
 

@@ -1,11 +1,6 @@
 package webhooks
 
 import (
-	"log/slog"
-
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"marquee/modules/payments"
 	"marquee/modules/subscriptions/charges"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/disputes"
@@ -13,21 +8,11 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
-	"marquee/platform/clock"
-	"marquee/platform/jobs"
 )
 
 // Deps is what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Jobs     *jobs.Client
-	Clock    clock.Clock
-	Log      *slog.Logger
-	Payments *payments.Service
-	Config   lifecycle.Config
-	Calendar *lifecycle.Calendar
-	Reads    *lifecycle.Reads
-	Store    *lifecycle.Store
+	lifecycle.Base
 	Debits   *debits.Debits
 	Dunning  *dunning.Dunning
 	Disputes *disputes.Disputes

@@ -19,7 +19,6 @@ import (
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/idempotency"
-	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -158,13 +157,8 @@ func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if !moved {
 		return fault.Conflict("The subscription is %s.", sub.Status)
 	}
-	if lifecycle.KnownAtGateway(*sub) {
-		_, err := s.deps.Jobs.InsertTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
-			Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(lifecycle.EndRetry),
-		})
-		if err != nil {
-			return err
-		}
+	if err := s.deps.Store.EndSoonTx(ctx, tx, *sub); err != nil {
+		return err
 	}
 	return s.deps.Store.GiveBackLaterTx(ctx, tx, sub.ID)
 }
@@ -353,17 +347,15 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 	defer cancel()
 	_, err := s.deps.Payments.RefundPayment(call,
 		payments.RefundRequest{Payment: p, Reason: lifecycle.WithdrawalReason}, nil)
-	var rejected *gateway.Rejected
-	var declined *gateway.Declined
 	var disputed *payments.RefundDisputedError
 	switch {
 	case err == nil, errors.Is(err, payments.ErrRefundTooMuch), errors.Is(err, gateway.ErrOutcomeUnknown):
 		return nil // what is not known is asked about until it is
 	case errors.As(err, &disputed):
 		return s.listUnrefunded(ctx, sub, p, left, "The refund of a withdrawal was not made. "+disputed.Sentence())
-	case errors.As(err, &rejected) && beside:
+	case gateway.IsRejected(err) && beside:
 		return nil
-	case errors.As(err, &rejected), errors.As(err, &declined):
+	case gateway.IsRejected(err), gateway.IsDeclined(err):
 		return s.listUnrefunded(ctx, sub, p, left, "The gateway refused the refund of a withdrawal: "+err.Error())
 	}
 	return fmt.Errorf("refund withdrawal of %s: %w", sub.ID, err)
