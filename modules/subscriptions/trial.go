@@ -21,7 +21,7 @@ type trialUsesArgs struct{}
 // Kind names the job.
 func (trialUsesArgs) Kind() string { return "subscriptions_trial_uses" }
 
-func (s *Service) noteTrials(ctx context.Context, _ trialUsesArgs) error {
+func (s *Service) recordTrials(ctx context.Context, _ trialUsesArgs) error {
 	before := lifecycle.Forgotten(s.deps.Clock.Now())
 	if _, err := s.db.TrialDeleteOld(ctx, s.deps.Pool, &before); err != nil {
 		return fmt.Errorf("delete old trials: %w", err)

@@ -77,7 +77,7 @@ func (s *Service) Workers(w *river.Workers) {
 	jobs.Handle(w, s.reconciler.ConfirmLateMoney)
 	jobs.Handle(w, s.strays.TakeStrayMoney)
 	jobs.HandleWithin(w, reconcileTime, s.reconcileNightly)
-	jobs.Handle(w, s.noteTrials)
+	jobs.Handle(w, s.recordTrials)
 	jobs.Handle(w, func(ctx context.Context, _ sweepArgs) error { return s.Sweep(ctx) })
 }
 

@@ -167,7 +167,7 @@ func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) er
 // update changes a subscription, and wants the answer to tell what was set. Setting it twice is
 // harmless, and a key of ours would repeat a stored 500.
 func (g *recurrences) update(ctx context.Context, id string, local objectid.ID, p *stripe.SubscriptionUpdateParams,
-	tells func(*subscriptionObject) bool,
+	is func(*subscriptionObject) bool,
 ) (*subscriptionObject, error) {
 	return write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
 		sub, err := g.api.V1Subscriptions.Update(ctx, id, p)
@@ -175,7 +175,7 @@ func (g *recurrences) update(ctx context.Context, id string, local objectid.ID, 
 			return nil, err
 		}
 		now, err := decoded(sub.LastResponse.RawJSON, local)
-		if err == nil && !tells(now) {
+		if err == nil && !is(now) {
 			err = reply.Odd("it does not tell what was set")
 		}
 		return now, err

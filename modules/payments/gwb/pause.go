@@ -108,9 +108,9 @@ func (g *recurrences) setPause(ctx context.Context, c gateway.Collection,
 
 // set is update for what a collection is to be, told as its status says.
 func (g *recurrences) set(ctx context.Context, c gateway.Collection, p *stripe.SubscriptionUpdateParams,
-	tells func(*subscriptionObject) bool,
+	is func(*subscriptionObject) bool,
 ) (gateway.RemoteSubscription, error) {
-	o, err := g.update(ctx, c.GatewayID, c.SubscriptionID, p, tells)
+	o, err := g.update(ctx, c.GatewayID, c.SubscriptionID, p, is)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}

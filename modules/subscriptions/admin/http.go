@@ -124,7 +124,7 @@ func (h handlers) activate(ctx context.Context, in *reasonInput) (*lifecycle.Env
 	if err == nil {
 		sub, err = h.service.activate(ctx, sub, in.reason())
 	}
-	return lifecycle.Shown(ctx, sub, lifecycle.MessageInfo{Message: lifecycle.StatusMessages[sub.Status]}, err)
+	return lifecycle.EnvelopeOf(ctx, sub, lifecycle.MessageInfo{Message: lifecycle.StatusMessages[sub.Status]}, err)
 }
 
 type extendInput struct {
@@ -148,7 +148,7 @@ func (h handlers) extend(ctx context.Context, in *extendInput) (*lifecycle.Envel
 	} else {
 		sub, err = h.service.extend(ctx, sub, 0, (*time.Time)(&in.Body.ExpiresAt.Time))
 	}
-	return lifecycle.Shown(ctx, sub, nil, err)
+	return lifecycle.EnvelopeOf(ctx, sub, nil, err)
 }
 
 type chargebackInput struct {
@@ -168,7 +168,7 @@ func (h handlers) chargeback(ctx context.Context, in *chargebackInput) (*lifecyc
 	if err == nil {
 		sub, err = h.service.chargeback(ctx, sub, reason, in.Body.Amount)
 	}
-	return lifecycle.Shown(ctx, sub, nil, err)
+	return lifecycle.EnvelopeOf(ctx, sub, nil, err)
 }
 
 type withdrawChargebackInput struct {
@@ -188,7 +188,7 @@ func (h handlers) withdrawChargeback(ctx context.Context, in *withdrawChargeback
 	if err == nil {
 		sub, err = h.service.withdrawChargeback(ctx, sub, in.ChargebackID, reason)
 	}
-	return lifecycle.Shown(ctx, sub, nil, err)
+	return lifecycle.EnvelopeOf(ctx, sub, nil, err)
 }
 
 type subscriptionPaymentsBody struct {

@@ -50,7 +50,7 @@ func cardGWBEnvelope(ctx context.Context, out CardOutcome, err error) (*lifecycl
 	if message == "" {
 		message = outcomeMessages[out.PaymentStatus]
 	}
-	return lifecycle.Shown(ctx, out.Sub, GwbInfo{
+	return lifecycle.EnvelopeOf(ctx, out.Sub, GwbInfo{
 		Message: message, ClientSecret: nullable.Ptr(out.clientSecret),
 		PaymentStatus: out.PaymentStatus, PaymentFailed: out.declined,
 	}, err)
@@ -96,7 +96,7 @@ func (h Handlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*lif
 }
 
 func cardGWAEnvelope(ctx context.Context, out CardOutcome, err error) (*lifecycle.Envelope, error) {
-	return lifecycle.Shown(ctx, out.Sub, gwaInfo{
+	return lifecycle.EnvelopeOf(ctx, out.Sub, gwaInfo{
 		Message: lifecycle.StatusMessages[out.Sub.Status], SubscriptionID: out.Sub.GwaSubscriptionID,
 		PaymentStatus: out.PaymentStatus,
 	}, err)

@@ -35,7 +35,7 @@ func (h Handlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput)
 
 func pixGWBEnvelope(ctx context.Context, out pixOutcome, err error) (*lifecycle.Envelope, error) {
 	sub := out.sub
-	return lifecycle.Shown(ctx, sub, pixGWBInfo{
+	return lifecycle.EnvelopeOf(ctx, sub, pixGWBInfo{
 		Message: out.message(), Amount: int64(lifecycle.PixAmount(sub)), Months: sub.PeriodMonths,
 		PaymentIntentID: sub.PixPaymentID,
 		ClientSecret:    nullable.Ptr(out.clientSecret.Reveal()), Pix: codeOf(sub),

@@ -90,7 +90,7 @@ type pixInfo struct {
 
 func pixGWAEnvelope(ctx context.Context, out pixOutcome, err error) (*lifecycle.Envelope, error) {
 	sub := out.sub
-	return lifecycle.Shown(ctx, sub, pixInfo{
+	return lifecycle.EnvelopeOf(ctx, sub, pixInfo{
 		Message: out.message(), Amount: lifecycle.PixAmount(sub).Reais(), Months: sub.PeriodMonths,
 		PaymentID: sub.PixPaymentID,
 		Pix:       codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: calls.NotKnownOf(out.clarifying),

@@ -69,8 +69,8 @@ func NewDoc(r Row) SubscriptionDoc {
 // Envelope is the answer about one subscription.
 type Envelope = httpapi.EnvelopeOutput[SubscriptionDoc]
 
-// Shown answers with a subscription and what is said beside it, or with the error.
-func Shown(ctx context.Context, sub Row, info any, err error) (*Envelope, error) {
+// EnvelopeOf answers with a subscription and what is said beside it, or with the error.
+func EnvelopeOf(ctx context.Context, sub Row, info any, err error) (*Envelope, error) {
 	if err != nil {
 		return nil, err
 	}

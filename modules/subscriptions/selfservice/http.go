@@ -143,7 +143,7 @@ func (h Handlers) ReadGWA(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 // CancelGWA is DELETE /gwa/subscription.
 func (h Handlers) CancelGWA(ctx context.Context, in *cancelInput) (*lifecycle.Envelope, error) {
 	sub, message, err := h.cancel(ctx, in, gateway.GWA)
-	return lifecycle.Shown(ctx, sub, lifecycle.MessageInfo{Message: message}, err)
+	return lifecycle.EnvelopeOf(ctx, sub, lifecycle.MessageInfo{Message: message}, err)
 }
 
 // CancelGWB ends the subscription with its paid time, as the contract says of this route
@@ -161,7 +161,7 @@ func (h Handlers) CancelGWB(ctx context.Context, in *cancelInput) (*lifecycle.En
 	} else {
 		sub, message, err = h.cancel(ctx, in, gateway.GWB)
 	}
-	return lifecycle.Shown(ctx, sub, lifecycle.MessageInfo{Message: message}, err)
+	return lifecycle.EnvelopeOf(ctx, sub, lifecycle.MessageInfo{Message: message}, err)
 }
 
 type cardGWAInput struct {
@@ -194,7 +194,7 @@ func (h Handlers) changeCard(ctx context.Context, name gateway.Name, r renewal) 
 		return nil, err
 	}
 	sub, message, err := h.service.changeCard(ctx, httpapi.CallerOf(ctx).ID, name, card)
-	return lifecycle.Shown(ctx, sub, lifecycle.MessageInfo{Message: message}, err)
+	return lifecycle.EnvelopeOf(ctx, sub, lifecycle.MessageInfo{Message: message}, err)
 }
 
 // customerDoc is a subscription as its customer sees it: with the end of the right to withdraw.
