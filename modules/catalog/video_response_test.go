@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -86,7 +87,7 @@ func TestVideosAreRevalidated(t *testing.T) {
 			require.Contains(t, again.header.Values("Vary"), "Authorization, Accept-Encoding")
 			head := b.send("admin", http.MethodHead, path)
 			require.Equal(t, tag, head.header.Get("ETag"))
-			require.Equal(t, fmt.Sprint(len(first.body)), head.header.Get("Content-Length"))
+			require.Equal(t, strconv.Itoa(len(first.body)), head.header.Get("Content-Length"))
 		}
 		two.must(http.MethodPut, "/videos", fmt.Sprintf(`[{"_id":%q,"title":"edited %d"}]`, video, i))
 		for _, b := range []*bundle{one, two} {

@@ -53,7 +53,7 @@ func (v *viewers) check(ctx context.Context, claims httpapi.Claims) (version int
 	v.serving = true
 	v.mu.Unlock()
 	if begin {
-		go v.serve()
+		go v.serve() //nolint:contextcheck // it serves others too: each batch detaches from its first
 	}
 	select {
 	case <-one.checked:

@@ -21,7 +21,8 @@ func (s *Service) Workers(w *river.Workers) {
 // Periodic returns the module's scheduled jobs.
 func (s *Service) Periodic() []jobs.Periodic {
 	return []jobs.Periodic{
-		jobs.NewPeriodic(river.PeriodicInterval(time.Hour), SweepArgs{}, nil, &river.PeriodicJobOpts{ID: SweepArgs{}.Kind()}),
+		jobs.NewPeriodic(river.PeriodicInterval(time.Hour), SweepArgs{}, nil,
+			&river.PeriodicJobOpts{ID: SweepArgs{}.Kind()}),
 		// At each start too: a process that is restarted daily would never come to it. It is unique by day.
 		jobs.NewPeriodic(river.PeriodicInterval(24*time.Hour), SweepOrphansArgs{}, nil,
 			&river.PeriodicJobOpts{ID: SweepOrphansArgs{}.Kind(), RunOnStart: true}),
