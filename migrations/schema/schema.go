@@ -26,6 +26,15 @@ var FS = func() fs.FS {
 	return files
 }()
 
+// Newest is the version of the newest file.
+func Newest() int64 {
+	files, err := fs.Glob(FS, "*.sql")
+	if err != nil {
+		panic(err)
+	}
+	return version(files[len(files)-1])
+}
+
 // Status is one migration and whether the database has it.
 type Status struct {
 	Version int64
