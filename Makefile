@@ -32,7 +32,7 @@ TAGS ?=
 # With what the figures are compared: a file that keeps some, or a commit; and with what binary the benchmarks are.
 COMPARE ?=
 
-.PHONY: run test flaky soak faults figures record replay bench generate format lint verify build clean
+.PHONY: run test test-ops flaky soak faults figures record replay bench generate format lint verify build release clean
 
 ## run: the whole platform on this machine: http://127.0.0.1:8080
 run: build
@@ -41,6 +41,11 @@ run: build
 ## test: every test, on a private Postgres of its own (make verify vets)
 test:
 	$(TEST) -timeout 15m ./...
+
+## test-ops: the release, its image and what else needs programs of operators and minutes; says what is not installed
+test-ops:
+	OPS=1 $(GO) -C tools test -count=1 -v -run Ops -timeout 12m ./...
+	OPS=1 $(TEST) -count=1 -v -run Ops -timeout 8m ./cmd/marquee
 
 ## flaky: the suite N times, uncached and in random order, until the first red run; its log is kept
 flaky:
@@ -113,6 +118,10 @@ verify:
 ## build: bin/marquee; TAGS=nosandbox builds the one for production, without what only development and tests run
 build:
 	$(GO) build -trimpath -tags '$(TAGS)' -ldflags="-s -w" -o $(BINARY) ./cmd/marquee
+
+## release: what is released of this commit, for amd64 and arm64, in bin/release; the same bytes each time
+release:
+	$(GO) -C tools run ./release
 
 clean:
 	rm -rf bin
