@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,16 +59,19 @@ func TestTheImageRunsOps(t *testing.T) {
 	require.Contains(t, run(buildah, inside("migrate", "up")...), "applied: 0")
 	require.Contains(t, run(buildah, inside("version", "--json")...), `"commit":"`)
 	for _, command := range []string{"serve", "work"} {
-		c := exec.Command(buildah, inside(command)...)
-		log := &secrettest.Log{}
-		c.Stderr, c.SysProcAttr = log, &syscall.SysProcAttr{Setpgid: true}
+		c, log := exec.Command(buildah, inside(command)...), &secrettest.Log{}
+		c.Stderr = log
 		require.NoError(t, c.Start())
+		eventually(t, command+" does not run", func() bool { return processOf("/marquee", command) > 0 })
+		pid := processOf("/marquee", command)
 		t.Cleanup(func() {
-			_ = syscall.Kill(-c.Process.Pid, syscall.SIGTERM)
-			_ = c.Wait()
-			t.Logf("%s: %s", command, log)
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+			require.NoError(t, c.Wait(), "%s: %s", command, log)
 		})
-		eventually(t, command+" does not run as a user without rights", func() bool { return uidOf("/marquee", command) == "65532" })
+		status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+		require.NoError(t, err)
+		require.Contains(t, string(status), "Uid:\t65532\t65532\t")
+		require.Contains(t, string(status), "CapEff:\t0000000000000000")
 	}
 	eventually(t, "serve is not well", func() bool {
 		status, _, err := tryCall(http.MethodGet, "http://"+addr+"/api/v1/health", "", nil)
@@ -75,18 +79,15 @@ func TestTheImageRunsOps(t *testing.T) {
 	})
 }
 
-// uidOf is the user of the process with these arguments; empty where there is none.
-func uidOf(args ...string) string {
+// processOf is the id of the process with these arguments; 0 where there is none.
+func processOf(args ...string) int {
 	found, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range found {
 		line, err := os.ReadFile(file)
-		if err != nil || string(line) != strings.Join(args, "\x00")+"\x00" {
-			continue
-		}
-		status, err := os.ReadFile(filepath.Join(filepath.Dir(file), "status"))
-		if _, uids, ok := strings.Cut(string(status), "\nUid:"); err == nil && ok {
-			return strings.Fields(uids)[0]
+		if err == nil && string(line) == strings.Join(args, "\x00")+"\x00" {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			return pid
 		}
 	}
-	return ""
+	return 0
 }
