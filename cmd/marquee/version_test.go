@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,12 +29,12 @@ func TestVersionSaysWhatWasBuilt(t *testing.T) {
 	files, err := filepath.Glob("../../migrations/*.sql")
 	require.NoError(t, err)
 	require.Regexp(t, fmt.Sprintf("/0*%d_", version.Schema), files[len(files)-1])
-	if info, err := os.Stat("../../.git"); err != nil || !info.IsDir() {
-		t.Skip("Go marks no build outside of a clone, or in a linked work tree: the commit was not compared")
+	if version.Commit == "" {
+		t.Skip("Go marks no build in a linked work tree, outside of a clone, or with -buildvcs=false: nothing to compare")
 	}
 	git := exec.Command("git", "log", "-1", "--format=%H %cd", "--date=format-local:%Y-%m-%dT%H:%M:%SZ")
 	git.Env = append(os.Environ(), "TZ=UTC")
 	commit, err := git.Output()
 	require.NoError(t, err)
-	require.Equal(t, strings.Fields(string(commit)), []string{version.Commit, version.Time})
+	require.Equal(t, string(commit), version.Commit+" "+version.Time+"\n")
 }
