@@ -16,7 +16,7 @@ const (
 	MaxPathBytes    = 256
 	MaxPathSegments = 8
 
-	MaxPatterns = 10 // regular expressions in one filter; the limits of one are in package are
+	MaxPatterns = 10 // regular expressions in one filter; the limits of one are in package pgregex
 
 	MaxPageSize = 1000      // qty_docs_page, and the span of docs_range
 	MaxPage     = 1_000_000 // current_page

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -201,4 +202,17 @@ func Refused(err error) error {
 	}
 	loc := append([]any{"query", q.Param}, q.Path...)
 	return fault.Invalid(fault.Issue{Loc: loc, Msg: q.Message, Type: "value_error"}).WithField(q.Param)
+}
+
+// UnknownFields counts the fields in filters and sorts that the collection does
+// not show. The answer never names them (docs/contract/filters.md, Paths). Register
+// it with the process' metrics.
+var UnknownFields = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "marquee_query_unknown_fields_total", Help: "Fields in filters and sorts that the collection does not show.",
+}, []string{"collection"})
+
+func countUnknown(collection string, n int) {
+	if n > 0 {
+		UnknownFields.WithLabelValues(collection).Add(float64(n))
+	}
 }

@@ -370,3 +370,14 @@ func EventOf(e gateway.Event) *string { return nullable.Ptr(e.ID) }
 func IsOthers(sub lifecycle.Row, known *gateway.LedgerPayment) bool {
 	return known != nil && (known.Purpose != gateway.ForSubscription || known.LocalID != sub.ID)
 }
+
+// Absent is what was looked for before a payment is settled, and is not there: of what makes a payment something other
+// than a renewal most have nothing, and so it is looked for at once. What is there is read where it is needed. The zero
+// value says nothing.
+type Absent struct {
+	Ledger      payments.Absent // of the subscription
+	Charge      bool            // the event is about no renewal charge
+	Pauses      bool            // the subscription's collection was never paused
+	ChargeMoves bool            // no extension has moved its charges
+	Deletion    bool            // the customer, who is locked, has not deleted the account
+}
