@@ -9,7 +9,7 @@
 //  1. TEST_DATABASE_URL: a superuser's (or CREATEDB owner's) connection to any server
 //  2. a container, when a Docker engine answers
 //  3. a private server in memory, shared by all test processes of this user; it stops
-//     and leaves nothing a minute after the last of them has ended (see keeper.go)
+//     and leaves nothing a minute after the last of them has ended (see server_process.go)
 //
 // The migrations run once, into a template database named by their hash; a test's database
 // is a copy of it. Databases are not dropped by their test, since that costs more than making
