@@ -14,8 +14,8 @@ type versionCommand struct {
 	JSON bool `name:"json" help:"Version, commit and its time, Go, and the newest migration, as JSON."`
 }
 
-// build is what --json prints. The time is the commit's (UTC, RFC 3339), so that equal sources give equal binaries; what
-// a build without git does not know is empty.
+// build is what --json prints. The time is the commit's (UTC, RFC 3339), so that equal sources give equal binaries;
+// what a build without git does not know is empty.
 type build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit"`
