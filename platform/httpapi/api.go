@@ -191,6 +191,7 @@ type operation struct {
 	class        postgres.Class
 	stream       bool
 	frequent     bool
+	notModified  bool
 	form         bool
 	perMinute    int
 	idempotent   bool
@@ -328,6 +329,7 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 		huma.Register(a.huma, headOf(op.Operation), run)
 	}
 	huma.Register(a.huma, op.Operation, run)
+	a.documentNotModified(op)
 	a.lackBody(op)
 	a.noBlanks(op)
 }

@@ -9,8 +9,16 @@ import (
 )
 
 // NotModified documents that the operation answers 304 to a client that has the present answer.
-func NotModified() Option {
-	return Response("304", &huma.Response{Description: "The client has the present answer: If-None-Match names its ETag"})
+func NotModified() Option { return func(o *operation) { o.notModified = true } }
+
+// documentNotModified adds the answer once huma has written the others: of an operation with
+// one more than its success it would write no errors.
+func (a *API) documentNotModified(op operation) {
+	if op.notModified {
+		a.huma.OpenAPI().Paths[op.Path].Get.Responses["304"] = &huma.Response{
+			Description: "The client has the present answer: If-None-Match names its ETag",
+		}
+	}
 }
 
 // IfNoneMatch reports whether the client has the representation with this strong entity tag, quotes included: the

@@ -1,7 +1,13 @@
 package httpapi_test
 
 import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,4 +40,22 @@ func TestAcceptsGzip(t *testing.T) {
 	}
 	require.True(t, httpapi.AcceptsGzip(http.Header{"Accept-Encoding": {"br", "gzip"}}), "over two lines")
 	require.False(t, httpapi.AcceptsGzip(http.Header{}))
+}
+
+// TestNotModifiedLeavesTheErrors: an operation that states 304 goes on stating its success and its errors.
+func TestNotModifiedLeavesTheErrors(t *testing.T) {
+	t.Parallel()
+	api := httpapi.New(httpapi.Config{Log: slog.New(slog.DiscardHandler)})
+	httpapi.Route(api, http.MethodGet, "/things", "thing_list", httpapi.Public,
+		func(context.Context, *struct{}) (*httpapi.Output[struct{}], error) { return httpapi.OK(struct{}{}) },
+		httpapi.NotModified())
+	answer := httptest.NewRecorder()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/openapi.json", nil)
+	api.Handler().ServeHTTP(answer, request)
+	var document struct {
+		Paths map[string]map[string]struct{ Responses map[string]any }
+	}
+	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &document))
+	responses := document.Paths["/api/v1/things"]["get"].Responses
+	require.ElementsMatch(t, []string{"200", "304", "default"}, slices.Collect(maps.Keys(responses)))
 }
