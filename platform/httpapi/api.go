@@ -329,7 +329,7 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 		huma.Register(a.huma, headOf(op.Operation), run)
 	}
 	huma.Register(a.huma, op.Operation, run)
-	a.documentNotModified(op)
+	documentNotModified(a.huma.OpenAPI(), op)
 	a.lackBody(op)
 	a.noBlanks(op)
 }

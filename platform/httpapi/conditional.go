@@ -11,11 +11,11 @@ import (
 // NotModified documents that the operation answers 304 to a client that has the present answer.
 func NotModified() Option { return func(o *operation) { o.notModified = true } }
 
-// documentNotModified adds the answer once huma has written the others: of an operation with
-// one more than its success it would write no errors.
-func (a *API) documentNotModified(op operation) {
+// documentNotModified adds the answer once huma has written the others: of an operation with one more than its success
+// it would write no errors.
+func documentNotModified(document *huma.OpenAPI, op operation) {
 	if op.notModified {
-		a.huma.OpenAPI().Paths[op.Path].Get.Responses["304"] = &huma.Response{
+		document.Paths[op.Path].Get.Responses["304"] = &huma.Response{
 			Description: "The client has the present answer: If-None-Match names its ETag",
 		}
 	}
