@@ -8,21 +8,20 @@ import (
 	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/customers"
 	"marquee/modules/accounts/identity"
-	"marquee/modules/accounts/sessions"
 	"marquee/platform/jobs"
 )
 
 // Workers adds the module's workers.
 func (s *Service) Workers(w *river.Workers) {
-	river.AddWorker(w, codes.NewSendWorker(s.codes))
-	river.AddWorker(w, codes.NewResendWorker(s.codes))
-	river.AddWorker(w, codes.NewSendResetWorker(s.codes))
-	river.AddWorker(w, codes.NewSweepWorker(s.codes))
-	river.AddWorker(w, sessions.NewSyncWorker(s.sessions))
+	jobs.Handle(w, s.codes.SendCode)
+	jobs.Handle(w, s.codes.Resend)
+	jobs.Handle(w, s.codes.SendReset)
+	jobs.Handle(w, s.codes.Sweep)
+	jobs.Handle(w, s.changes.SendNotice)
+	jobs.Handle(w, s.customers.SweepDeletions)
+	jobs.Handle(w, s.identity.FillSkeletons)
 	river.AddWorker(w, customers.NewEraseWorker(s.customers))
-	river.AddWorker(w, customers.NewSweepDeletionsWorker(s.customers))
-	river.AddWorker(w, identity.NewFillSkeletonsWorker(s.identity))
-	river.AddWorker(w, codes.NewSendEmailNoticeWorker(s.changes))
+	river.AddWorker(w, river.WorkFunc(s.sessions.SyncAgain)) // it has to know its last attempt
 }
 
 // Periodic returns the module's scheduled jobs.

@@ -177,16 +177,6 @@ func (SendEmailNoticeArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: jobs.QueueMail}
 }
 
-type sendEmailNoticeWorker struct {
-	river.WorkerDefaults[SendEmailNoticeArgs]
-	s *EmailChanges
-}
-
-// NewSendEmailNoticeWorker makes the worker that tells addresses of changes.
-func NewSendEmailNoticeWorker(s *EmailChanges) river.Worker[SendEmailNoticeArgs] {
-	return &sendEmailNoticeWorker{s: s}
-}
-
 // emailNotice is what the templates of web/mail show.
 type emailNotice struct {
 	Name    string // may be empty
@@ -199,10 +189,9 @@ type emailNotice struct {
 	Link string // empty: it cannot be undone from there
 }
 
-// Work mails the notice unless the change was undone or is over.
-func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEmailNoticeArgs]) error {
-	s := w.s
-	c, err := s.db.EmailChangeGet(ctx, s.deps.Pool, job.Args.ChangeID)
+// SendNotice mails the notice unless the change was undone or is over.
+func (s *EmailChanges) SendNotice(ctx context.Context, a SendEmailNoticeArgs) error {
+	c, err := s.db.EmailChangeGet(ctx, s.deps.Pool, a.ChangeID)
 	if postgres.IsNoRows(err) {
 		return nil
 	}
@@ -222,9 +211,9 @@ func (w *sendEmailNoticeWorker) Work(ctx context.Context, job *river.Job[SendEma
 		return fmt.Errorf("read user: %w", err)
 	}
 	notice := emailNotice{
-		Name: givenName(nullable.Value(u.FullName)), New: maskedAddress(c.NewEmail), Changed: job.Args.Changed,
+		Name: givenName(nullable.Value(u.FullName)), New: maskedAddress(c.NewEmail), Changed: a.Changed,
 		Days:         int(left.Round(day) / day),
-		WithUsername: job.Args.Username == UsernameFollows, OtherUsername: job.Args.Username == UsernameChanges,
+		WithUsername: a.Username == UsernameFollows, OtherUsername: a.Username == UsernameChanges,
 	}
 	if hasLink {
 		notice.Link = s.deps.Config.PublicURL + httpapi.Prefix + UndoPath + "#" + s.keys.undoToken(c.ID).Reveal()

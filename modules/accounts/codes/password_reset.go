@@ -57,29 +57,21 @@ type SendResetArgs struct {
 // Kind names the job.
 func (SendResetArgs) Kind() string { return "accounts_send_reset" }
 
-type sendResetWorker struct {
-	river.WorkerDefaults[SendResetArgs]
-	s *Codes
-}
-
-// NewSendResetWorker makes the worker that makes codes to reset passwords.
-func NewSendResetWorker(s *Codes) river.Worker[SendResetArgs] { return &sendResetWorker{s: s} }
-
-// Work does nothing for who is unknown, gone or disabled. Run again, it makes one
+// SendReset does nothing for who is unknown, gone or disabled. Run again, it makes one
 // more code, which replaces the first.
-func (w *sendResetWorker) Work(ctx context.Context, job *river.Job[SendResetArgs]) error {
-	if job.Args.UserID == "" {
+func (s *Codes) SendReset(ctx context.Context, a SendResetArgs) error {
+	if a.UserID == "" {
 		return nil
 	}
-	return postgres.InTx(ctx, w.s.deps.Pool, func(tx pgx.Tx) error {
-		u, err := w.s.db.UserLockAny(ctx, tx, job.Args.UserID)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		u, err := s.db.UserLockAny(ctx, tx, a.UserID)
 		if postgres.IsNoRows(err) {
 			return nil
 		}
 		if err != nil || !u.Enable {
 			return err
 		}
-		return w.s.IssueTx(ctx, tx, u.ID, PurposeReset, u.Email)
+		return s.IssueTx(ctx, tx, u.ID, PurposeReset, u.Email)
 	})
 }
 

@@ -39,14 +39,6 @@ var codeTemplates = map[string]string{
 	PurposeVerification: "verification-code", PurposeReset: "password-reset", purposeEmailChange: "email-change",
 }
 
-type sendCodeWorker struct {
-	river.WorkerDefaults[SendCodeArgs]
-	s *Codes
-}
-
-// NewSendWorker makes the worker that mails codes.
-func NewSendWorker(s *Codes) river.Worker[SendCodeArgs] { return &sendCodeWorker{s: s} }
-
 // codeMail is what the templates of web/mail show.
 type codeMail struct {
 	Name    string // may be empty
@@ -54,10 +46,10 @@ type codeMail struct {
 	Minutes int
 }
 
-// Work mails the code unless it was replaced, used or is over meanwhile.
-func (w *sendCodeWorker) Work(ctx context.Context, job *river.Job[SendCodeArgs]) error {
-	s := w.s
-	row, err := s.db.CodeForMail(ctx, s.deps.Pool, job.Args.CodeID)
+// SendCode mails the code unless it was replaced, used or is over meanwhile. Its errors are
+// the database's and the mail server's; the job comes again, but for a code of another key.
+func (s *Codes) SendCode(ctx context.Context, a SendCodeArgs) error {
+	row, err := s.db.CodeForMail(ctx, s.deps.Pool, a.CodeID)
 	if postgres.IsNoRows(err) {
 		return nil
 	}

@@ -67,29 +67,21 @@ type ResendArgs struct {
 // Kind names the job.
 func (ResendArgs) Kind() string { return "accounts_resend_verification" }
 
-type resendWorker struct {
-	river.WorkerDefaults[ResendArgs]
-	s *Codes
-}
-
-// NewResendWorker makes the worker that makes another code to verify an address.
-func NewResendWorker(s *Codes) river.Worker[ResendArgs] { return &resendWorker{s: s} }
-
-// Work does nothing for who is unknown, gone, disabled or verified. Run again,
+// Resend does nothing for who is unknown, gone, disabled or verified. Run again,
 // it makes one more code, which replaces the first.
-func (w *resendWorker) Work(ctx context.Context, job *river.Job[ResendArgs]) error {
-	if job.Args.UserID == "" {
+func (s *Codes) Resend(ctx context.Context, a ResendArgs) error {
+	if a.UserID == "" {
 		return nil
 	}
-	return postgres.InTx(ctx, w.s.deps.Pool, func(tx pgx.Tx) error {
-		u, err := w.s.db.UserLockCustomer(ctx, tx, job.Args.UserID)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		u, err := s.db.UserLockCustomer(ctx, tx, a.UserID)
 		if postgres.IsNoRows(err) {
 			return nil
 		}
 		if err != nil || u.EmailVerified || !u.Enable {
 			return err
 		}
-		return w.s.IssueTx(ctx, tx, u.ID, PurposeVerification, u.Email)
+		return s.IssueTx(ctx, tx, u.ID, PurposeVerification, u.Email)
 	})
 }
 

@@ -35,7 +35,8 @@ type eraseWorker struct {
 	s *Customers
 }
 
-// NewEraseWorker makes the worker that finishes deletions.
+// NewEraseWorker makes the worker that finishes deletions. Beside jobs.Handle it says when
+// they are tried again.
 func NewEraseWorker(s *Customers) river.Worker[EraseCustomerArgs] { return &eraseWorker{s: s} }
 
 // Work stops the billing and erases the customer.
@@ -67,19 +68,9 @@ type Purchases interface {
 	CustomersWithPurchases(ctx context.Context, ids []objectid.ID) ([]objectid.ID, error)
 }
 
-type sweepDeletionsWorker struct {
-	river.WorkerDefaults[SweepDeletionsArgs]
-	s *Customers
-}
-
-// NewSweepDeletionsWorker makes the worker that begins lost erasings anew.
-func NewSweepDeletionsWorker(s *Customers) river.Worker[SweepDeletionsArgs] {
-	return &sweepDeletionsWorker{s: s}
-}
-
-// Work does both, the second also when the first fails.
-func (w *sweepDeletionsWorker) Work(ctx context.Context, _ *river.Job[SweepDeletionsArgs]) error {
-	return errors.Join(w.s.resumeDeletions(ctx), w.s.removeUnverified(ctx))
+// SweepDeletions does both, the second also when the first fails.
+func (s *Customers) SweepDeletions(ctx context.Context, _ SweepDeletionsArgs) error {
+	return errors.Join(s.resumeDeletions(ctx), s.removeUnverified(ctx))
 }
 
 func (s *Customers) resumeDeletions(ctx context.Context) error {

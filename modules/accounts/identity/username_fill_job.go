@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/postgres"
@@ -20,20 +19,10 @@ func (FillSkeletonsArgs) Kind() string { return "accounts_fill_skeletons" }
 
 const skeletonsAtOnce = 500
 
-type fillSkeletonsWorker struct {
-	river.WorkerDefaults[FillSkeletonsArgs]
-	s *Store
-}
-
-// NewFillSkeletonsWorker makes the worker that notes them.
-func NewFillSkeletonsWorker(s *Store) river.Worker[FillSkeletonsArgs] {
-	return &fillSkeletonsWorker{s: s}
-}
-
-// Work goes on until nothing is missing.
-func (w *fillSkeletonsWorker) Work(ctx context.Context, _ *river.Job[FillSkeletonsArgs]) error {
+// FillSkeletons goes on until nothing is missing.
+func (s *Store) FillSkeletons(ctx context.Context, _ FillSkeletonsArgs) error {
 	for {
-		n, err := w.s.fillSkeletons(ctx)
+		n, err := s.fillSkeletons(ctx)
 		if err != nil {
 			return fmt.Errorf("fill skeletons: %w", err)
 		}

@@ -61,26 +61,18 @@ func (SyncSubscriptionArgs) InsertOpts() river.InsertOpts {
 	}
 }
 
-type syncWorker struct {
-	river.WorkerDefaults[SyncSubscriptionArgs]
-	s *Sessions
-}
-
-// NewSyncWorker makes the worker that asks again.
-func NewSyncWorker(s *Sessions) river.Worker[SyncSubscriptionArgs] { return &syncWorker{s: s} }
-
-// Work asks the gateway once more.
-func (w *syncWorker) Work(ctx context.Context, job *river.Job[SyncSubscriptionArgs]) error {
-	if w.s.sync == nil {
+// SyncAgain asks the gateway once more. Only the last attempt's error is no error of the job.
+func (s *Sessions) SyncAgain(ctx context.Context, job *river.Job[SyncSubscriptionArgs]) error {
+	if s.sync == nil {
 		return nil
 	}
-	err := w.s.sync.SyncSubscription(ctx, job.Args.CustomerID)
+	err := s.sync.SyncSubscription(ctx, job.Args.CustomerID)
 	if job.Attempt < job.MaxAttempts {
 		return err
 	}
 	// A gateway may rest for hours. Its webhooks and the next login tell the same,
 	// so that nobody has to look at a job that was given up.
-	w.s.logSync(ctx, job.Args.CustomerID, err)
+	s.logSync(ctx, job.Args.CustomerID, err)
 	return nil
 }
 
