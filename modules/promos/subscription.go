@@ -87,7 +87,7 @@ func (s *Service) HoldTx(ctx context.Context, tx pgx.Tx, customerID, subscriptio
 }
 
 // RedeemTx marks the code as used, since the subscription is paid, perhaps after
-// the code had been given back, and redeems its bundle. It may be called again.
+// the code had been released, and redeems its bundle. It may be called again.
 // A code that is no longer fit never stands in the way of money that has come.
 func (s *Service) RedeemTx(ctx context.Context, tx pgx.Tx, customerID, subscriptionID objectid.ID, text string) error {
 	now := s.deps.Clock.Now()
@@ -130,17 +130,17 @@ func (s *Service) redeemPaidBundleTx(ctx context.Context, tx pgx.Tx, c code, cus
 	return err
 }
 
-// ReleaseTx gives the code back: the subscription ended unpaid.
+// ReleaseTx releases the code: the subscription ended unpaid.
 func (s *Service) ReleaseTx(ctx context.Context, tx pgx.Tx, customerID, subscriptionID objectid.ID, _ string) error {
 	id := subscriptionID.String()
 	if err := s.db.RedemptionRelease(ctx, tx,
 		promosdb.RedemptionReleaseParams{CustomerID: customerID, SubscriptionID: id}); err != nil {
-		return fmt.Errorf("give promo code back: %w", err)
+		return fmt.Errorf("release promo code: %w", err)
 	}
 	err := s.db.RedemptionReleaseRedeemed(ctx, tx,
 		promosdb.RedemptionReleaseRedeemedParams{CustomerID: customerID, SubscriptionID: id})
 	if err != nil {
-		return fmt.Errorf("give promo code back: %w", err)
+		return fmt.Errorf("release promo code: %w", err)
 	}
 	return nil
 }

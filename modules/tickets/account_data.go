@@ -72,7 +72,7 @@ func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error
 	if err != nil {
 		return fmt.Errorf("list open orders: %w", err)
 	}
-	return s.each(ctx, open, s.reconcile.GiveBackUnpaid)
+	return s.each(ctx, open, s.reconcile.ReleaseUnpaid)
 }
 
 // CustomersWithPurchases returns those of the customers who have tickets or

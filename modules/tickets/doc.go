@@ -54,7 +54,7 @@
 //
 // # Timestamps
 //
-// hold_until is when unpaid places are given back; paid_at is when the money
+// hold_until is when unpaid places are released; paid_at is when the money
 // counted here; consumed_at is the instant at the door, for scans uploaded later
 // the device's.
 package tickets

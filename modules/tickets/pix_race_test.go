@@ -29,7 +29,7 @@ func TestPixPaidWhileItExpiresSoak(t *testing.T) {
 			for round := range soak.Rounds(8, 250) {
 				o := p.order()
 				p.together(
-					func() { require.NoError(t, p.service.Reconcile().GiveBackUnpaid(t.Context(), o.id)) },
+					func() { require.NoError(t, p.service.Reconcile().ReleaseUnpaid(t.Context(), o.id)) },
 					func() {
 						for range round / 2 % 4 { // so that it comes before, between and after the steps of the expiry
 							p.nobody.Get("/store/events/" + o.event.String())

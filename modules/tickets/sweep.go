@@ -34,7 +34,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	recoveries, err := s.db.OrderListDueRecoveries(ctx, s.deps.Pool, &now)
 	each(recoveries, err, s.reconcile.Adopt)
 	overdue, err := s.db.OrderListReservedTooLong(ctx, s.deps.Pool, &now)
-	each(overdue, err, s.reconcile.GiveBackUnpaid)
+	each(overdue, err, s.reconcile.ReleaseUnpaid)
 	refunds, err := s.db.OrderListRefundsDue(ctx, s.deps.Pool)
 	each(refunds, err, s.refunds.QueueDue)
 	_, err = s.db.DeclineDeleteOld(ctx, s.deps.Pool, now.Add(-s.deps.Config.DeclineWindow-keepDeclines))
@@ -42,9 +42,9 @@ func (s *Service) Sweep(ctx context.Context) error {
 	return errors.Join(failed, err, forgot, s.events.ExpireEnded(ctx), s.refunds.QueueGiveBacks(ctx))
 }
 
-// GiveBackUnpaid is the sweep's step for one order whose time to pay is over: its places are free.
-func (s *Service) GiveBackUnpaid(ctx context.Context, id objectid.ID) error {
-	return s.reconcile.GiveBackUnpaid(ctx, id)
+// ReleaseUnpaid is the sweep's step for one order whose time to pay is over: its places are free.
+func (s *Service) ReleaseUnpaid(ctx context.Context, id objectid.ID) error {
+	return s.reconcile.ReleaseUnpaid(ctx, id)
 }
 
 // each runs a step for all ids, some at a time. One that fails is tried again by

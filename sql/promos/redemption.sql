@@ -34,7 +34,7 @@ UPDATE promos.redemptions SET paid_at = @now::timestamptz, redeemed_at = coalesc
 WHERE customer_id = @customer_id AND subscription_id = @subscription_id::text AND paid_at IS NULL;
 
 -- name: RedemptionPayLate :execrows
--- The subscription is paid after the code was given back. Another that holds or
+-- The subscription is paid after the code was released. Another that holds or
 -- has used it meanwhile keeps it.
 INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, origin, subscription_id, paid_at, redeemed_at, created_at)
 VALUES (@promo_code_id, @customer_id, @code, 'promo', 'subscription', @subscription_id::text, @now::timestamptz, @now::timestamptz, @now)

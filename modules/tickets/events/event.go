@@ -107,7 +107,7 @@ func foldCodes(_ context.Context, _ pgx.Tx, records []*resource.Record) error {
 	return nil
 }
 
-// dropUnsold takes away places that were given back unpaid; everything else that
+// dropUnsold takes away places that were released unpaid; everything else that
 // an event has keeps it from being deleted (docs/contract/tickets.md, Events).
 func dropUnsold(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 	db := ticketsdb.New()

@@ -132,5 +132,5 @@ func (c charger) offerable(ctx context.Context, gw gateway.Gateway, o Order,
 	case paid != nil:
 		return Made{Pix: paid}, true, nil
 	}
-	return Made{Pix: &charge, RanOut: true}, true, nil
+	return Made{Pix: &charge, Expired: true}, true, nil
 }

@@ -115,7 +115,7 @@ func TestAChangeOfAnOrderWritesWhatDiffers(t *testing.T) {
 			func(tx pgx.Tx) error { return s.MoveTx(t.Context(), tx, &o, by, func(*Order) {}) })
 	}
 	require.NoError(t, move(o, state.PaymentSeated))
-	require.ErrorIs(t, move(o, state.GiveBack), errMoved)
+	require.ErrorIs(t, move(o, state.Release), errMoved)
 }
 
 // Who holds the places is forgotten with the places, from which address with the payment.

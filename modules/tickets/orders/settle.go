@@ -23,7 +23,7 @@ import (
 type Made struct {
 	Payment *gateway.Payment
 	Pix     *gateway.PixCharge
-	RanOut  bool // nobody will pay it any more
+	Expired bool // nobody can pay it any more: its tickets expire, where they would vanish else
 }
 
 // Outcome is what a gateway says of an order's one call, whoever asked: the request itself,
@@ -80,8 +80,8 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outco
 	end := End{How: outcome, By: by}
 	switch outcome := outcome.(type) {
 	case Succeeded:
-		if outcome.Result.RanOut {
-			return s.GiveBackTx(ctx, tx, o, outcome.Result, end)
+		if outcome.Result.Expired {
+			return s.ReleaseTx(ctx, tx, o, outcome.Result, end)
 		}
 		return s.recordMadeTx(ctx, tx, o, outcome.Result, end)
 	case intent.Pending[Made]:
@@ -91,13 +91,13 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outco
 		}
 		// The gateway has thought about the card for too long. What it takes after all
 		// is money that arrives late.
-		return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, End{How: Void{}, By: by})
+		return s.ReleaseTx(ctx, tx, o, Made{Expired: true}, End{How: Void{}, By: by})
 	case Declined:
-		return s.GiveBackTx(ctx, tx, o, outcome.Result, end)
+		return s.ReleaseTx(ctx, tx, o, outcome.Result, end)
 	case Void:
-		return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, end)
+		return s.ReleaseTx(ctx, tx, o, Made{Expired: true}, end)
 	case intent.Refused[Made], intent.Missing[Made]:
-		return s.GiveBackTx(ctx, tx, o, Made{}, end)
+		return s.ReleaseTx(ctx, tx, o, Made{}, end)
 	}
 	return fmt.Errorf("an outcome %T", outcome)
 }
@@ -140,8 +140,8 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 	case gateway.PaymentStatusSettled:
 		return s.settlePaymentTx(ctx, tx, o, *p)
 	case gateway.PaymentStatusFailed, gateway.PaymentStatusGone:
-		made.RanOut = nullable.Value(o.PaymentMethod) != gateway.MethodCard
-		return s.GiveBackTx(ctx, tx, o, made, end)
+		made.Expired = nullable.Value(o.PaymentMethod) != gateway.MethodCard
+		return s.ReleaseTx(ctx, tx, o, made, end)
 	case gateway.PaymentStatusPending:
 		if open && made.Pix != nil && end.By == intent.ByCheck && Payable(*o, s.deps.Clock.Now()) {
 			return s.MailLaterTx(ctx, tx, o.ID, MailPix) // the answer to the buyer came without this code
@@ -176,7 +176,7 @@ func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 	if nullable.Value(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
 		return nil
 	}
-	return s.GiveBackTx(ctx, tx, o, Made{RanOut: true}, End{How: Succeeded{}, By: intent.ByResponse})
+	return s.ReleaseTx(ctx, tx, o, Made{Expired: true}, End{How: Succeeded{}, By: intent.ByResponse})
 }
 
 // settlePaymentTx is where money ends: in the ledger, and in tickets or a refund,
@@ -226,7 +226,7 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 		// Of an event that is over, places may still be held.
 		if err := s.db.TicketExpireOfOrder(ctx, tx,
 			ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "paid_too_late", Now: now}); err != nil {
-			return fmt.Errorf("give places back: %w", err)
+			return fmt.Errorf("release places: %w", err)
 		}
 		if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
 			return err
@@ -293,7 +293,7 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 	now := s.deps.Clock.Now()
 	if err := s.db.TicketExpireOfOrder(ctx, tx,
 		ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "customer_deleted", Now: now}); err != nil {
-		return fmt.Errorf("give places back: %w", err)
+		return fmt.Errorf("release places: %w", err)
 	}
 	if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
@@ -341,7 +341,7 @@ func (s *Store) PaidTx(ctx context.Context, tx pgx.Tx, o Order) error {
 	return s.MailLaterTx(ctx, tx, o.ID, MailConfirmation)
 }
 
-// seatTx makes an order's tickets good, and gives back their places to those that
+// seatTx makes an order's tickets good, and takes places again for those that
 // have lost them, as long as there are any. Seated is false, and nothing is
 // changed, when there are too few, the event is over or called off.
 func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, err error) {
@@ -384,33 +384,33 @@ func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, er
 	return true, nil
 }
 
-// GiveBackTx frees the places of an unpaid order. A purchase that never came
-// about leaves no tickets; of one that ran out they expire. A buyer who was
+// ReleaseTx frees the places of an unpaid order. A purchase that never came
+// about leaves no tickets; of one that nobody paid they expire. A buyer who was
 // answered that the outcome is not known, and whose purchase a look ends, is
 // mailed that nothing is owed.
-func (s *Store) GiveBackTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
-	if _, ok := state.Next(o.State, state.GiveBack); !ok {
+func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
+	if _, ok := state.Next(o.State, state.Release); !ok {
 		return s.EditTx(ctx, tx, o, state.Closed, closeIntent, end)
 	}
 	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
 	var err error
-	if !made.RanOut {
+	if !made.Expired {
 		err = s.db.TicketDropOfOrder(ctx, tx, &o.ID)
 	} else {
 		err = s.db.TicketExpireOfOrder(ctx, tx,
 			ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "not_paid", Now: s.deps.Clock.Now()})
 	}
 	if err != nil {
-		return fmt.Errorf("give places back: %w", err)
+		return fmt.Errorf("release places: %w", err)
 	}
 	if end.By == intent.ByCheck {
 		if err := s.MailLaterTx(ctx, tx, o.ID, MailNothingOwed); err != nil {
 			return err
 		}
 	}
-	return s.MoveTx(ctx, tx, o, state.GiveBack, func(o *Order) {
+	return s.MoveTx(ctx, tx, o, state.Release, func(o *Order) {
 		o.PaymentStatus = wordsOf(*o).Lost
 		o.PixPayload, o.PixImage = nil, nil
 		if o.GatewayPaymentID == nil && made.Pix != nil {

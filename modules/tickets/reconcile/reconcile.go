@@ -63,20 +63,20 @@ func (s *Reconciler) Adopt(ctx context.Context, id objectid.ID) error {
 	})
 }
 
-// GiveBackUnpaid frees the places of an order that nobody paid before its code
+// ReleaseUnpaid frees the places of an order that nobody paid before its code
 // ran out or its event ended.
-func (s *Reconciler) GiveBackUnpaid(ctx context.Context, id objectid.ID) error {
+func (s *Reconciler) ReleaseUnpaid(ctx context.Context, id objectid.ID) error {
 	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if err != nil || o.State != state.Reserved || o.IntentOpen {
 		return err
 	}
-	return s.GiveBack(ctx, id)
+	return s.Release(ctx, id)
 }
 
-// GiveBack makes the charge unpayable at the gateway first, so that nobody pays
+// Release makes the charge unpayable at the gateway first, so that nobody pays
 // an old code, and frees the places after. When it has just been paid, the
 // payment is settled instead.
-func (s *Reconciler) GiveBack(ctx context.Context, id objectid.ID) error {
+func (s *Reconciler) Release(ctx context.Context, id objectid.ID) error {
 	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err

@@ -88,7 +88,7 @@ func (s *Refunds) cancelReserved(ctx context.Context, o orders.Order, q TicketRe
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	if err := s.deps.Reconcile.GiveBack(call, o.ID); err != nil {
+	if err := s.deps.Reconcile.Release(call, o.ID); err != nil {
 		return o, s.deps.Payments.Refused(ctx, "cancel order", err)
 	}
 	return s.db.OrderGet(ctx, s.deps.Pool, o.ID)

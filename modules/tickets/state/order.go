@@ -14,7 +14,7 @@ const (
 	None      Order = ""           // before the row is written
 	Reserved  Order = "reserved"   // places are held, the money is open
 	Paid      Order = "paid"       // the tickets are good
-	Released  Order = "released"   // unpaid, the places are given back
+	Released  Order = "released"   // unpaid, the places are free again
 	RefundDue Order = "refund_due" // money came and there was no place any more, or came back from its refund
 	Refunded  Order = "refunded"
 	Lost      Order = "lost" // a dispute took the money
@@ -32,14 +32,14 @@ const (
 	IssueFree      Action = "issue_free"       // a purchase of a free event
 	PaymentSeated  Action = "payment_seated"   // the money counts and there is a place
 	PaymentTooLate Action = "payment_too_late" // the money counts and there is none
-	GiveBack       Action = "give_back"        // declined, nothing made, or not paid in time
+	Release        Action = "release"          // declined, nothing made, or not paid in time
 	MoneyReturned  Action = "money_returned"   // refunded in full
 	RefundBounced  Action = "refund_bounced"   // a refund failed after it was believed done: the buyer has neither tickets nor money
 	DisputeLost    Action = "dispute_lost"     // the payer's bank has given the money back
 )
 
 // Actions are all actions, in the order of the table.
-var Actions = []Action{Reserve, IssueFree, PaymentSeated, PaymentTooLate, GiveBack, MoneyReturned, RefundBounced, DisputeLost}
+var Actions = []Action{Reserve, IssueFree, PaymentSeated, PaymentTooLate, Release, MoneyReturned, RefundBounced, DisputeLost}
 
 // Columns are columns of tickets.orders that a change may write, beside updated_at, which
 // each does.
@@ -79,7 +79,7 @@ var transitions = map[Action]transition{
 	IssueFree:      {moves: map[Order]Order{None: Paid}},
 	PaymentSeated:  {map[Order]Order{Reserved: Paid, Released: Paid}, of(moves, paid)},
 	PaymentTooLate: {map[Order]Order{Reserved: RefundDue, Released: RefundDue}, of(moves, paid)},
-	GiveBack:       {map[Order]Order{Reserved: Released}, of(moves, word, payment, code, call)},
+	Release:        {map[Order]Order{Reserved: Released}, of(moves, word, payment, code, call)},
 	MoneyReturned:  {map[Order]Order{Paid: Refunded, RefundDue: Refunded}, of(moves, word)},
 	RefundBounced:  {map[Order]Order{Refunded: RefundDue}, of(moves, word)},
 	DisputeLost:    {map[Order]Order{Paid: Lost, RefundDue: Lost}, of(moves, word)},

@@ -22,7 +22,7 @@ func TestEveryStateIsReachedAndLeftByTheTable(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		" reserve reserved", " issue_free paid",
-		"reserved payment_seated paid", "reserved payment_too_late refund_due", "reserved give_back released",
+		"reserved payment_seated paid", "reserved payment_too_late refund_due", "reserved release released",
 		"paid money_returned refunded", "paid dispute_lost lost",
 		"released payment_seated paid", "released payment_too_late refund_due",
 		"refund_due money_returned refunded", "refund_due dispute_lost lost",

@@ -160,7 +160,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, o *orders.Order
 
 // applyLossTx: payment_intent.payment_failed, .canceled; PAYMENT_DELETED. A
 // declined card is told by the answer to the buyer, too; whichever comes first
-// gives the places back.
+// releases the places.
 func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
 	p gateway.Payment,
 ) (gateway.Reason, error) {
@@ -170,8 +170,8 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
 	if o.GatewayPaymentID != nil && *o.GatewayPaymentID != p.ID {
 		return gateway.ReasonOrderOtherPayment, nil
 	}
-	ranOut := nullable.Value(o.PaymentMethod) != gateway.MethodCard
-	return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{Result: orders.Made{RanOut: ranOut}},
+	expired := nullable.Value(o.PaymentMethod) != gateway.MethodCard
+	return "", s.deps.Orders.SettleTx(ctx, tx, o, orders.Declined{Result: orders.Made{Expired: expired}},
 		intent.ByWebhook)
 }
 

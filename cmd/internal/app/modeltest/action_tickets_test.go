@@ -44,7 +44,7 @@ const overdueHoldsSQL = `SELECT id FROM tickets.orders WHERE state = 'reserved' 
 // service's own sweep does some at a time, so that a history runs alike each time.
 func (h *history) sweepTickets() {
 	h.runStatusChecks()
-	h.eachOrder(overdueHoldsSQL, h.tickets.GiveBackUnpaid)
+	h.eachOrder(overdueHoldsSQL, h.tickets.ReleaseUnpaid)
 	h.process.run(context.Background(), func(ctx context.Context) {
 		h.process.many = true
 		h.logError("ticket sweep", h.tickets.Sweep(ctx))

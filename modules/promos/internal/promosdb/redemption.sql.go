@@ -240,7 +240,7 @@ type RedemptionPayLateParams struct {
 	Now            time.Time
 }
 
-// The subscription is paid after the code was given back. Another that holds or
+// The subscription is paid after the code was released. Another that holds or
 // has used it meanwhile keeps it.
 func (q *Queries) RedemptionPayLate(ctx context.Context, db DBTX, arg RedemptionPayLateParams) (int64, error) {
 	result, err := db.Exec(ctx, redemptionPayLate,
