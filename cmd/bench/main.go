@@ -105,14 +105,14 @@ func measure(ctx context.Context, o options) error {
 		return err
 	}
 	b := &bench{options: o, report: newReport(o, load)}
-	platform, err := start(ctx, o.binary)
+	platform, err := start(ctx, o.binary, o.binary)
 	if err != nil {
 		return err
 	}
 	defer platform.stop()
 	b.ours = platform.side("ours")
 	if o.compare != "" {
-		other, err := start(ctx, o.compare)
+		other, err := start(ctx, o.compare, o.binary)
 		if err != nil {
 			return err
 		}

@@ -32,6 +32,7 @@ const (
 // is called: they are not what a request costs.
 type platform struct {
 	binary      string
+	sandbox     string // the program that has the sandbox gateways
 	dir         string
 	keepDir     bool // the directory stays
 	ready       bool // it has started; of one that has not the logs stay
@@ -56,8 +57,9 @@ type user struct {
 	Password string `json:"password"`
 }
 
-// start makes a platform of a binary in a directory of its own.
-func start(ctx context.Context, binary string) (*platform, error) {
+// start makes a platform of a binary in a directory of its own, beside the gateways of a binary that may be another:
+// releases before `marquee sandbox` have none of their own.
+func start(ctx context.Context, binary, sandbox string) (*platform, error) {
 	dir, err := os.MkdirTemp("", "marquee-bench-")
 	if err == nil {
 		err = os.Chmod(dir, 0o755) //nolint:gosec // the Postgres account has to reach its folder in it
@@ -65,12 +67,12 @@ func start(ctx context.Context, binary string) (*platform, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	return startIn(ctx, binary, dir, false)
+	return startIn(ctx, binary, sandbox, dir, false)
 }
 
 // startIn makes it on a data directory that may be there already.
-func startIn(ctx context.Context, binary, dir string, keepDir bool) (*platform, error) {
-	p := &platform{binary: binary, dir: dir, keepDir: keepDir}
+func startIn(ctx context.Context, binary, sandbox, dir string, keepDir bool) (*platform, error) {
+	p := &platform{binary: binary, sandbox: sandbox, dir: dir, keepDir: keepDir}
 	if err := p.open(ctx); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("start %s: %w; the logs are in %s", binary, err, dir)
@@ -89,10 +91,10 @@ func (p *platform) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	line, err := p.run(ctx, "sandbox.log", nil, p.binary, "sandbox", "--json",
+	line, err := p.run(ctx, "sandbox.log", nil, p.sandbox, "sandbox", "--json",
 		"--gwa-addr", "127.0.0.1:0", "--gwb-addr", "127.0.0.1:0",
 		"--gwa-webhook", "http://"+addr+"/webhooks/gwa", "--gwb-webhook", "http://"+addr+"/webhooks/gwb",
-		"--data-dir", filepath.Join(p.dir, "sandbox"))
+		"--data-dir", filepath.Join(p.dir, "gateways"))
 	if err == nil {
 		err = json.Unmarshal(line, &p.gateways)
 	}
