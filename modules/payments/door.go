@@ -94,6 +94,12 @@ func (s *Service) ConfirmEvent(ctx context.Context, a webhook.ConfirmEventArgs) 
 	return s.webhooks.ConfirmEvent(ctx, a)
 }
 
+// Confirm asks the gateway once for what an event tells and does not prove, and applies what it
+// shows.
+func (s *Service) Confirm(ctx context.Context, c webhook.Confirmation) error {
+	return s.webhooks.Confirm(ctx, c)
+}
+
 // FinishConfirmationTx gives an event the result of asking its gateway, by a job of its applier
 // (Asked). An event that was not asked about, or has its result, keeps it.
 func (s *Service) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, eventID string,

@@ -26,6 +26,7 @@ type (
 
 	Applier          = webhook.Applier
 	StrayMoneyTaker  = webhook.StrayMoneyTaker
+	Confirmation     = webhook.Confirmation
 	ConfirmEventArgs = webhook.ConfirmEventArgs
 
 	RefundFollower = refund.Follower

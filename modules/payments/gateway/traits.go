@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"slices"
 	"time"
 
 	"marquee/platform/money"
@@ -98,6 +99,11 @@ var traits = map[Name]Traits{
 
 // Names are the gateways, in the order in which they are asked.
 func Names() []Name { return []Name{GWA, GWB} }
+
+// Unsigned are the gateways whose events prove nothing by themselves.
+func Unsigned() []Name {
+	return slices.DeleteFunc(Names(), func(n Name) bool { return n.Traits().SignsEvents })
+}
 
 // Traits are the gateway's; of a name that is none, all are zero.
 func (n Name) Traits() Traits { return traits[n] }

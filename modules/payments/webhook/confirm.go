@@ -18,6 +18,75 @@ import (
 	"marquee/platform/postgres"
 )
 
+// Confirmation has a gateway asked, by a job, for what an event tells and does not prove: until
+// the gateway shows it nothing of it is believed.
+type Confirmation struct {
+	Gateway gateway.Name
+	EventID string        // its log tells what came of it; "": no event told it
+	Misses  int           // looks before this one that did not show it
+	Again   river.JobArgs // the job that looks once more, with one miss more
+	// Read gives the event as the gateway shows it. gateway.ErrMissing: it does not, and is asked
+	// again, unless this is the last look; any other error has the job repeated.
+	Read func(ctx context.Context, last bool) (gateway.Event, error)
+	// ApplyTx applies what was read.
+	ApplyTx func(ctx context.Context, tx pgx.Tx, live gateway.Event) (gateway.Result, error)
+	// GivenUpTx is what becomes of an event that the last look did not show.
+	GivenUpTx func(ctx context.Context, tx pgx.Tx, why error) (gateway.Result, error)
+	// finishTx gives the event its result; nil: FinishConfirmationTx.
+	finishTx func(ctx context.Context, tx pgx.Tx, r gateway.Result) error
+}
+
+// Confirm looks once. What was read is applied, and the event finished, in one transaction, also
+// when the caller goes away.
+func (s *Webhooks) Confirm(ctx context.Context, c Confirmation) error {
+	pause, again := gateway.LivePause(c.Misses)
+	live, err := c.Read(ctx, !again)
+	missing := errors.Is(err, gateway.ErrMissing)
+	if err != nil && !missing {
+		return fmt.Errorf("ask for what event %s tells: %w", c.EventID, err)
+	}
+	ctx = context.WithoutCancel(ctx)
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if missing && again {
+			return s.queueConfirmationTx(ctx, tx, c.Again, s.deps.Clock.Now().Add(pause))
+		}
+		return s.decideTx(ctx, tx, c, live, err)
+	})
+}
+
+// decideTx applies what was read, or gives the event up, and finishes it. The event is held
+// first, as by everybody who applies it.
+func (s *Webhooks) decideTx(ctx context.Context, tx pgx.Tx, c Confirmation, live gateway.Event,
+	missing error,
+) (err error) {
+	_, err = s.db.ProcessedEventHold(ctx, tx,
+		paymentsdb.ProcessedEventHoldParams{Gateway: c.Gateway, EventID: c.EventID})
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("hold stored event: %w", err)
+	}
+	var result gateway.Result
+	if missing == nil {
+		result, err = c.ApplyTx(ctx, tx, live)
+	} else {
+		result, err = c.GivenUpTx(ctx, tx, missing)
+	}
+	if err != nil {
+		return fmt.Errorf("apply event %s as the gateway shows it: %w", c.EventID, err)
+	}
+	if c.finishTx != nil {
+		return c.finishTx(ctx, tx, result)
+	}
+	return s.FinishConfirmationTx(ctx, tx, c.Gateway, c.EventID, result)
+}
+
+func (s *Webhooks) queueConfirmationTx(ctx context.Context, tx pgx.Tx, a river.JobArgs, at time.Time) error {
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
+	if err != nil {
+		return fmt.Errorf("have the gateway asked by %s: %w", a.Kind(), err)
+	}
+	return nil
+}
+
 // ConfirmEventArgs reads at the gateway what an event tells that proves nothing by itself, and
 // applies the event as the gateway shows it.
 type ConfirmEventArgs struct {
@@ -28,14 +97,6 @@ type ConfirmEventArgs struct {
 
 // Kind names the job.
 func (ConfirmEventArgs) Kind() string { return "payments_event_told" }
-
-func (s *Webhooks) queueConfirmationTx(ctx context.Context, tx pgx.Tx, a ConfirmEventArgs, at time.Time) error {
-	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a,
-		&river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at}); err != nil {
-		return fmt.Errorf("have the gateway asked for event %s: %w", a.EventID, err)
-	}
-	return nil
-}
 
 // ConfirmEvent asks the gateway for what an event is about, and applies the event with its
 // answer. What four looks do not show changes nothing, and the webhook's log says so; an
@@ -57,33 +118,29 @@ func (s *Webhooks) ConfirmEvent(ctx context.Context, a ConfirmEventArgs) error {
 	if err != nil {
 		return fmt.Errorf("read told event %s: %w", a.EventID, err)
 	}
-	live, err := gw.Confirm(gateway.Background(ctx), stored)
-	if errors.Is(err, gateway.ErrMissing) {
-		return s.retryConfirmation(ctx, stored, a, err)
-	}
-	if err != nil {
-		return fmt.Errorf("ask for what event %s tells: %w", a.EventID, err)
-	}
-	live.Confirmed = true
-	return s.finishConfirmation(ctx, stored, func(tx pgx.Tx) (gateway.Result, error) {
-		return s.ApplyTx(ctx, tx, live)
-	})
-}
-
-// retryConfirmation has the gateway asked once more after a miss, unless it was the last.
-func (s *Webhooks) retryConfirmation(ctx context.Context, stored gateway.Event, a ConfirmEventArgs, why error) error {
-	pause, again := gateway.LivePause(a.Misses)
-	if again {
-		at := s.deps.Clock.Now().Add(pause)
-		a.Misses++
-		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.queueConfirmationTx(ctx, tx, a, at) })
-	}
-	s.deps.Log.WarnContext(ctx, "webhook that the gateway does not confirm changes nothing",
-		slog.String("gateway", string(a.Gateway)),
-		slog.String("event_id", a.EventID), slog.String("event_type", stored.Type),
-		slog.String("log_id", stored.LogID.String()), slog.Any("error", why))
-	return s.finishConfirmation(ctx, stored, func(pgx.Tx) (gateway.Result, error) {
-		return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold}, nil
+	again := a
+	again.Misses++
+	return s.Confirm(ctx, Confirmation{
+		Gateway: a.Gateway, EventID: a.EventID, Misses: a.Misses, Again: again,
+		Read: func(ctx context.Context, _ bool) (gateway.Event, error) {
+			live, err := gw.Confirm(gateway.Background(ctx), stored)
+			live.Confirmed = true
+			return live, err
+		},
+		ApplyTx: s.ApplyTx,
+		GivenUpTx: func(ctx context.Context, _ pgx.Tx, why error) (gateway.Result, error) {
+			s.deps.Log.WarnContext(ctx, "webhook that the gateway does not confirm changes nothing",
+				slog.String("gateway", string(a.Gateway)),
+				slog.String("event_id", a.EventID), slog.String("event_type", stored.Type),
+				slog.String("log_id", stored.LogID.String()), slog.Any("error", why))
+			return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold}, nil
+		},
+		finishTx: func(ctx context.Context, tx pgx.Tx, r gateway.Result) error {
+			if r.Unclaimed {
+				return s.finishTx(ctx, tx, stored, state.EventWaiting, unclaimed(r))
+			}
+			return s.finishTx(ctx, tx, stored, state.EventDone, r)
+		},
 	})
 }
 
@@ -103,26 +160,4 @@ func (s *Webhooks) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway 
 		return fmt.Errorf("finish event %s: %w", eventID, err)
 	}
 	return nil
-}
-
-// finishConfirmation gives a stored event and its logs the result, which is found in the same
-// transaction.
-func (s *Webhooks) finishConfirmation(ctx context.Context, stored gateway.Event,
-	apply func(tx pgx.Tx) (gateway.Result, error),
-) error {
-	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		_, err := s.db.ProcessedEventHold(ctx, tx,
-			paymentsdb.ProcessedEventHoldParams{Gateway: stored.Gateway, EventID: stored.ID})
-		if err != nil {
-			return fmt.Errorf("hold stored event: %w", err)
-		}
-		result, err := apply(tx)
-		if err != nil {
-			return fmt.Errorf("apply event %s as the gateway shows it: %w", stored.ID, err)
-		}
-		if result.Unclaimed {
-			return s.finishTx(ctx, tx, stored, state.EventWaiting, unclaimed(result))
-		}
-		return s.finishTx(ctx, tx, stored, state.EventDone, result)
-	})
 }

@@ -119,26 +119,26 @@ func chargedBeforeEnd(sub lifecycle.Row, p Payment) bool {
 }
 
 // LateMoneyArgs reads money live that would open a subscription which has ended, or that
-// nobody here ordered: gateway A's webhooks are not signed, and whoever has the token
-// could have a subscription opened, or lengthened for ever.
+// nobody here ordered: where webhooks are not signed, whoever has the token could have a
+// subscription opened, or lengthened for ever.
 type LateMoneyArgs struct {
-	SubscriptionID  objectid.ID `json:"subscription_id"`
-	PaymentID       string      `json:"payment_id"`
-	EventID         string      `json:"event_id"`
-	First           bool        `json:"first"`
-	ChargeID        objectid.ID `json:"charge_id,omitempty"`        // the code for a further period that the event names
-	AuthorizationID string      `json:"authorization_id,omitempty"` // the one that the event names
-	SettledAt       *time.Time  `json:"settled_at,omitempty"`       // as the event tells it: gateway A's payments know the day alone
-	Misses          int         `json:"misses,omitempty"`           // looks that did not find it paid
+	Gateway         gateway.Name `json:"gateway,omitempty"` // "" of the releases that queued none
+	SubscriptionID  objectid.ID  `json:"subscription_id"`
+	PaymentID       string       `json:"payment_id"`
+	EventID         string       `json:"event_id"`
+	First           bool         `json:"first"`
+	ChargeID        objectid.ID  `json:"charge_id,omitempty"`        // the code for a further period that the event names
+	AuthorizationID string       `json:"authorization_id,omitempty"` // the one that the event names
+	SettledAt       *time.Time   `json:"settled_at,omitempty"`       // as the event tells it: gateway A's payments know the day alone
+	Misses          int          `json:"misses,omitempty"`           // looks that did not find it paid
 }
 
 // Kind names the job.
 func (LateMoneyArgs) Kind() string { return "subscriptions_late_money" }
 
-// InsertLateTx has the gateway asked for a payment at an instant.
-func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs, at time.Time) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
-	if err != nil {
+// InsertLateTx has the gateway asked for a payment.
+func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs) error {
+	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
 		return fmt.Errorf("have late money read: %w", err)
 	}
 	return nil

@@ -91,13 +91,13 @@ func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 		}
 	}
 	a := LateMoneyArgs{
-		SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event), First: p.First,
+		Gateway: sub.Gateway, SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event), First: p.First,
 		SettledAt: p.SettledAt,
 	}
 	if p.Charge != nil {
 		a.ChargeID = p.Charge.ID
 	}
-	return true, s.InsertLateTx(ctx, tx, a, time.Time{})
+	return true, s.InsertLateTx(ctx, tx, a)
 }
 
 // chargedAhead is how long before they fall due gateway A makes a recurrence's charges: so

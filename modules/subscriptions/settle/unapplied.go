@@ -298,11 +298,10 @@ func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Confirmed }) {
 		return false, err
 	}
-	return true, s.InsertLateTx(ctx, tx,
-		LateMoneyArgs{
-			SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event),
-			SettledAt: p.SettledAt,
-		}, time.Time{})
+	return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{
+		Gateway: sub.Gateway, SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event),
+		SettledAt: p.SettledAt,
+	})
 }
 
 // isBeforeMoveTx reports whether a card was charged for a period that lies before the end

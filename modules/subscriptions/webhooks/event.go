@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -214,9 +213,8 @@ func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 		return false, err
 	}
 	a := settle.LateMoneyArgs{
-		SubscriptionID: sub.ID, PaymentID: paid.Payment.ID, EventID: e.ID, First: settle.IsFirst(sub, e),
-		AuthorizationID: e.AuthorizationID,
-		SettledAt:       paid.Payment.SettledAt,
+		Gateway: e.Gateway, SubscriptionID: sub.ID, PaymentID: paid.Payment.ID, EventID: e.ID,
+		First: settle.IsFirst(sub, e), AuthorizationID: e.AuthorizationID, SettledAt: paid.Payment.SettledAt,
 	}
 	charge, err := s.locator.ChargeOf(ctx, tx, e)
 	if err != nil {
@@ -225,7 +223,7 @@ func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	if charge != nil {
 		a.ChargeID = charge.ID
 	}
-	return true, s.deps.Settler.InsertLateTx(ctx, tx, a, time.Time{})
+	return true, s.deps.Settler.InsertLateTx(ctx, tx, a)
 }
 
 // isMatchedByID reports whether a payment is held against an id that the gateway told here: a

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -131,7 +130,8 @@ func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, o orders.Order,
 	if err != nil || known != nil {
 		return false, err
 	}
-	return true, s.insertLiveTx(ctx, tx, LiveMoneyArgs{OrderID: o.ID, PaymentID: p.ID, EventID: e.ID}, time.Time{})
+	return true, s.insertLiveTx(ctx, tx,
+		LiveMoneyArgs{Gateway: e.Gateway, OrderID: o.ID, PaymentID: p.ID, EventID: e.ID})
 }
 
 func paymentIDs(e gateway.Event) []string {
