@@ -100,10 +100,6 @@ func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 	return true, s.InsertLateTx(ctx, tx, a)
 }
 
-// chargedAhead is how long before they fall due gateway A makes a recurrence's charges: so
-// long after a plan move one may be of the price before.
-const chargedAhead = 40 * 24 * time.Hour
-
 // isOrderedTx reports whether a payment that a webhook of gateway A tells is one that was
 // ordered here, of the amount that was asked for. The charges of a card's recurrence and
 // the first code of an automatic PIX have ids of the gateway's own: their amount has to
@@ -143,8 +139,10 @@ func (s *Settler) isExpectedAmountTx(ctx context.Context, tx pgx.Tx, sub lifecyc
 	case int64(p.Amount) == sub.PriceCents, int64(p.Amount) == sub.PriceCents*int64(sub.PeriodMonths):
 		return true, nil
 	}
+	// A charge that was made before a plan move, and falls due after it, is of the price before.
+	since := s.deps.Clock.Now().Add(-lifecycle.TraitsOf(sub).ChargesAhead)
 	moved, err := s.db.PlanMoveIsPrice(ctx, tx, subscriptionsdb.PlanMoveIsPriceParams{
-		SubscriptionID: sub.ID, AmountCents: int64(p.Amount), Since: new(s.deps.Clock.Now().Add(-chargedAhead)),
+		SubscriptionID: sub.ID, AmountCents: int64(p.Amount), Since: &since,
 	})
 	if err != nil {
 		return false, fmt.Errorf("read plan moves: %w", err)
