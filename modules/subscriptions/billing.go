@@ -61,7 +61,7 @@ func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
 	if sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, id); err != nil {
 		return err
 	}
-	if lifecycle.RunsThere(sub) {
+	if sub.RunsThere() {
 		return calls.ErrStillOpen
 	}
 	return s.charges.TendAll(ctx, id)

@@ -31,7 +31,7 @@ func (s *Service) PersonalData(ctx context.Context, db postgres.DB, customerID o
 		if err != nil {
 			return nil, fmt.Errorf("read subscription: %w", err)
 		}
-		all[i].SubscriptionDoc = lifecycle.NewDoc(sub)
+		all[i].SubscriptionDoc = sub.Doc()
 		rows, err := db.Query(ctx, historyOfSubscriptionSQL, id)
 		if err != nil {
 			return nil, fmt.Errorf("read history: %w", err)

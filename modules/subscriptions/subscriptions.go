@@ -16,7 +16,6 @@ import (
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/dunning"
 	"marquee/modules/subscriptions/extensions"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/reconcile"
@@ -67,7 +66,7 @@ type Deps struct {
 // Service is the module: its door. Each field is one of the rooms behind it.
 type Service struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 	base lifecycle.Base
 
 	calls       *calls.Calls
@@ -98,7 +97,7 @@ func New(d Deps) *Service {
 	if d.Promos == nil {
 		d.Promos = lifecycle.NoPromoCodes{}
 	}
-	s := &Service{deps: d, db: subscriptionsdb.New(), base: lifecycle.New(lifecycle.Deps{
+	s := &Service{deps: d, base: lifecycle.New(lifecycle.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Accounts: d.Accounts, Payments: d.Payments,
 		Intents: d.Payments.Intents(), Promos: d.Promos, Config: d.Config,
 	})}

@@ -166,7 +166,7 @@ var rooms = map[string][]room{
 			},
 		},
 		{
-			name: "calls", uses: []string{"state", "internal/subscriptionsdb", "lifecycle"},
+			name: "calls", uses: []string{"state", "lifecycle"},
 			sql: []string{"subscriptions"},
 		},
 		{
@@ -238,7 +238,7 @@ var rooms = map[string][]room{
 		},
 		{
 			name: "withdrawal", uses: []string{
-				"state", "internal/subscriptionsdb", "lifecycle", "calls", "disputes",
+				"state", "lifecycle", "calls", "disputes",
 				"webhooks",
 			}, sql: []string{"subscriptions", "transitions"},
 		},

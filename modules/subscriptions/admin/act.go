@@ -25,10 +25,10 @@ func wrongGateway(want gateway.Name) error {
 }
 
 // findAt is find for the routes of one gateway; "" takes either.
-func (s *Admin) findAt(ctx context.Context, id string, only gateway.Name) (lifecycle.Row, error) {
+func (s *Admin) findAt(ctx context.Context, id string, only gateway.Name) (lifecycle.Subscription, error) {
 	sub, err := s.deps.Reads.Find(ctx, s.deps.Pool, id)
 	if err == nil && only != "" && sub.Gateway != only {
-		return lifecycle.Row{}, wrongGateway(only)
+		return lifecycle.Subscription{}, wrongGateway(only)
 	}
 	return sub, err
 }
@@ -37,8 +37,8 @@ func (s *Admin) findAt(ctx context.Context, id string, only gateway.Name) (lifec
 // its gateway by job; what is opened again after its end, or after its period, and a
 // PIX that nobody has paid, run for one period from now, since no recurrence stands
 // behind them.
-func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action,
-	edit func(*lifecycle.Row),
+func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, action state.Action,
+	edit func(*lifecycle.Subscription),
 ) (bool, error) {
 	actor := httpapi.CallerOf(ctx).ID
 	now, ended := s.deps.Clock.Now(), sub.Status.Ended()
@@ -57,14 +57,14 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 		}
 	}
 	moved, err := s.deps.Store.MoveTx(ctx, tx, sub,
-		lifecycle.Change{Action: action, Source: state.ByAdmin, Actor: &actor, Edit: func(r *lifecycle.Row) {
+		lifecycle.Change{Action: action, Source: state.ByAdmin, Actor: &actor, Edit: func(r *lifecycle.Subscription) {
 			if action == state.AdminActivates {
 				r.PaymentFailures, r.HasChargeback, r.CancelAtPeriodEnd = 0, false, r.CancelAtPeriodEnd && !ended
 				passed := r.ExpiresAt != nil && !r.ExpiresAt.After(now)
 				unpaid := r.ExpiresAt == nil && r.LastPaymentAt == nil && r.PaymentMethod == gateway.MethodPix &&
 					!r.PixAutomatic
 				if ended || passed || unpaid ||
-					r.ExpiresAt == nil && (lifecycle.HasNoRecurrence(*r) || lifecycle.HasNoAuthorization(*r)) {
+					r.ExpiresAt == nil && (r.HasNoRecurrence() || r.HasNoAuthorization()) {
 					r.AnchorDay = nil
 					r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(now, r), nil
 				}
@@ -90,7 +90,7 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 
 // isKnownTx is 409 of a card of which nobody knows yet whether its gateway made a
 // recurrence: what would be opened might be charged by nothing, or by what comes of it.
-func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
+func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) error {
 	if !sub.IntentOpen || sub.Status != state.Pending || sub.PaymentMethod != gateway.MethodCard {
 		return nil
 	}
@@ -106,28 +106,30 @@ func (s *Admin) isKnownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) err
 }
 
 // administer locks a subscription, changes it, and writes the audit trail.
-func (s *Admin) administer(ctx context.Context, found lifecycle.Row, reason string,
-	act func(tx pgx.Tx, sub *lifecycle.Row) error,
-) (lifecycle.Row, error) {
-	var sub lifecycle.Row
-	err := s.deps.Store.Locked(ctx, found, func(tx pgx.Tx, locked lifecycle.Row) error {
+func (s *Admin) administer(ctx context.Context, found lifecycle.Subscription, reason string,
+	act func(tx pgx.Tx, sub *lifecycle.Subscription) error,
+) (lifecycle.Subscription, error) {
+	var sub lifecycle.Subscription
+	err := s.deps.Store.Locked(ctx, found, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		defer func() { sub = locked }()
-		before := lifecycle.NewDoc(locked)
+		before := locked.Doc()
 		if err := act(tx, &locked); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, locked, reason)
 	})
 	if postgres.Constraint(err) == checkout.ConstraintOneLive {
-		return lifecycle.Row{}, errOtherLive()
+		return lifecycle.Subscription{}, errOtherLive()
 	}
 	return sub, err
 }
 
 // adminCancel ends a subscription at once, here and at its gateway: 409 when it
 // has ended already.
-func (s *Admin) adminCancel(ctx context.Context, found lifecycle.Row, reason string) (lifecycle.Row, error) {
-	sub, err := s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
+func (s *Admin) adminCancel(ctx context.Context, found lifecycle.Subscription,
+	reason string,
+) (lifecycle.Subscription, error) {
+	sub, err := s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Subscription) error {
 		moved, err := s.adminMoveTx(ctx, tx, sub, state.AdminCancels, nil)
 		if err == nil && !moved {
 			return fault.Conflict("The subscription is %s already.", sub.Status)
@@ -135,7 +137,7 @@ func (s *Admin) adminCancel(ctx context.Context, found lifecycle.Row, reason str
 		return err
 	})
 	if err != nil {
-		return lifecycle.Row{}, err
+		return lifecycle.Subscription{}, err
 	}
 	return s.deps.Calls.EndNow(ctx, sub)
 }
@@ -143,31 +145,35 @@ func (s *Admin) adminCancel(ctx context.Context, found lifecycle.Row, reason str
 // activate opens a subscription, whatever it is, and makes it the customer's
 // current one: 409 when they have another that is live. One that was to end with its
 // paid time goes on, as by a renewal without card data; 409 where that needs a card.
-func (s *Admin) activate(ctx context.Context, found lifecycle.Row, reason string) (lifecycle.Row, error) {
+func (s *Admin) activate(ctx context.Context, found lifecycle.Subscription,
+	reason string,
+) (lifecycle.Subscription, error) {
 	if found.Status == state.Active && found.CancelAtPeriodEnd {
 		return s.adminResume(ctx, found, reason)
 	}
-	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
+	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Subscription) error {
 		_, err := s.adminMoveTx(ctx, tx, sub, state.AdminActivates, nil)
 		return err
 	})
 }
 
-func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Row, reason string) (lifecycle.Row, error) {
-	if !lifecycle.Resumable(sub) {
-		return lifecycle.Row{},
+func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Subscription,
+	reason string,
+) (lifecycle.Subscription, error) {
+	if !sub.Resumable() {
+		return lifecycle.Subscription{},
 			fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
 	}
-	err := s.deps.SelfService.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
+	err := s.deps.SelfService.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Subscription) error {
 		defer func() { sub = *locked }()
-		before := lifecycle.NewDoc(*locked)
+		before := locked.Doc()
 		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, selfservice.GoOn); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, *locked, reason)
 	})
 	if err != nil {
-		return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "take back the end of the period", err)
+		return lifecycle.Subscription{}, s.deps.Payments.Refused(ctx, "take back the end of the period", err)
 	}
 	return s.deps.Reconciler.AgreedNow(ctx, sub)
 }
@@ -179,8 +185,10 @@ const lastYear = 9999
 // after the present end, which is that of the paid period while a recurrence runs:
 // 409 for a subscription that has ended, and as ExtendRowTx says; 422 for an earlier
 // instant.
-func (s *Admin) extend(ctx context.Context, found lifecycle.Row, days int, until *time.Time) (lifecycle.Row, error) {
-	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *lifecycle.Row) error {
+func (s *Admin) extend(ctx context.Context, found lifecycle.Subscription, days int,
+	until *time.Time,
+) (lifecycle.Subscription, error) {
+	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *lifecycle.Subscription) error {
 		return s.deps.Extensions.ExtendRowTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
 			switch {
 			case until == nil:

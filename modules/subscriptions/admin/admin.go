@@ -4,7 +4,6 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/extensions"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/reconcile"
@@ -27,10 +26,10 @@ type Deps struct {
 // Admin is what admins do with subscriptions.
 type Admin struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Admin {
-	return &Admin{deps: d, db: subscriptionsdb.New()}
+	return &Admin{deps: d}
 }

@@ -22,11 +22,11 @@ import (
 // what the subscription has renewed, and no more than what is left of that: 422 above it,
 // and where nothing was paid or is left; 409 while that payment is disputed already, and
 // while a withdrawal is about to give it back.
-func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason string,
+func (s *Admin) chargeback(ctx context.Context, found lifecycle.Subscription, reason string,
 	amount *int64,
-) (lifecycle.Row, error) {
+) (lifecycle.Subscription, error) {
 	now := s.deps.Clock.Now()
-	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Row) error {
+	return s.administer(ctx, found, reason, func(tx pgx.Tx, sub *lifecycle.Subscription) error {
 		report := gateway.DisputeReport{
 			ID: fmt.Sprintf("CHARGEBACK-%s-%d", sub.ID, now.UnixMilli()), Reason: reason, State: gateway.DisputeOpen,
 			NativeStatus: payments.ReportedByAdmin, OpenedAt: now, At: now,
@@ -71,10 +71,10 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Row, reason stri
 // never been: what it closed is open again and collected again, unless another dispute
 // is open, and no figure counts it. Twice is as good as once. 404 for an unknown one,
 // 409 for the gateway's own.
-func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row,
+func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Subscription,
 	disputeID, reason string,
-) (lifecycle.Row, error) {
-	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+) (lifecycle.Subscription, error) {
+	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		defer func() { sub = locked }()
 		disputed, withdrawn, err := s.deps.Disputes.WithdrawDisputeTx(ctx, tx, locked, disputeID)
 		switch {
@@ -85,8 +85,8 @@ func (s *Admin) withdrawChargeback(ctx context.Context, sub lifecycle.Row,
 		case err != nil || !withdrawn:
 			return err
 		}
-		before := lifecycle.NewDoc(locked)
-		err = s.deps.Disputes.LiftAllTx(ctx, tx, &disputed, func(r *lifecycle.Row) error {
+		before := locked.Doc()
+		err = s.deps.Disputes.LiftAllTx(ctx, tx, &disputed, func(r *lifecycle.Subscription) error {
 			return s.deps.Disputes.ForgetChargebackTx(ctx, tx, r, s.deps.Clock.Now())
 		})
 		if err != nil {

@@ -155,7 +155,7 @@ func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*resourc
 	return nil
 }
 
-func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, rec *resource.Record) error {
+func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, rec *resource.Record) error {
 	wanted, given := rec.Value("status")
 	to, _ := wanted.(string)
 	plan, err := s.newPlanTx(ctx, tx, *sub, rec)
@@ -177,7 +177,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 			plan = nil // the row takes it on when the gateway has the price
 		}
 	}
-	edit := func(r *lifecycle.Row) {
+	edit := func(r *lifecycle.Subscription) {
 		if plan != nil {
 			r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
 		}
@@ -201,7 +201,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	return nil
 }
 
-func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
 	rec *resource.Record,
 ) (*subscriptionsdb.Plan, error) {
 	value, given := rec.Value("plan_id")
@@ -217,7 +217,7 @@ func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 }
 
 // setDate takes a date that the body gives, and has the periods begin on its day.
-func (s *Admin) setDate(rec *resource.Record, column string, r *lifecycle.Row, field **time.Time) {
+func (s *Admin) setDate(rec *resource.Record, column string, r *lifecycle.Subscription, field **time.Time) {
 	value, given := rec.Value(column)
 	if !given {
 		return
@@ -237,13 +237,13 @@ func instantOf(t *time.Time) any {
 }
 
 // auditTx writes an admin's change into the audit trail, with the reason given.
-func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before lifecycle.SubscriptionDoc, after lifecycle.Row,
+func (s *Admin) auditTx(ctx context.Context, tx pgx.Tx, before lifecycle.SubscriptionDoc, after lifecycle.Subscription,
 	reason string,
 ) error {
 	now := struct {
 		lifecycle.SubscriptionDoc
 		Reason string `json:"reason,omitempty"`
-	}{lifecycle.NewDoc(after), reason}
+	}{after.Doc(), reason}
 	return audit.RecordTx(ctx, tx, audit.Change{
 		Resource: "subscriptions", RecordID: after.ID, Before: before, After: now,
 	})

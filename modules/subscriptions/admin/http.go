@@ -109,7 +109,7 @@ func (h handlers) cancel(ctx context.Context, in *reasonInput) (*httpapi.Output[
 		GWASubscriptionID: sub.GwaSubscriptionID, GWBSubscriptionID: sub.GwbSubscriptionID,
 		CancelledAt: httpapi.TimePtr(sub.EndedAt),
 	}
-	switch running := lifecycle.RunningID(sub); {
+	switch running := sub.RunningID(); {
 	case running == "":
 	case sub.GatewayEndedAt != nil:
 		body.GatewayResponse = map[string]any{"id": running, "status": "canceled"}
@@ -242,7 +242,7 @@ func (h handlers) payments(ctx context.Context, in *idInput) (*httpapi.Output[su
 			Refunded:       p.Refunded, Currency: p.Currency, Created: p.CreatedAt.Unix(),
 			Description: nullable.Ptr(p.Description),
 		}
-		if lifecycle.TraitsOf(sub).ChargesByDay {
+		if sub.Traits().ChargesByDay {
 			doc.GWAPaymentID, doc.BillingType = nullable.Ptr(p.ID), nullable.Ptr(p.BillingType)
 			doc.DueDate, doc.PaidAt = httpapi.TimePtr(p.DueDate), httpapi.TimePtr(p.PaidAt)
 		}

@@ -30,7 +30,7 @@ type refundOrder struct {
 
 // refunded is what the refund routes answer.
 type refunded struct {
-	sub      lifecycle.Row
+	sub      lifecycle.Subscription
 	refund   payments.Refund
 	response json.RawMessage
 	admin    string
@@ -43,7 +43,7 @@ type refunded struct {
 // for a payment of somebody else; 409 while another refund of the payment is not answered; 500 REFUND_FAILED when
 // the gateway refuses; 503 while it does not answer: then the refund is either not
 // made or finished by a job.
-func (s *Admin) refund(ctx context.Context, found lifecycle.Row, o refundOrder) (refunded, error) {
+func (s *Admin) refund(ctx context.Context, found lifecycle.Subscription, o refundOrder) (refunded, error) {
 	payment, left, err := s.refundable(ctx, found, o)
 	if err != nil {
 		return refunded{}, err
@@ -67,7 +67,7 @@ func (s *Admin) refund(ctx context.Context, found lifecycle.Row, o refundOrder) 
 	return refundedBy(sub, payment, out), nil
 }
 
-func refundedBy(sub lifecycle.Row, payment gateway.LedgerPayment, out payments.RefundOutcome) refunded {
+func refundedBy(sub lifecycle.Subscription, payment gateway.LedgerPayment, out payments.RefundOutcome) refunded {
 	r := refunded{
 		sub: sub, refund: out.Refund, response: out.Response, admin: out.Refund.Admin, at: out.Refund.RequestedAt,
 		full: out.Refund.Amount >= payment.Payment.Amount,
@@ -108,7 +108,7 @@ func (s *Admin) replayRefund(ctx context.Context, id objectid.ID) (refunded, err
 
 // refundable finds the payment that is meant and what is left of it. The latest of
 // which a refund is not answered is not passed over for an older one.
-func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row,
+func (s *Admin) refundable(ctx context.Context, sub lifecycle.Subscription,
 	o refundOrder,
 ) (gateway.LedgerPayment, money.Cents, error) {
 	none := gateway.LedgerPayment{}
@@ -150,9 +150,9 @@ func (s *Admin) refundable(ctx context.Context, sub lifecycle.Row,
 
 // namesOf are all names of a payment. Gateway B gives one three: the ledger may
 // know its invoice, while people see the payment intent or the charge.
-func (s *Admin) namesOf(ctx context.Context, sub lifecycle.Row, id string) ([]string, error) {
+func (s *Admin) namesOf(ctx context.Context, sub lifecycle.Subscription, id string) ([]string, error) {
 	names := []string{id}
-	if !lifecycle.TraitsOf(sub).Invoices {
+	if !sub.Traits().Invoices {
 		return names, nil
 	}
 	remote, err := s.listRemote(ctx, sub)
@@ -189,14 +189,14 @@ func (s *Admin) refundFault(ctx context.Context, err error, o refundOrder) error
 }
 
 // listRemote is the payments as the gateway has them.
-func (s *Admin) listRemote(ctx context.Context, sub lifecycle.Row) ([]gateway.RemotePayment, error) {
+func (s *Admin) listRemote(ctx context.Context, sub lifecycle.Subscription) ([]gateway.RemotePayment, error) {
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return nil, gateway.FaultOf(err)
 	}
 	q := gateway.PaymentsQuery{
-		SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub),
-		CustomerGatewayID: lifecycle.RemoteCustomer(sub),
+		SubscriptionID: sub.ID, SubscriptionGatewayID: sub.RemoteID(),
+		CustomerGatewayID: sub.RemoteCustomer(),
 	}
 	if sub.PixAutomatic {
 		paid, err := s.deps.Payments.PaymentsOf(ctx, s.deps.Pool, gateway.ForSubscription, sub.ID)

@@ -84,7 +84,7 @@ func refundedEnvelope(ctx context.Context, r refunded) *lifecycle.Envelope {
 	if r.full {
 		info.RefundType = "full"
 	}
-	return httpapi.One(ctx, lifecycle.NewDoc(r.sub), info)
+	return httpapi.One(ctx, r.sub.Doc(), info)
 }
 
 func (h handlers) replayRefund(ctx context.Context, id objectid.ID) (*lifecycle.Envelope, error) {
@@ -293,8 +293,8 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 }
 
 // idsAt puts a payment's id under the name that its gateway gives it.
-func idsAt(sub lifecycle.Row, id string) (payment, intent *string) {
-	if !lifecycle.TraitsOf(sub).Invoices {
+func idsAt(sub lifecycle.Subscription, id string) (payment, intent *string) {
+	if !sub.Traits().Invoices {
 		return nullable.Ptr(id), nil
 	}
 	return nil, nullable.Ptr(id)

@@ -5,19 +5,18 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
 // Calls ends and repeats what is asked of the gateways.
 type Calls struct {
 	deps lifecycle.Base
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(b lifecycle.Base) *Calls {
-	return &Calls{deps: b, db: subscriptionsdb.New()}
+	return &Calls{deps: b}
 }
 
 // ErrStillOpen says that a gateway has not told yet what became of a call.

@@ -16,7 +16,7 @@ import (
 )
 
 // EndNow tries what the job would do, and answers the row as it is after.
-func (s *Calls) EndNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
+func (s *Calls) EndNow(ctx context.Context, sub lifecycle.Subscription) (lifecycle.Subscription, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
 	defer cancel()
 	if err := s.EndAtGateway(ctx, sub.ID); err != nil {
@@ -30,14 +30,14 @@ func (s *Calls) EndNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, e
 // here, or would charge it beyond its paid time. When that fails the looks repeat it.
 func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
-	if err != nil || !lifecycle.RunsThere(sub) && !lifecycle.Stops(sub) {
+	if err != nil || !sub.RunsThere() && !sub.Stops() {
 		return err
 	}
 	return s.Ends(nil).Run(ctx, OpeningOfEnd(sub))
 }
 
 // OpeningOfEnd is the intent of an order to end something.
-func OpeningOfEnd(sub lifecycle.Row) intent.Opening {
+func OpeningOfEnd(sub lifecycle.Subscription) intent.Opening {
 	return intent.Opening{
 		Ref: intent.Ref{Kind: intent.End, Subject: sub.ID}, Customer: sub.CustomerID, Gateway: sub.Gateway,
 	}
@@ -45,7 +45,7 @@ func OpeningOfEnd(sub lifecycle.Row) intent.Opening {
 
 // Ends is the order to end at the gateway whatever of a subscription is to end there, or to
 // do what is given where nothing is.
-func (s *Calls) Ends(other func(context.Context, lifecycle.Row) error) *intent.Repeated {
+func (s *Calls) Ends(other func(context.Context, lifecycle.Subscription) error) *intent.Repeated {
 	return &intent.Repeated{
 		Kind: intent.End, Intents: s.deps.Intents,
 		Do: func(ctx context.Context, r intent.Ref) error {
@@ -53,9 +53,9 @@ func (s *Calls) Ends(other func(context.Context, lifecycle.Row) error) *intent.R
 			switch {
 			case err != nil:
 				return err
-			case lifecycle.RunsThere(sub):
+			case sub.RunsThere():
 				return s.endThere(ctx, sub)
-			case lifecycle.Stops(sub):
+			case sub.Stops():
 				return s.stopThere(ctx, sub)
 			case other != nil:
 				return other(ctx, sub)
@@ -68,17 +68,17 @@ func (s *Calls) Ends(other func(context.Context, lifecycle.Row) error) *intent.R
 // ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
 func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
-	if err != nil || !lifecycle.RunsThere(sub) {
+	if err != nil || !sub.RunsThere() {
 		return err
 	}
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
-	if lifecycle.RemoteID(sub) == "" {
+	if sub.RemoteID() == "" {
 		return s.EndAtGateway(ctx, id)
 	}
-	remote, err := gw.ReadSubscription(gateway.Background(ctx), lifecycle.RemoteID(sub), sub.ID)
+	remote, err := gw.ReadSubscription(gateway.Background(ctx), sub.RemoteID(), sub.ID)
 	if errors.Is(err, gateway.ErrMissing) || err == nil && remote.Status.Ended() {
 		return s.recordEnded(ctx, sub)
 	}
@@ -90,7 +90,7 @@ func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
 }
 
 // endThere ends at the gateway what has ended here, and notes that it has.
-func (s *Calls) endThere(ctx context.Context, sub lifecycle.Row) error {
+func (s *Calls) endThere(ctx context.Context, sub lifecycle.Subscription) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
@@ -98,30 +98,30 @@ func (s *Calls) endThere(ctx context.Context, sub lifecycle.Row) error {
 }
 
 // recordEnded notes that the gateway has confirmed the end of what has ended here.
-func (s *Calls) recordEnded(ctx context.Context, sub lifecycle.Row) error {
-	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+func (s *Calls) recordEnded(ctx context.Context, sub lifecycle.Subscription) error {
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if !locked.Status.Ended() {
 			return nil
 		}
 		now := s.deps.Clock.Now()
 		return s.deps.Store.EditTx(ctx, tx, &locked, state.EndConfirmed,
-			func(r *lifecycle.Row) { r.GatewayEndedAt = &now })
+			func(r *lifecycle.Subscription) { r.GatewayEndedAt = &now })
 	})
 }
 
 // stopRemote ends whatever of the subscription runs at its gateway: recurrence,
 // authorization, a code that could be paid. What is gone is no error.
-func (s *Calls) stopRemote(ctx context.Context, sub lifecycle.Row) error {
+func (s *Calls) stopRemote(ctx context.Context, sub lifecycle.Subscription) error {
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
 	var failed error
-	if id := lifecycle.RemoteID(sub); id != "" {
+	if id := sub.RemoteID(); id != "" {
 		failed = gw.CancelSubscription(ctx, id, sub.ID)
 	}
 	if sub.GwaPixAuthID != nil {
-		failed = errors.Join(failed, gw.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub)))
+		failed = errors.Join(failed, gw.CancelPixAuthorization(ctx, sub.AuthorizationRef()))
 	}
 	if id := nullable.Value(sub.PixPaymentID); id != "" &&
 		sub.LastPaymentAt == nil { // an admin may have opened it unpaid

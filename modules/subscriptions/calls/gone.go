@@ -17,29 +17,29 @@ import (
 var ErrMissingOnce = errors.New("subscriptions: the gateway does not find it; looked at again in an hour")
 
 // goneRef names the intent of a subscription that its gateway did not find.
-func goneRef(sub lifecycle.Row) intent.Ref {
+func goneRef(sub lifecycle.Subscription) intent.Ref {
 	return intent.Ref{Kind: intent.SubscriptionGone, Subject: sub.ID}
 }
 
 // ReadRunning reads the recurrence of a live subscription that was there once.
 func (s *Calls) ReadRunning(ctx context.Context, gateway gateway.Gateway,
-	sub lifecycle.Row,
+	sub lifecycle.Subscription,
 ) (gateway.RemoteSubscription, error) {
-	remote, err := gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
+	remote, err := gateway.ReadSubscription(ctx, sub.RemoteID(), sub.ID)
 	return remote, s.FoundOnce(ctx, sub, err)
 }
 
 // ReadAuthorization reads the automatic PIX of a live subscription.
 func (s *Calls) ReadAuthorization(ctx context.Context, gateway gateway.Gateway,
-	sub lifecycle.Row,
+	sub lifecycle.Subscription,
 ) (gateway.PixAuthorization, error) {
-	auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+	auth, err := gateway.ReadPixAuthorization(ctx, sub.AuthorizationRef())
 	return auth, s.FoundOnce(ctx, sub, err)
 }
 
 // FoundOnce judges the error of a read of something that was there once, and counts
 // it: what is missing is ErrMissingOnce, and an intent has it looked at again.
-func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Row, read error) error {
+func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Subscription, read error) error {
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	missing := errors.Is(read, gateway.ErrMissing)
 	if read != nil && !missing {
@@ -65,8 +65,8 @@ func (s *Calls) FoundOnce(ctx context.Context, sub lifecycle.Row, read error) er
 
 // missedOnce opens the intent of a live subscription that is missing; first is false
 // when it is open already.
-func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Row) (first bool, err error) {
-	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Subscription) (first bool, err error) {
+	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if locked.Status.Ended() {
 			return nil
 		}
@@ -84,34 +84,34 @@ func (s *Calls) missedOnce(ctx context.Context, sub lifecycle.Row) (first bool, 
 // Gone is a live subscription that its gateway did not find. Missing a second time, an hour
 // later and while the gateway is not suspect, it has ended; found again, what it says is
 // followed by whoever asks next.
-func (s *Calls) Gone() *intent.Operation[lifecycle.Row, struct{}] {
-	return &intent.Operation[lifecycle.Row, struct{}]{
+func (s *Calls) Gone() *intent.Operation[lifecycle.Subscription, struct{}] {
+	return &intent.Operation[lifecycle.Subscription, struct{}]{
 		Kind: intent.SubscriptionGone, Intents: s.deps.Intents, WasFound: true,
-		Opening: func(sub lifecycle.Row) intent.Opening {
+		Opening: func(sub lifecycle.Subscription) intent.Opening {
 			return intent.Opening{
 				Ref: goneRef(sub), Gateway: sub.Gateway,
 			}
 		},
 		Row:      s.perhapsGone,
-		Steps:    []intent.Step[lifecycle.Row, struct{}]{{Find: s.findGone}},
+		Steps:    []intent.Step[lifecycle.Subscription, struct{}]{{Find: s.findGone}},
 		SettleTx: s.endGoneTx,
 	}
 }
 
 // perhapsGone reads what is looked for; over when nothing of it is left to be asked.
-func (s *Calls) perhapsGone(ctx context.Context, i intent.Intent) (sub lifecycle.Row, over bool, err error) {
+func (s *Calls) perhapsGone(ctx context.Context, i intent.Intent) (sub lifecycle.Subscription, over bool, err error) {
 	sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, i.Subject)
-	return sub, sub.Status.Ended() || lifecycle.RemoteID(sub) == "" && sub.GwaPixAuthID == nil, err
+	return sub, sub.Status.Ended() || sub.RemoteID() == "" && sub.GwaPixAuthID == nil, err
 }
 
-func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row,
+func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.Subscription,
 	_ struct{},
 ) (none struct{}, found bool, err error) {
 	ctx = gateway.Background(ctx)
-	if lifecycle.RemoteID(sub) != "" {
-		_, err = gw.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
+	if sub.RemoteID() != "" {
+		_, err = gw.ReadSubscription(ctx, sub.RemoteID(), sub.ID)
 	} else {
-		_, err = gw.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+		_, err = gw.ReadPixAuthorization(ctx, sub.AuthorizationRef())
 	}
 	if errors.Is(err, gateway.ErrMissing) {
 		return none, false, nil
@@ -121,7 +121,7 @@ func (s *Calls) findGone(ctx context.Context, gw gateway.Gateway, sub lifecycle.
 
 // endGoneTx ends a subscription that is gone at its gateway, unless it has paid time
 // left, and has its id deleted there once more.
-func (s *Calls) endGoneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, _ intent.Outcome[struct{}],
+func (s *Calls) endGoneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, _ intent.Outcome[struct{}],
 	_ intent.By,
 ) error {
 	locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)

@@ -14,12 +14,12 @@ import (
 )
 
 // stopThere stops at the gateway what would charge beyond the paid time, and notes that it has.
-func (s *Calls) stopThere(ctx context.Context, sub lifecycle.Row) error {
+func (s *Calls) stopThere(ctx context.Context, sub lifecycle.Subscription) error {
 	if err := s.stopRemote(ctx, sub); err != nil {
 		return err
 	}
-	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
-		if !lifecycle.Stops(locked) {
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
+		if !locked.Stops() {
 			return nil
 		}
 		return s.deps.Store.EditTx(ctx, tx, &locked, state.EndedThere, s.deps.Calendar.EndedThere)
@@ -28,7 +28,7 @@ func (s *Calls) stopThere(ctx context.Context, sub lifecycle.Row) error {
 
 // SetPeriodEnd has gateway B end the subscription with the paid period, or takes that
 // back; it answers when that period ends.
-func (s *Calls) SetPeriodEnd(ctx context.Context, sub lifecycle.Row, cancel bool) (*time.Time, error) {
+func (s *Calls) SetPeriodEnd(ctx context.Context, sub lifecycle.Subscription, cancel bool) (*time.Time, error) {
 	gateway, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (s *Calls) SetPeriodEnd(ctx context.Context, sub lifecycle.Row, cancel bool
 
 // ProvedMissing has a look confirm that what a call did not find at gateway B is not
 // there, which is then looked for again in an hour, as anything that was there once.
-func (s *Calls) ProvedMissing(ctx context.Context, sub lifecycle.Row, cause error) error {
+func (s *Calls) ProvedMissing(ctx context.Context, sub lifecycle.Subscription, cause error) error {
 	gw, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return err

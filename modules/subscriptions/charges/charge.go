@@ -38,16 +38,16 @@ type chargeOrder struct {
 // changes nothing.
 func (s *Charges) renewPix(ctx context.Context,
 	customerID objectid.ID,
-) (lifecycle.Row, lifecycle.RenewalCharge, error) {
+) (lifecycle.Subscription, lifecycle.RenewalCharge, error) {
 	sub, err := s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
-		return lifecycle.Row{}, lifecycle.RenewalCharge{}, err
+		return lifecycle.Subscription{}, lifecycle.RenewalCharge{}, err
 	}
 	if err := s.mayRenewByPix(sub); err != nil {
-		return lifecycle.Row{}, lifecycle.RenewalCharge{}, err
+		return lifecycle.Subscription{}, lifecycle.RenewalCharge{}, err
 	}
 	if _, err := s.deps.Plans.SellablePlan(ctx, sub.PlanID); err != nil {
-		return lifecycle.Row{}, lifecycle.RenewalCharge{}, err
+		return lifecycle.Subscription{}, lifecycle.RenewalCharge{}, err
 	}
 	o := chargeOrder{amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)), until: *sub.ExpiresAt}
 	charge, err := s.chargeByPix(ctx, sub, o, s.mayRenewByPix)
@@ -56,7 +56,7 @@ func (s *Charges) renewPix(ctx context.Context,
 
 // mayRenewByPix: 409 for what is not paid by PIX, or by its own debits, while it does
 // not run, and before the window opens.
-func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
+func (s *Charges) mayRenewByPix(sub lifecycle.Subscription) error {
 	opens := s.deps.Clock.Now().In(s.deps.Config.Zone).AddDate(0, 0, s.deps.Config.RenewPixDays)
 	switch {
 	case sub.PaymentMethod != gateway.MethodPix:
@@ -78,8 +78,8 @@ func (s *Charges) mayRenewByPix(sub lifecycle.Row) error {
 // for the order is committed before the gateway is asked. May is asked again with the
 // locked subscription. While it is not known what the gateway made, the charge comes
 // without a code and its intent is open.
-func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Row, o chargeOrder,
-	may func(lifecycle.Row) error,
+func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Subscription, o chargeOrder,
+	may func(lifecycle.Subscription) error,
 ) (lifecycle.RenewalCharge, error) {
 	charge, err := s.db.RenewalChargeGetOpenOf(ctx, s.deps.Pool,
 		subscriptionsdb.RenewalChargeGetOpenOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
@@ -125,8 +125,8 @@ func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 }
 
 // createIntent commits the order. Of two at once the second finds the first.
-func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Row, o chargeOrder,
-	may func(lifecycle.Row) error,
+func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Subscription, o chargeOrder,
+	may func(lifecycle.Subscription) error,
 ) (codeOrder, error) {
 	ctx = context.WithoutCancel(ctx)
 	code := codeOrder{sub: sub}
@@ -264,7 +264,7 @@ func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalChar
 
 // ApplyChargeTx applies an event about the payment of a renewal charge: it was made, or came
 // to nothing. The text is why it did nothing, "" when it did.
-func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, id objectid.ID,
+func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, id objectid.ID,
 	e gateway.Event,
 ) (ignored gateway.Reason, err error) {
 	charge, err := s.db.RenewalChargeLock(ctx, tx, id)
@@ -293,7 +293,9 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 
 // OpenCharge is the open code of a subscription that is paid, without one while it is
 // not known; ok is false when there is none that can be shown.
-func (s *Charges) OpenCharge(ctx context.Context, sub lifecycle.Row) (c lifecycle.RenewalCharge, ok bool, err error) {
+func (s *Charges) OpenCharge(ctx context.Context,
+	sub lifecycle.Subscription,
+) (c lifecycle.RenewalCharge, ok bool, err error) {
 	c, err = s.db.RenewalChargeGetOpen(ctx, s.deps.Pool, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c, false, nil

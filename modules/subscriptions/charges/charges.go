@@ -1,7 +1,6 @@
 package charges
 
 import (
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/settle"
@@ -17,10 +16,10 @@ type Deps struct {
 // Charges makes PIX codes that pay a further period.
 type Charges struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Charges {
-	return &Charges{deps: d, db: subscriptionsdb.New()}
+	return &Charges{deps: d}
 }

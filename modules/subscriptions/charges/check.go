@@ -19,7 +19,7 @@ import (
 
 // codeOrder is the order of a code, and what it is of.
 type codeOrder struct {
-	sub    lifecycle.Row
+	sub    lifecycle.Subscription
 	charge lifecycle.RenewalCharge
 }
 

@@ -47,7 +47,7 @@ func (h Handlers) RenewPix(ctx context.Context, _ *struct{}) (*httpapi.Output[re
 	return h.service.renewPixOutput(ctx, sub, charge)
 }
 
-func (s *Charges) renewPixOutput(ctx context.Context, sub lifecycle.Row,
+func (s *Charges) renewPixOutput(ctx context.Context, sub lifecycle.Subscription,
 	c lifecycle.RenewalCharge,
 ) (*httpapi.Output[renewPixBody], error) {
 	status := "PENDING"
@@ -55,7 +55,7 @@ func (s *Charges) renewPixOutput(ctx context.Context, sub lifecycle.Row,
 		status = "CONFIRMED"
 	}
 	body := renewPixBody{
-		Subscription: lifecycle.NewDoc(sub),
+		Subscription: sub.Doc(),
 		Payment:      renewPixPayment{ID: c.GatewayPaymentID, Status: status, BillingType: "PIX"},
 		Pix: calls.PixCodeInfo{
 			Payload: c.PixPayload, EncodedImage: c.PixImage, ExpirationDate: httpapi.TimePtr(c.PixExpiresAt),

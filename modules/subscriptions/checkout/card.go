@@ -23,12 +23,12 @@ type CardOrder struct {
 	PlanID     string
 	promoCode  string
 	Instrument gateway.Instrument
-	Renews     *lifecycle.Row // the subscription that a renewal replaces
+	Renews     *lifecycle.Subscription // the subscription that a renewal replaces
 }
 
 // CardOutcome is what the subscribe routes answer.
 type CardOutcome struct {
-	Sub           lifecycle.Row
+	Sub           lifecycle.Subscription
 	PaymentStatus string
 	declined      bool
 	clientSecret  string
@@ -79,7 +79,7 @@ func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, 
 }
 
 // cardMade is the answer about a recurrence that is there.
-func cardMade(sub lifecycle.Row, made settle.Made) CardOutcome {
+func cardMade(sub lifecycle.Subscription, made settle.Made) CardOutcome {
 	remote := made.(settle.Recurrence) //nolint:forcetypeassert // of a card without a discount
 	return CardOutcome{Sub: sub, PaymentStatus: string(remote.Outcome), clientSecret: remote.ClientSecret.Reveal()}
 }
@@ -164,7 +164,7 @@ func checkCardAmount(w request, name gateway.Name) error {
 
 // refused words why the gateway certainly made nothing of a subscription, which has ended
 // unless that failed.
-func (s *Checkout) refused(ctx context.Context, sub lifecycle.Row, cause, failed error) error {
+func (s *Checkout) refused(ctx context.Context, sub lifecycle.Subscription, cause, failed error) error {
 	s.deps.Log.WarnContext(ctx, "gateway refused a subscription", slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", string(sub.Gateway)), slog.Any("error", cause))
 	if failed != nil {

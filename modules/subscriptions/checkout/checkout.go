@@ -2,7 +2,6 @@ package checkout
 
 import (
 	"marquee/modules/subscriptions/calls"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/recovery"
@@ -22,10 +21,10 @@ type Deps struct {
 // Checkout sells subscriptions.
 type Checkout struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Checkout {
-	return &Checkout{deps: d, db: subscriptionsdb.New()}
+	return &Checkout{deps: d}
 }

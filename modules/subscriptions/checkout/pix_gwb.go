@@ -36,7 +36,7 @@ func (h Handlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput)
 func pixGWBEnvelope(ctx context.Context, out pixOutcome, err error) (*lifecycle.Envelope, error) {
 	sub := out.sub
 	return lifecycle.EnvelopeOf(ctx, sub, pixGWBInfo{
-		Message: out.message(), Amount: int64(lifecycle.PixAmount(sub)), Months: sub.PeriodMonths,
+		Message: out.message(), Amount: int64(sub.PixAmount()), Months: sub.PeriodMonths,
 		PaymentIntentID: sub.PixPaymentID,
 		ClientSecret:    nullable.Ptr(out.clientSecret.Reveal()), Pix: codeOf(sub),
 		PixNotKnown: calls.NotKnownOf(out.clarifying),

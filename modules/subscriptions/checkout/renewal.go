@@ -22,7 +22,7 @@ func errRenewalPending() error {
 // beginRenewalTx lets the wish wait beside the live subscription that it renews, and
 // begin at the end of its paid time. A trial that has not ended goes on in it: it is
 // the customer's one, and no other.
-func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *request, live lifecycle.Row) error {
+func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *request, live lifecycle.Subscription) error {
 	if live.Status != state.Active {
 		return s.ConflictWith(ctx, tx, live)
 	}
@@ -53,7 +53,7 @@ func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *request, li
 // renewsStillTx answers, for a customer without a live subscription, whether the wish
 // stands: what it renews may have been ended by its cancel, or by a withdrawal, since it
 // was read. A PIX that the renewal itself has dropped was to end, and nobody else ended it.
-func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, renewed lifecycle.Row) error {
+func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, renewed lifecycle.Subscription) error {
 	if !renewed.Status.Ended() {
 		return fault.NotFound("Subscription")
 	}
@@ -92,9 +92,9 @@ func (s *Checkout) DropWaiting(ctx context.Context, customerID objectid.ID) erro
 // ReadRenewal is GET /gwb/subscription while a renewal waits beside the subscription:
 // it is read live, and the secret with which its payer authenticates is shown with
 // the current one.
-func (s *Checkout) ReadRenewal(ctx context.Context, sub, waiting lifecycle.Row,
+func (s *Checkout) ReadRenewal(ctx context.Context, sub, waiting lifecycle.Subscription,
 	failed error,
-) (lifecycle.Row, string, error) {
+) (lifecycle.Subscription, string, error) {
 	if failed != nil || !recovery.NeedsStatusCheck(waiting) {
 		return sub, "", failed
 	}

@@ -18,7 +18,7 @@ import (
 // cancelReplaceable ends a pending subscription that a new one may replace: at the
 // gateway first, so that no money can move for it afterwards. Anything else that
 // is live is a conflict (docs/contract/subscriptions.md, One live subscription).
-func (s *Checkout) cancelReplaceable(ctx context.Context, live lifecycle.Row) (err error) {
+func (s *Checkout) cancelReplaceable(ctx context.Context, live lifecycle.Subscription) (err error) {
 	if !s.replaceable(live) {
 		return s.ConflictWith(ctx, s.deps.Pool, live)
 	}
@@ -36,19 +36,19 @@ func (s *Checkout) cancelReplaceable(ctx context.Context, live lifecycle.Row) (e
 // replaceable: a PIX that waits too long, or a card of gateway B whose payment
 // was begun and not finished. While the gateway is being asked, nobody knows
 // what there is to replace.
-func (s *Checkout) replaceable(sub lifecycle.Row) bool {
+func (s *Checkout) replaceable(sub lifecycle.Subscription) bool {
 	if sub.Status != state.Pending || sub.IntentOpen {
 		return false
 	}
 	if sub.PaymentMethod == gateway.MethodPix {
 		return s.deps.Clock.Now().Sub(sub.RegisterDate) > s.deps.Config.PixPendingTTL
 	}
-	return lifecycle.TraitsOf(sub).PayerConfirms && lifecycle.RemoteID(sub) != ""
+	return sub.Traits().PayerConfirms && sub.RemoteID() != ""
 }
 
 // dropPendingCard ends a pending card subscription of gateway B. One that turns
 // out to be paid is settled instead; the caller finds it live.
-func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error {
+func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Subscription) error {
 	gw, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Row) error
 // replaceTx sees to it that the live subscription is the one that is renewed, and stands as
 // it was read. It goes on until the gateway took the new card, when it is active; one that
 // is pending gives no access and ends here, and by job at its gateway.
-func (s *Checkout) replaceTx(ctx context.Context, tx pgx.Tx, w *request, live lifecycle.Row) error {
+func (s *Checkout) replaceTx(ctx context.Context, tx pgx.Tx, w *request, live lifecycle.Subscription) error {
 	if w.renews == nil || live.ID != w.renews.ID || live.Status != w.renews.Status || live.IntentOpen {
 		return s.ConflictWith(ctx, tx, live)
 	}
@@ -91,7 +91,7 @@ func (s *Checkout) replaceTx(ctx context.Context, tx pgx.Tx, w *request, live li
 
 // ConflictWith words why the live subscription is in the way; while its gateway is
 // being asked, since when, and when it is asked next.
-func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecycle.Row) error {
+func (s *Checkout) ConflictWith(ctx context.Context, db postgres.DB, live lifecycle.Subscription) error {
 	if live.IntentOpen && live.Status == state.Pending {
 		i, open, err := s.deps.Intents.OpenOf(ctx, db, live.ID)
 		if err != nil {

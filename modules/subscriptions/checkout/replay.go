@@ -15,15 +15,15 @@ import (
 // Replay tells what became of the subscription of a request that was cut off
 // (httpapi.Idempotent). While the gateway's answer is open nobody knows; one that
 // ended unpaid cost nothing, so that the request may run again.
-func (s *Checkout) Replay(ctx context.Context, id objectid.ID) (lifecycle.Row, error) {
+func (s *Checkout) Replay(ctx context.Context, id objectid.ID) (lifecycle.Subscription, error) {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	switch {
 	case err != nil:
-		return lifecycle.Row{}, fmt.Errorf("read subscription: %w", err)
+		return lifecycle.Subscription{}, fmt.Errorf("read subscription: %w", err)
 	case sub.Status.Ended() && sub.StartedAt == nil:
-		return lifecycle.Row{}, httpapi.ErrCameToNothing
+		return lifecycle.Subscription{}, httpapi.ErrCameToNothing
 	case sub.IntentOpen:
-		return lifecycle.Row{}, idempotency.InProgress()
+		return lifecycle.Subscription{}, idempotency.InProgress()
 	}
 	return sub, nil
 }
@@ -92,7 +92,7 @@ func (h Handlers) ReplayPixGWB(ctx context.Context, id objectid.ID) (*lifecycle.
 }
 
 // clarifying is what the PIX routes answer while it is not known whether there is a code.
-func (s *Checkout) clarifying(ctx context.Context, sub lifecycle.Row) (pixOutcome, error) {
+func (s *Checkout) clarifying(ctx context.Context, sub lifecycle.Subscription) (pixOutcome, error) {
 	ctx = context.WithoutCancel(ctx)
 	i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, sub.ID)
 	if err != nil || open {

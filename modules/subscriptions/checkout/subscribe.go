@@ -47,7 +47,7 @@ type pixOrder struct {
 
 // pixOutcome is what the PIX routes answer.
 type pixOutcome struct {
-	sub          lifecycle.Row
+	sub          lifecycle.Subscription
 	clientSecret secret.Text    // of gateway B
 	clarifying   *intent.Intent // while it is not known what the gateway made: there is no code yet
 }
@@ -91,7 +91,7 @@ type pixInfo struct {
 func pixGWAEnvelope(ctx context.Context, out pixOutcome, err error) (*lifecycle.Envelope, error) {
 	sub := out.sub
 	return lifecycle.EnvelopeOf(ctx, sub, pixInfo{
-		Message: out.message(), Amount: lifecycle.PixAmount(sub).Reais(), Months: sub.PeriodMonths,
+		Message: out.message(), Amount: sub.PixAmount().Reais(), Months: sub.PeriodMonths,
 		PaymentID: sub.PixPaymentID,
 		Pix:       codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: calls.NotKnownOf(out.clarifying),
 	}, err)
@@ -108,7 +108,7 @@ func (o pixOutcome) message() string {
 	return PayPix
 }
 
-func codeOf(sub lifecycle.Row) calls.PixCodeInfo {
+func codeOf(sub lifecycle.Subscription) calls.PixCodeInfo {
 	return calls.PixCodeInfo{
 		Payload: sub.PixPayload, EncodedImage: sub.PixImage, ExpirationDate: httpapi.TimePtr(sub.PixExpiresAt),
 	}
@@ -191,9 +191,9 @@ type request struct {
 	trial     int  // free days
 	automatic bool // PIX by authorized debits
 	promoCode string
-	first     *money.Cents   // what the first payment costs with the promo code
-	renews    *lifecycle.Row // the subscription that this one replaces
-	startsAt  *time.Time     // end of its paid time, at which the first charge falls due; set with the row
+	first     *money.Cents            // what the first payment costs with the promo code
+	renews    *lifecycle.Subscription // the subscription that this one replaces
+	startsAt  *time.Time              // end of its paid time, at which the first charge falls due; set with the row
 }
 
 // prepare checks everything that can be checked without the gateway.
@@ -261,7 +261,7 @@ func (s *Checkout) ensureGatewayCustomer(ctx context.Context, w *request) (err e
 // live is the customer's live subscription; ok is false when there is none.
 func (s *Checkout) live(ctx context.Context, db postgres.DB,
 	customerID objectid.ID,
-) (sub lifecycle.Row, ok bool, err error) {
+) (sub lifecycle.Subscription, ok bool, err error) {
 	sub, err = s.db.SubscriptionGetLive(ctx, db, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sub, false, nil
@@ -338,14 +338,14 @@ func (s *Checkout) callTimeOf(w request) time.Duration {
 	return s.deps.Intents.CallTime()
 }
 
-func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycle.Row, error) {
+func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycle.Subscription, error) {
 	now := s.deps.Clock.Now()
 	recoverAt := now.Add(lifecycle.AdoptAfter)
 	id := objectid.At(now)
 	if w.trial > 0 && w.renews == nil {
 		free, err := s.claimTrialTx(ctx, tx, w, id)
 		if err != nil {
-			return lifecycle.Row{}, err
+			return lifecycle.Subscription{}, err
 		}
 		if !free {
 			w.trial = 0
@@ -363,7 +363,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycl
 		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
 	}
 	if w.method == gateway.MethodCard {
-		first := s.deps.Calendar.FirstDue(lifecycle.Row{
+		first := s.deps.Calendar.FirstDue(lifecycle.Subscription{
 			Gateway: params.Gateway, PaymentMethod: params.PaymentMethod, RegisterDate: now,
 			TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents, StartsAt: params.StartsAt,
 		})
@@ -375,14 +375,14 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycl
 	}
 	sub, err := s.db.SubscriptionInsert(ctx, tx, params)
 	if err != nil {
-		return lifecycle.Row{}, err
+		return lifecycle.Subscription{}, err
 	}
 	if err := s.deps.Store.ScheduleTx(ctx, tx, sub); err != nil {
-		return lifecycle.Row{}, err
+		return lifecycle.Subscription{}, err
 	}
 	if w.promoCode != "" {
 		if err := s.deps.Promos.HoldTx(ctx, tx, sub.CustomerID, sub.ID, w.promoCode); err != nil {
-			return lifecycle.Row{}, err
+			return lifecycle.Subscription{}, err
 		}
 	}
 	began := state.Subscribe

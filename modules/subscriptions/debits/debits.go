@@ -2,7 +2,6 @@ package debits
 
 import (
 	"marquee/modules/subscriptions/calls"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
@@ -15,19 +14,19 @@ type Deps struct {
 // Debits orders the debits of automatic PIX and keeps what became of them.
 type Debits struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // Pauses has the gateways collect nothing for a while.
 type Pauses struct {
 	deps   Deps
-	db     *subscriptionsdb.Queries
+	db     lifecycle.Queries
 	debits *Debits
 }
 
 // New makes the room.
 func New(d Deps) (*Debits, *Pauses) {
-	debits := &Debits{deps: d, db: subscriptionsdb.New()}
-	pauses := &Pauses{deps: d, db: subscriptionsdb.New(), debits: debits}
+	debits := &Debits{deps: d}
+	pauses := &Pauses{deps: d, debits: debits}
 	return debits, pauses
 }

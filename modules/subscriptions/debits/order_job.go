@@ -41,7 +41,7 @@ func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 
 // debitOrder is a debit, and what it is of.
 type debitOrder struct {
-	sub   lifecycle.Row
+	sub   lifecycle.Subscription
 	debit lifecycle.Debit
 }
 
@@ -150,7 +150,7 @@ func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, ou
 	return nil
 }
 
-func (s *Debits) debitDue(sub lifecycle.Row) bool {
+func (s *Debits) debitDue(sub lifecycle.Subscription) bool {
 	ready := sub.PixAutomatic && sub.Status == state.Active && sub.GwaPixAuthID != nil && sub.NextBillingDate != nil &&
 		!sub.CancelAtPeriodEnd
 	return ready && !s.deps.Calendar.DebitAt(*sub.NextBillingDate).After(s.deps.Clock.Now())
@@ -196,7 +196,7 @@ func (s *Debits) createIntentTx(ctx context.Context, tx pgx.Tx, o *debitOrder) e
 	return nil
 }
 
-func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row,
+func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Subscription,
 	d subscriptionsdb.SubscriptionsDebit,
 ) (gateway.DebitTerms, error) {
 	plan, err := s.db.PlanGetByPlanID(ctx, s.deps.Pool, sub.PlanID)
@@ -213,8 +213,8 @@ func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Row,
 }
 
 // keepDebitTx keeps what was ordered.
-func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d subscriptionsdb.SubscriptionsDebit,
-	made gateway.Payment,
+func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
+	d subscriptionsdb.SubscriptionsDebit, made gateway.Payment,
 ) error {
 	now := s.deps.Clock.Now()
 	if made.DueDate != nil {

@@ -102,12 +102,12 @@ func (s *Pauses) pauseDue(ctx context.Context, id objectid.ID) error {
 
 // stopCollecting stops what would be charged, then drops what was made ahead, and looks
 // again until nothing is left: a night's run may have made a charge meanwhile.
-func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Row, p lifecycle.CollectionPause) error {
+func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Subscription, p lifecycle.CollectionPause) error {
 	gateway, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
-	if lifecycle.RemoteID(sub) != "" && sub.GatewayDeletedAt == nil {
+	if sub.RemoteID() != "" && sub.GatewayDeletedAt == nil {
 		if err := s.ofRunning(ctx, sub, gateway.StopCollection(ctx, CollectionOf(sub))); err != nil {
 			return fmt.Errorf("stop collection: %w", err)
 		}
@@ -152,7 +152,7 @@ func (s *Pauses) confirmed(ctx context.Context, p lifecycle.CollectionPause, n i
 // ofRunning is the error of a call about a recurrence that was there once. What the
 // gateway does not find is looked at again, and when it has ended, nothing is left to
 // pause or resume.
-func (s *Pauses) ofRunning(ctx context.Context, sub lifecycle.Row, err error) error {
+func (s *Pauses) ofRunning(ctx context.Context, sub lifecycle.Subscription, err error) error {
 	if errors.Is(err, gateway.ErrMissing) {
 		return s.deps.Calls.FoundOnce(ctx, sub, err)
 	}
@@ -160,13 +160,13 @@ func (s *Pauses) ofRunning(ctx context.Context, sub lifecycle.Row, err error) er
 }
 
 // CollectionOf names what the gateway is to collect, or not.
-func CollectionOf(sub lifecycle.Row) gateway.Collection {
-	return gateway.Collection{SubscriptionID: sub.ID, GatewayID: lifecycle.RemoteID(sub)}
+func CollectionOf(sub lifecycle.Subscription) gateway.Collection {
+	return gateway.Collection{SubscriptionID: sub.ID, GatewayID: sub.RemoteID()}
 }
 
 // dropCharges removes what was made ahead and is not paid. The first day for which
 // there was a charge is kept before it goes: there collection begins again.
-func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row,
+func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecycle.Subscription,
 	p lifecycle.CollectionPause,
 ) error {
 	for range MaxDropRounds {
@@ -202,7 +202,7 @@ const MaxDropRounds = 3
 // taken, those that are tried again among them. What an order whose answer was lost has
 // made its own intent finds out first. A debit that is dropped is forgotten, so that its
 // cycle can be ordered again.
-func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) error {
+func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecycle.Subscription) error {
 	since := s.deps.Calendar.DateOf(s.deps.Clock.Now().Add(-retriesReach))
 	debits, err := s.db.DebitListSince(ctx, s.deps.Pool,
 		subscriptionsdb.DebitListSinceParams{SubscriptionID: sub.ID, Since: since})
@@ -255,10 +255,10 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 
 // collectAgain has the subscription be collected from the day on for which it was
 // charged last, or from today: nothing is charged for the time of the pause.
-func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycle.CollectionPause) error {
+func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Subscription, p lifecycle.CollectionPause) error {
 	var remote *gateway.RemoteSubscription
-	if lifecycle.RemoteID(sub) != "" && sub.GatewayDeletedAt == nil &&
-		!lifecycle.Stops(sub) { // else it is to charge no more
+	if sub.RemoteID() != "" && sub.GatewayDeletedAt == nil &&
+		!sub.Stops() { // else it is to charge no more
 		gateway, err := s.deps.Payments.Gateway(sub.Gateway)
 		if err != nil {
 			return err
@@ -283,17 +283,17 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 	}
 	faultpoint.Hit("pause.after_call")
 	var n int64
-	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) (err error) {
+	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) (err error) {
 		n, err = s.confirm(ctx, tx, p, state.PauseRestarted)
 		if err != nil || n == 0 || locked.Status.Ended() {
 			return err
 		}
-		if p.NextDue == nil && remote != nil && lifecycle.TraitsOf(sub).ChargesAhead > 0 {
+		if p.NextDue == nil && remote != nil && sub.Traits().ChargesAhead > 0 {
 			// No charge was removed: the one that was made ahead is the next, and gateway A
 			// tells the date after it.
 			remote.NextBilling = s.madeAhead(locked, remote.NextBilling)
 		}
-		return s.deps.Store.EditTx(ctx, tx, &locked, state.CollectionResumed, func(r *lifecycle.Row) {
+		return s.deps.Store.EditTx(ctx, tx, &locked, state.CollectionResumed, func(r *lifecycle.Subscription) {
 			if r.PixAutomatic && r.NextBillingDate != nil {
 				r.NextBillingDate = new(lifecycle.LatestOf(s.deps.Clock.Now(), r.NextBillingDate))
 				s.deps.Calendar.Anchor(r, *r.NextBillingDate)
@@ -306,7 +306,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Row, p lifecycl
 
 // madeAhead is the date of the next charge that is known, as long as it lies ahead, where
 // it is before the one that is told.
-func (s *Pauses) madeAhead(sub lifecycle.Row, reported *time.Time) *time.Time {
+func (s *Pauses) madeAhead(sub lifecycle.Subscription, reported *time.Time) *time.Time {
 	known := sub.NextBillingDate
 	if reported == nil || known == nil || !known.After(s.deps.Clock.Now()) || !known.Before(*reported) {
 		return reported

@@ -26,7 +26,7 @@ const (
 
 // PlanRetriesTx writes down each configured day after the due date; those that the
 // gateway would not take any more are dropped at once, so that each day is accounted for.
-func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit) error {
+func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, d lifecycle.Debit) error {
 	now := s.deps.Clock.Now()
 	next := s.deps.Calendar.DateOf(s.deps.Calendar.MonthsOn(s.deps.Calendar.DayOf(d.Cycle), int(sub.PeriodMonths), sub))
 	for _, after := range s.deps.Config.PixRetryDays {
@@ -78,7 +78,7 @@ func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit,
 // PayDebitTx notes with a debit that its money came, be it by the bank, by a retry or
 // by its PIX code. Older is true when a later cycle failed and is not paid: then the
 // money is booked, and says nothing of that cycle.
-func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
 	p gateway.Payment,
 ) (cycle *time.Time, older bool, err error) {
 	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.ID)
@@ -103,7 +103,7 @@ func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 }
 
 // DropDebitTx notes that a debit was deleted at the gateway.
-func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, paymentID string) error {
+func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, paymentID string) error {
 	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, paymentID)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
@@ -161,7 +161,7 @@ func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB,
 }
 
 // EndRetry ends one retry and has the next one ordered.
-func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date,
+func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Subscription, d lifecycle.Debit, day pgtype.Date,
 	by state.RetryAction, reason string,
 ) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error {
@@ -173,15 +173,16 @@ func (s *Debits) EndRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.De
 }
 
 // DropRetries drops all retries of a debit that are still to come.
-func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, by state.RetryAction,
+func (s *Debits) DropRetries(ctx context.Context, sub lifecycle.Subscription, d lifecycle.Debit, by state.RetryAction,
 	reason string,
 ) error {
 	return s.WithDebit(ctx, sub, func(tx pgx.Tx) error { return s.EndRetriesTx(ctx, tx, d, pgtype.Date{}, by, reason) })
 }
 
 // WithDebit runs f with the subscription locked, as everybody does who writes its debits.
-func (s *Debits) WithDebit(ctx context.Context, sub lifecycle.Row, f func(tx pgx.Tx) error) error {
-	err := s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, _ lifecycle.Row) error { return f(tx) })
+func (s *Debits) WithDebit(ctx context.Context, sub lifecycle.Subscription, f func(tx pgx.Tx) error) error {
+	err := s.deps.Store.Locked(context.WithoutCancel(ctx), sub,
+		func(tx pgx.Tx, _ lifecycle.Subscription) error { return f(tx) })
 	if err != nil {
 		return fmt.Errorf("note retry of %s: %w", sub.ID, err)
 	}
@@ -191,7 +192,7 @@ func (s *Debits) WithDebit(ctx context.Context, sub lifecycle.Row, f func(tx pgx
 // HowToPayDebit says how a failed debit is paid after all: the bank is asked again, or
 // the payer pays the code of the same payment, which pays its period, and the
 // authorization stays. No code is shown while the bank may still take the money.
-func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Row,
+func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Subscription,
 	paymentID string,
 ) (again bool, code gateway.PixCharge, paid bool, err error) {
 	if !sub.PixAutomatic {

@@ -18,8 +18,8 @@ import (
 // LatestOfChainTx is the latest payment that gave time to a subscription, or to what it has
 // renewed, and which of them it was made for; nil without one.
 func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx,
-	sub lifecycle.Row,
-) (lifecycle.Row, *gateway.LedgerPayment, error) {
+	sub lifecycle.Subscription,
+) (lifecycle.Subscription, *gateway.LedgerPayment, error) {
 	chain, err := s.deps.Reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return sub, nil, err
@@ -35,7 +35,7 @@ func (s *Disputes) LatestOfChainTx(ctx context.Context, tx pgx.Tx,
 // DisputableTx locks the money of a payment and returns how much of it can be disputed,
 // and under which id: what is neither refunded or requested, nor taken by another one.
 // 409 while one is open, and while a withdrawal has still to ask for the money.
-func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Row,
+func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycle.Subscription,
 	paid gateway.LedgerPayment,
 ) (payment string, left money.Cents, err error) {
 	if err := s.deps.Payments.LockMoneyTx(ctx, tx, paid.Gateway, paid.Names()...); err != nil {
@@ -76,7 +76,9 @@ func (s *Disputes) DisputableTx(ctx context.Context, tx pgx.Tx, sub, of lifecycl
 // notWithdrawnTx is 409 when the customer has withdrawn and the payment's refund is still
 // to be asked for: they were told that the money comes back. What stands on the list of
 // unapplied payments is not: people decide about it.
-func (s *Disputes) notWithdrawnTx(ctx context.Context, tx pgx.Tx, of lifecycle.Row, paid gateway.LedgerPayment) error {
+func (s *Disputes) notWithdrawnTx(ctx context.Context, tx pgx.Tx, of lifecycle.Subscription,
+	paid gateway.LedgerPayment,
+) error {
 	withdrawn, err := s.db.TransitionListWithdrawals(ctx, tx, of.ID)
 	if err != nil || len(withdrawn) == 0 {
 		return err
@@ -89,7 +91,9 @@ func (s *Disputes) notWithdrawnTx(ctx context.Context, tx pgx.Tx, of lifecycle.R
 }
 
 // latestPaymentTx is the latest payment that gave a subscription time; nil without one.
-func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (*gateway.LedgerPayment, error) {
+func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx,
+	sub lifecycle.Subscription,
+) (*gateway.LedgerPayment, error) {
 	paid, err := s.deps.Payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return nil, err
@@ -105,12 +109,12 @@ func (s *Disputes) latestPaymentTx(ctx context.Context, tx pgx.Tx, sub lifecycle
 
 // WithdrawDisputeTx withdraws a dispute of a payment of the subscription, or of those
 // that it followed by renewals, and answers which one's it is.
-func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
 	disputeID string,
-) (disputed lifecycle.Row, withdrawn bool, err error) {
+) (disputed lifecycle.Subscription, withdrawn bool, err error) {
 	chain, err := s.deps.Reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
-		return lifecycle.Row{}, false, err
+		return lifecycle.Subscription{}, false, err
 	}
 	for _, disputed = range chain {
 		withdrawn, err = s.deps.Payments.WithdrawDisputeTx(ctx, tx, gateway.ForSubscription, disputed.ID, disputeID)
@@ -123,7 +127,7 @@ func (s *Disputes) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, sub lifecyc
 
 // ForgetChargebackTx undoes what a chargeback did that is withdrawn. Where another one
 // was won since, it is that one's end which opens the subscription.
-func (s *Disputes) ForgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time) error {
+func (s *Disputes) ForgetChargebackTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, at time.Time) error {
 	all, err := s.holdingDisputesOf(ctx, tx, *sub)
 	if err != nil || hasState(all, gateway.DisputeOpen) || hasState(all, gateway.DisputeLost) {
 		return err

@@ -24,8 +24,8 @@ import (
 // won opens it again, when no other one is open and it was the dispute that closed it,
 // and has it be collected again. Money that gave nobody anything is none of the
 // subscription's, which other money paid for: the ledger and the list have it.
-func (s *Disputes) ApplyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, changed payments.DisputeChange,
-	c lifecycle.Change,
+func (s *Disputes) ApplyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
+	changed payments.DisputeChange, c lifecycle.Change,
 ) (gateway.Reason, error) {
 	won := changed.Closed && changed.State == gateway.DisputeWon
 	switch {
@@ -42,12 +42,14 @@ func (s *Disputes) ApplyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 }
 
 // OpenDisputeTx suspends a subscription for a dispute, and has nothing collected meanwhile.
-func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change) error {
+func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
+	c lifecycle.Change,
+) error {
 	disputed, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
-	c.Action, c.Edit = state.DisputeOpens, func(r *lifecycle.Row) { r.HasChargeback = true }
+	c.Action, c.Edit = state.DisputeOpens, func(r *lifecycle.Subscription) { r.HasChargeback = true }
 	for _, r := range disputed {
 		if _, err := s.deps.Store.MoveTx(ctx, tx, r, c); err != nil {
 			return err
@@ -65,12 +67,14 @@ func (s *Disputes) OpenDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // loseDisputeTx ends the subscription, here and at its gateway. Access ended with the
 // dispute's opening, which is the exit that is counted. Other money that paid for time
 // which is lost with it goes back.
-func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change) error {
+func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
+	c lifecycle.Change,
+) error {
 	disputed, err := s.disputedTx(ctx, tx, sub)
 	if err != nil {
 		return err
 	}
-	c.Action, c.Edit = state.DisputeLost, func(r *lifecycle.Row) { r.HasChargeback = true }
+	c.Action, c.Edit = state.DisputeLost, func(r *lifecycle.Subscription) { r.HasChargeback = true }
 	for _, r := range disputed {
 		was := r.Status
 		if _, err := s.deps.Store.MoveTx(ctx, tx, r, c); err != nil {
@@ -91,16 +95,18 @@ func (s *Disputes) loseDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // disputedTx are those that a dispute of one's payment concerns: itself and, where renewals
 // have replaced it, the one that its customer has by them now. A renewal that waits for
 // its card is ended: it would open what is held.
-func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) ([]*lifecycle.Row, error) {
+func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx,
+	sub *lifecycle.Subscription,
+) ([]*lifecycle.Subscription, error) {
 	renewals, err := s.db.SubscriptionLockRenewals(ctx, tx, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("lock renewals: %w", err)
 	}
-	rows := []*lifecycle.Row{sub}
+	rows := []*lifecycle.Subscription{sub}
 	for i := range renewals {
 		r := &renewals[i]
 		switch {
-		case lifecycle.IsPendingRenewal(*r):
+		case r.IsPendingRenewal():
 			if _, err := s.deps.Store.MoveTx(ctx, tx, r,
 				lifecycle.Change{Action: state.DisputeLost, Source: state.ByJob}); err != nil {
 				return nil, err
@@ -116,11 +122,11 @@ func (s *Disputes) disputedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 }
 
 // winDisputeTx lifts the dispute from all that it held, unless another one holds them.
-func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time,
+func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, at time.Time,
 	c lifecycle.Change,
 ) error {
 	c.Action = state.DisputeWon
-	return s.LiftAllTx(ctx, tx, sub, func(r *lifecycle.Row) error {
+	return s.LiftAllTx(ctx, tx, sub, func(r *lifecycle.Subscription) error {
 		all, err := s.holdingDisputesOf(ctx, tx, *r)
 		if err != nil || hasState(all, gateway.DisputeOpen) || r.Status.Ended() && hasState(all, gateway.DisputeLost) {
 			return err // another one was lost, and stays so
@@ -131,8 +137,8 @@ func (s *Disputes) winDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 
 // LiftAllTx lifts from a subscription, and from those that followed it by renewals and
 // were held with it.
-func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
-	lift func(r *lifecycle.Row) error,
+func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
+	lift func(r *lifecycle.Subscription) error,
 ) error {
 	renewals, err := s.db.SubscriptionLockRenewals(ctx, tx, sub.ID)
 	if err != nil {
@@ -154,7 +160,7 @@ func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 
 // liftDisputeTx has a subscription be collected again, and opens it where it was the
 // dispute that closed it. Money that a withdrawal could not give back meanwhile goes back.
-func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, at time.Time,
+func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, at time.Time,
 	c lifecycle.Change,
 ) error {
 	if err := s.deps.Store.ResumeTx(ctx, tx, sub.ID, at); err != nil {
@@ -163,7 +169,7 @@ func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err := s.deps.Store.GiveBackWithdrawnTx(ctx, tx, sub.ID); err != nil {
 		return err
 	}
-	c.Edit = func(r *lifecycle.Row) { r.HasChargeback = false }
+	c.Edit = func(r *lifecycle.Subscription) { r.HasChargeback = false }
 	closed, err := s.deps.Reads.ClosedByDisputeTx(ctx, tx, *sub)
 	if err != nil {
 		return err
@@ -176,7 +182,9 @@ func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 }
 
 // DisputesOf are the disputes of a subscription and of all that it followed by renewals.
-func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub lifecycle.Row) ([]payments.Dispute, error) {
+func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB,
+	sub lifecycle.Subscription,
+) ([]payments.Dispute, error) {
 	chain, err := s.deps.Reads.RenewalChain(ctx, db, sub)
 	if err != nil {
 		return nil, err
@@ -195,7 +203,7 @@ func (s *Disputes) DisputesOf(ctx context.Context, db postgres.DB, sub lifecycle
 // holdingDisputesOf are those of DisputesOf that concern the subscription: of money that
 // gave it time.
 func (s *Disputes) holdingDisputesOf(ctx context.Context, db postgres.DB,
-	sub lifecycle.Row,
+	sub lifecycle.Subscription,
 ) ([]payments.Dispute, error) {
 	all, err := s.DisputesOf(ctx, db, sub)
 	return slices.DeleteFunc(all, func(d payments.Dispute) bool { return d.Unused }), err
@@ -214,8 +222,8 @@ func hasState(all []payments.Dispute, state gateway.DisputeState) bool {
 // ask for and was not done: its recurrence was not known yet when the dispute was
 // opened, or the dispute is from before collection was paused. Held for money that is
 // listed by now as having given nobody anything, it is opened again.
-func (s *Disputes) ApplyDisputes(ctx context.Context, sub lifecycle.Row) error {
-	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+func (s *Disputes) ApplyDisputes(ctx context.Context, sub lifecycle.Subscription) error {
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if locked.Status != state.Suspended || !locked.HasChargeback {
 			return nil
 		}
@@ -240,8 +248,8 @@ func (s *Disputes) ApplyDisputes(ctx context.Context, sub lifecycle.Row) error {
 // HoldUnheld does for an active subscription what a dispute of a payment of those that it
 // followed by renewals asks for, and the release that took it in did not do: as its event
 // would now. What an admin has activated since stays open.
-func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Row) error {
-	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Subscription) error {
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if locked.Status != state.Active || locked.HasChargeback {
 			return nil
 		}
@@ -298,8 +306,8 @@ func LostOf(all []payments.Dispute, p gateway.Payment) (lost money.Cents) {
 
 // pauseTx has the gateway collect nothing for a disputed subscription: recorded here
 // first, so that the echo of it changes nothing, and done by job. It may be repeated.
-func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
-	if sub.Status.Ended() || !lifecycle.Collects(sub) || sub.GatewayDeletedAt != nil {
+func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) error {
+	if sub.Status.Ended() || !sub.Collects() || sub.GatewayDeletedAt != nil {
 		return nil
 	}
 	all, err := s.holdingDisputesOf(ctx, tx, sub)

@@ -1,17 +1,16 @@
 package disputes
 
 import (
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
 // Disputes follows the disputes about a subscription's payments.
 type Disputes struct {
 	deps lifecycle.Base
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(b lifecycle.Base) *Disputes {
-	return &Disputes{deps: b, db: subscriptionsdb.New()}
+	return &Disputes{deps: b}
 }

@@ -21,7 +21,7 @@ import (
 // listUnusedTx lists what was paid for periods that a lost dispute of another payment took
 // away. A period of which no day was used is given back by itself, and so is what slipped
 // through after the dispute had been opened; of one that had begun people decide.
-func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, was state.Status) error {
+func (s *Disputes) listUnusedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, was state.Status) error {
 	chain, err := s.deps.Reads.RenewalChain(ctx, tx, sub)
 	if err != nil {
 		return err
@@ -55,8 +55,8 @@ func (s *Disputes) shutAt(was state.Status, disputes []payments.Dispute) time.Ti
 	return shut
 }
 
-func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, disputes []payments.Dispute,
-	shut time.Time,
+func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
+	disputes []payments.Dispute, shut time.Time,
 ) error {
 	paid, err := s.deps.Payments.PaymentsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
@@ -103,8 +103,8 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 // slippedThrough reports whether a payment was charged by itself after a dispute that holds
 // the subscription, or ended it, had been opened. Gateways tell seconds: what came in that of
 // the opening came before it.
-func slippedThrough(sub lifecycle.Row, disputes []payments.Dispute, p gateway.LedgerPayment) bool {
-	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil &&
+func slippedThrough(sub lifecycle.Subscription, disputes []payments.Dispute, p gateway.LedgerPayment) bool {
+	return !sub.PaysOnce() && p.Payment.SettledAt != nil &&
 		slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
 			return !d.Unused && takesMoney(d) && p.Payment.SettledAt.Truncate(time.Second).After(d.OpenedAt)
 		})
@@ -112,8 +112,10 @@ func slippedThrough(sub lifecycle.Row, disputes []payments.Dispute, p gateway.Le
 
 // slippedAsOpened reports whether a payment was charged by itself in the second in which
 // such a dispute was opened, for a period that had not begun then.
-func slippedAsOpened(sub lifecycle.Row, disputes []payments.Dispute, p gateway.LedgerPayment, begins time.Time) bool {
-	return !lifecycle.PaysOnce(sub) && p.Payment.SettledAt != nil &&
+func slippedAsOpened(sub lifecycle.Subscription, disputes []payments.Dispute, p gateway.LedgerPayment,
+	begins time.Time,
+) bool {
+	return !sub.PaysOnce() && p.Payment.SettledAt != nil &&
 		slices.ContainsFunc(disputes, func(d payments.Dispute) bool {
 			return !d.Unused && takesMoney(d) && begins.After(d.OpenedAt) &&
 				p.Payment.SettledAt.Truncate(time.Second).Equal(d.OpenedAt.Truncate(time.Second))
@@ -123,8 +125,8 @@ func slippedAsOpened(sub lifecycle.Row, disputes []payments.Dispute, p gateway.L
 // listSlippedTx lists what was charged after the dispute had been opened and was booked
 // before that was told, as keepPausedTx does with what is booked later: it bought nothing.
 // The date of the next charge stays: the gateway has made this one.
-func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
-	if sub.Status.Ended() || !lifecycle.Collects(sub) {
+func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) error {
+	if sub.Status.Ended() || !sub.Collects() {
 		return nil
 	}
 	disputes, err := s.DisputesOf(ctx, tx, sub)
@@ -164,7 +166,7 @@ const SlippedNote = "Charged while another payment of the subscription was dispu
 
 // PeriodOfTx is the period that a payment paid for. Reference is our id of a PIX code,
 // where it is not the subscription's.
-func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
 	p gateway.LedgerPayment,
 ) (begins, ends time.Time, reference objectid.ID, err error) {
 	c, err := s.db.RenewalChargeGetByPayment(ctx, tx, subscriptionsdb.RenewalChargeGetByPaymentParams{
@@ -186,7 +188,7 @@ func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	switch {
 	case debited:
 		begins = s.deps.Calendar.DayOf(d.Cycle)
-	case p.Payment.MadeFor != nil && !lifecycle.PaysOnce(sub) && !sub.PixAutomatic:
+	case p.Payment.MadeFor != nil && !sub.PaysOnce() && !sub.PixAutomatic:
 		begins = *p.Payment.MadeFor
 	}
 	return begins, s.deps.Calendar.MonthsOn(begins, int(sub.PeriodMonths), sub), reference, nil

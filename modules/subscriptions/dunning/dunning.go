@@ -2,7 +2,6 @@ package dunning
 
 import (
 	"marquee/modules/subscriptions/debits"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/mail"
 )
@@ -18,10 +17,10 @@ type Deps struct {
 // Dunning writes to customers whose payment failed.
 type Dunning struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Dunning {
-	return &Dunning{deps: d, db: subscriptionsdb.New()}
+	return &Dunning{deps: d}
 }

@@ -30,7 +30,7 @@ func (DunningArgs) Kind() string { return "subscriptions_dunning_mail" }
 // records the failure: one a configured day. Further failures of the same payment
 // plan nothing new, and a payment without an id none: the gateway tells the failed
 // payment by an event of its own.
-func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *gateway.Payment) error {
+func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, failed *gateway.Payment) error {
 	if s.deps.Mail == nil || failed == nil || failed.ID == "" {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (s *Dunning) DunTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, faile
 
 // DunAgainTx plans one more mail, for now, about a debit that failed before: the bank is
 // no longer asked, as the last mail said, and the mail holds the code that pays it.
-func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, d lifecycle.Debit,
+func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, d lifecycle.Debit,
 	failed *gateway.Payment,
 ) error {
 	if s.deps.Mail == nil || d.FailedAt == nil {
@@ -66,8 +66,8 @@ func (s *Dunning) DunAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 
 // planDunningTx plans the mail of a day after the failure; planned is false when that
 // day has one already.
-func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, failed *gateway.Payment, day int,
-	due time.Time,
+func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, failed *gateway.Payment,
+	day int, due time.Time,
 ) (planned bool, err error) {
 	amount, now := int64(failed.Amount), s.deps.Clock.Now()
 	if amount == 0 { // a status event names the invoice alone
@@ -96,8 +96,8 @@ func (s *Dunning) planDunningTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 // stillOwes reports whether the failed payment is still to be asked for: not once
 // it or a later one was made, the subscription has ended or ends with its paid time, or
 // its money is disputed.
-func (s *Dunning) stillOwes(ctx context.Context, sub lifecycle.Row, paymentID string) (bool, error) {
-	if sub.Status.Ended() || lifecycle.Stopped(sub) || sub.HasChargeback || sub.PaymentFailures == 0 {
+func (s *Dunning) stillOwes(ctx context.Context, sub lifecycle.Subscription, paymentID string) (bool, error) {
+	if sub.Status.Ended() || sub.Stopped() || sub.HasChargeback || sub.PaymentFailures == 0 {
 		return false, nil
 	}
 	paid, err := s.deps.Payments.FindPayment(ctx, s.deps.Pool, sub.Gateway, paymentID)

@@ -26,13 +26,13 @@ const HandOver = 24 * time.Hour
 // out; of an automatic PIX the next debit, whose money may come late on its day; of
 // what is paid once the end of access. 409 for what has ended, and where the next
 // charge cannot be moved now.
-func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
 	to func(end time.Time) (time.Time, error),
 ) error {
 	if sub.Status.Ended() {
 		return fault.Conflict("The subscription is %s: activate it first.", sub.Status)
 	}
-	if lifecycle.Recurs(*sub) {
+	if sub.Recurs() {
 		if err := s.checkChargeMovesTx(ctx, tx, *sub); err != nil {
 			return err
 		}
@@ -50,14 +50,14 @@ func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err != nil {
 		return err
 	}
-	if lifecycle.Recurs(*sub) {
+	if sub.Recurs() {
 		if err := s.createIntentTx(ctx, tx, *sub, from, end); err != nil {
 			return err
 		}
 	}
-	return s.deps.Store.EditTx(ctx, tx, sub, state.Extended, func(r *lifecycle.Row) {
+	return s.deps.Store.EditTx(ctx, tx, sub, state.Extended, func(r *lifecycle.Subscription) {
 		switch {
-		case lifecycle.Recurs(*r):
+		case r.Recurs():
 			r.NextBillingDate = &end
 		case r.NextBillingDate != nil:
 			r.NextBillingDate = new(lifecycle.LatestOf(end, r.NextBillingDate))
@@ -70,7 +70,7 @@ func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 }
 
 // checkChargeMovesTx: 409 while it is not certain what the gateway charges next.
-func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
+func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) error {
 	switch {
 	case sub.Status != state.Active:
 		return fault.Conflict("The subscription is %s: its next charge cannot be moved.", sub.Status)
@@ -98,14 +98,14 @@ func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub life
 }
 
 // presentEndTx is from when on an extension counts: the end of what is paid, or free.
-func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (time.Time, error) {
+func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) (time.Time, error) {
 	now := s.deps.Clock.Now()
 	switch {
 	case sub.ExpiresAt != nil:
 		return lifecycle.LatestOf(now, sub.ExpiresAt), nil
 	case sub.PixAutomatic && sub.NextBillingDate != nil:
 		return s.afterOrderedDebit(ctx, tx, sub)
-	case lifecycle.Recurs(sub) && lifecycle.TraitsOf(sub).ChargesByDay:
+	case sub.Recurs() && sub.Traits().ChargesByDay:
 		due, err := s.deps.Reads.FirstUnpaid(ctx, tx, sub)
 		if err != nil {
 			return due, err
@@ -115,7 +115,7 @@ func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 		}
 		return lifecycle.LatestOf(now, &due), nil
 	}
-	if next := sub.NextBillingDate; lifecycle.Recurs(sub) && next != nil &&
+	if next := sub.NextBillingDate; sub.Recurs() && next != nil &&
 		next.Before(now) { // charged by now, and not told yet
 		return lifecycle.LatestOf(now, new(s.deps.Calendar.MonthsOn(*next, int(sub.PeriodMonths), sub))), nil
 	}
@@ -125,7 +125,7 @@ func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 // afterOrderedDebit is the beginning of the next period of an automatic PIX whose debit
 // the bank has not been told of: the one that it knows pays its own period, and what is
 // given comes after that.
-func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (time.Time, error) {
+func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) (time.Time, error) {
 	next := *sub.NextBillingDate
 	d, err := s.db.DebitGet(ctx, tx, subscriptionsdb.DebitGetParams{
 		SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(next),
@@ -144,9 +144,11 @@ func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifec
 
 // createIntentTx writes the order to charge next at an instant. One that is open is
 // moved further on.
-func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, from, to time.Time) error {
+func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, from,
+	to time.Time,
+) error {
 	now := s.deps.Clock.Now()
-	if most := lifecycle.TraitsOf(sub).MostFreeYears; most > 0 && to.After(now.AddDate(most, 0, 0)) {
+	if most := sub.Traits().MostFreeYears; most > 0 && to.After(now.AddDate(most, 0, 0)) {
 		return fault.Conflict("Gateway B accepts no charge more than %s ahead.", fault.Count(most, "year"))
 	}
 	n, err := s.db.ChargeMoveLengthen(ctx, tx,
@@ -201,21 +203,21 @@ func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 }
 
 // livingTx finds and locks the subscription that a payment is to lengthen.
-func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (lifecycle.Row, error) {
+func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (lifecycle.Subscription, error) {
 	id := e.SubscriptionID
 	if id == "" {
 		living, err := s.db.SubscriptionGetLive(ctx, tx, e.CustomerID)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return lifecycle.Row{}, fault.Conflict("The customer has no live subscription.")
+			return lifecycle.Subscription{}, fault.Conflict("The customer has no live subscription.")
 		}
 		if err != nil {
-			return lifecycle.Row{}, err
+			return lifecycle.Subscription{}, err
 		}
 		id = living.ID
 	}
 	sub, err := s.db.SubscriptionLock(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return lifecycle.Row{}, fault.NotFound("Subscription").WithField("subscription_id")
+		return lifecycle.Subscription{}, fault.NotFound("Subscription").WithField("subscription_id")
 	}
 	return sub, err
 }

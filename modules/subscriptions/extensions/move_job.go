@@ -128,7 +128,7 @@ func refusedForGood(err error) bool {
 
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
 // go first, and it is looked again until none is left that is due at another time.
-func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Row,
+func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Subscription,
 	move chargeMove,
 ) (gateway.RemoteSubscription, error) {
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
@@ -184,10 +184,10 @@ func (s *Extensions) chargesFrom(at time.Time, remote gateway.RemoteSubscription
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
-func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, move chargeMove, by state.MoveAction,
-	remote *gateway.RemoteSubscription,
+func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Subscription, move chargeMove,
+	by state.MoveAction, remote *gateway.RemoteSubscription,
 ) error {
-	return s.deps.Store.Locked(context.WithoutCancel(ctx), found, func(tx pgx.Tx, sub lifecycle.Row) error {
+	return s.deps.Store.Locked(context.WithoutCancel(ctx), found, func(tx pgx.Tx, sub lifecycle.Subscription) error {
 		if remote != nil && remote.Inactive && by == state.MoveKept {
 			if paused, err := s.deps.Reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return errors.Join(err, calls.ErrPauseUnderWay) // our own doing
@@ -197,7 +197,7 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Row, mov
 		if err != nil || n == 0 || remote == nil || sub.Status.Ended() {
 			return err
 		}
-		return s.deps.Store.EditTx(ctx, tx, &sub, state.ChargeMoved, func(r *lifecycle.Row) {
+		return s.deps.Store.EditTx(ctx, tx, &sub, state.ChargeMoved, func(r *lifecycle.Subscription) {
 			switch {
 			case by == state.MoveKept && r.ExpiresAt != nil:
 				s.deps.Calendar.EndedThere(r) // nothing charges it: what was given ends with expires_at
@@ -232,7 +232,9 @@ func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error 
 
 // refuseChargeMove notes that the gateway finds the order wrong. It is asked again; once
 // it has said so for a while the extension is taken back.
-func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Row, move chargeMove, cause error) error {
+func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Subscription, move chargeMove,
+	cause error,
+) error {
 	now := s.deps.Clock.Now()
 	since, err := s.db.ChargeMoveRefuse(ctx, s.deps.Pool, subscriptionsdb.ChargeMoveRefuseParams{ID: move.ID, Now: now})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -254,8 +256,10 @@ func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Row, mo
 // takeExtensionBack ends the order as refused: the customer is charged when they would
 // have been without it, and what had paid for the extension is open again. One that was
 // moved further on meanwhile stays open, and is asked for anew.
-func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row, move chargeMove, cause error) error {
-	return s.deps.Store.Locked(ctx, found, func(tx pgx.Tx, sub lifecycle.Row) error {
+func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Subscription, move chargeMove,
+	cause error,
+) error {
+	return s.deps.Store.Locked(ctx, found, func(tx pgx.Tx, sub lifecycle.Subscription) error {
 		n, err := s.writeEndTx(ctx, tx, move, state.MoveKept, new(cause.Error()))
 		if err != nil || n == 0 {
 			return err
@@ -272,7 +276,7 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Row,
 		if err != nil {
 			return fmt.Errorf("read earlier extension: %w", err)
 		}
-		return s.deps.Store.EditTx(ctx, tx, &sub, state.ExtensionRefused, func(r *lifecycle.Row) {
+		return s.deps.Store.EditTx(ctx, tx, &sub, state.ExtensionRefused, func(r *lifecycle.Subscription) {
 			r.ExpiresAt, r.NextBillingDate = nil, &move.FromAt
 			if earlier || r.CancelAtPeriodEnd {
 				r.ExpiresAt = &move.FromAt

@@ -14,7 +14,7 @@ import (
 
 // TermsOf are the terms of the call to the gateway, by which its result is
 // found after a crash.
-func (s *Calendar) TermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.SubscriptionTerms {
+func (s *Calendar) TermsOf(sub Subscription, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.SubscriptionTerms {
 	return gateway.SubscriptionTerms{
 		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name,
 		PriceID: nullable.Value(sub.GwbPriceID),
@@ -24,12 +24,6 @@ func (s *Calendar) TermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Pay
 	}
 }
 
-// ChargesFirstMonth reports whether the first month is a payment of its own: a
-// card at gateway A with a promo code.
-func (*Calendar) ChargesFirstMonth(sub Row) bool {
-	return sub.FirstAmountCents != nil && TraitsOf(sub).FirstMonthApart && sub.PaymentMethod == gateway.MethodCard
-}
-
 // discountedDays is how long after the discounted first month the recurrence
 // charges first (docs/contract/promo-codes.md, At subscribing).
 const discountedDays = 30
@@ -37,22 +31,24 @@ const discountedDays = 30
 // FirstDue is the day of the first charge: the first, or the one after the trial, the
 // month that was paid apart (gateway B charges it with the others), or the paid time of the subscription that it
 // renews.
-func (s *Calendar) FirstDue(sub Row) time.Time {
+func (s *Calendar) FirstDue(sub Subscription) time.Time {
 	if sub.StartsAt != nil {
 		return StartOfDay(*sub.StartsAt, s.cfg.Zone).In(s.cfg.Zone)
 	}
 	days := int(sub.TrialDays)
-	if s.ChargesFirstMonth(sub) {
+	if sub.ChargesFirstMonth() {
 		days = discountedDays
 	}
 	return StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone).AddDate(0, 0, days)
 }
 
 // AuthorizationOf is what gateway A is asked for to authorize an automatic PIX.
-func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.AuthorizationTerms {
+func (s *Calendar) AuthorizationOf(sub Subscription, plan subscriptionsdb.Plan,
+	payer gateway.Payer,
+) gateway.AuthorizationTerms {
 	return gateway.AuthorizationTerms{
 		SubscriptionID: sub.ID, Payer: payer, Description: plan.Name, PeriodMonths: int(sub.PeriodMonths),
-		FirstAmount: PixAmount(sub), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
+		FirstAmount: sub.PixAmount(), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
 		FirstDebit: AddMonths(StartOfDay(sub.RegisterDate, s.cfg.Zone), int(sub.PeriodMonths), s.cfg.Zone),
 		ExpiresIn:  s.cfg.PixPendingTTL,
 	}
@@ -60,20 +56,12 @@ func (s *Calendar) AuthorizationOf(sub Row, plan subscriptionsdb.Plan, payer gat
 
 // PixTermsOf are the terms of the call to the gateway, by which its result is
 // found after a crash.
-func (s *Calendar) PixTermsOf(sub Row, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.PixTerms {
+func (s *Calendar) PixTermsOf(sub Subscription, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.PixTerms {
 	return gateway.PixTerms{
-		Reference: sub.ID, Kind: gateway.KindSubscriptionPix, Payer: payer, Amount: PixAmount(sub),
+		Reference: sub.ID, Kind: gateway.KindSubscriptionPix, Payer: payer, Amount: sub.PixAmount(),
 		Description: plan.Name,
 		DueDate:     StartOfDay(sub.RegisterDate, s.cfg.Zone).In(s.cfg.Zone), ExpiresIn: s.cfg.PixPendingTTL,
 	}
-}
-
-// PixAmount is what the first PIX payment of the subscription costs.
-func PixAmount(sub Row) money.Cents {
-	if sub.FirstAmountCents != nil {
-		return money.Cents(*sub.FirstAmountCents)
-	}
-	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
 }
 
 // LeastPix is the smallest amount that can be paid by a PIX code.
@@ -102,11 +90,11 @@ func (s *Calendar) DayOf(d pgtype.Date) time.Time {
 }
 
 // Age is how long ago the subscription's row was made.
-func (s *Calendar) Age(sub Row) time.Duration { return s.clock.Now().Sub(sub.RegisterDate) }
+func (s *Calendar) Age(sub Subscription) time.Duration { return s.clock.Now().Sub(sub.RegisterDate) }
 
 // PixDue is when an unpaid PIX is given up: its code runs out, or the wait is
 // over.
-func (s *Calendar) PixDue(sub Row) time.Time {
+func (s *Calendar) PixDue(sub Subscription) time.Time {
 	due := sub.RegisterDate.Add(s.cfg.PixPendingTTL)
 	if sub.PixExpiresAt != nil && sub.PixExpiresAt.Before(due) {
 		return *sub.PixExpiresAt
@@ -115,7 +103,7 @@ func (s *Calendar) PixDue(sub Row) time.Time {
 }
 
 // CycleStart is the last day, not after t, on which a period of the row begins.
-func (s *Calendar) CycleStart(t time.Time, sub Row) time.Time {
+func (s *Calendar) CycleStart(t time.Time, sub Subscription) time.Time {
 	year, month, day := t.In(s.cfg.Zone).Date()
 	if sub.AnchorDay == nil {
 		return StartOfDay(t, s.cfg.Zone)
@@ -130,8 +118,8 @@ func (s *Calendar) CycleStart(t time.Time, sub Row) time.Time {
 
 // EndsWithPeriod reports whether the subscription goes on without a recurrence until
 // its paid time ends: an end at the gateway, our own doing, changes nothing then.
-func (s *Calendar) EndsWithPeriod(sub Row) bool {
-	return (sub.CancelAtPeriodEnd || EndsThere(sub)) && sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
+func (s *Calendar) EndsWithPeriod(sub Subscription) bool {
+	return (sub.CancelAtPeriodEnd || sub.EndsThere()) && sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
 }
 
 // Day is the date of an instant where the platform reports.
@@ -140,35 +128,35 @@ func (s *Calendar) Day(t time.Time) string { return t.In(s.cfg.Zone).Format(time
 // Outlives reports whether the subscription goes on to the end of its paid time when what
 // charged it ends at the gateway: at gateway A any that has such an end, at gateway B one
 // whose recurrence is ended on our order.
-func (s *Calendar) Outlives(sub Row) bool {
+func (s *Calendar) Outlives(sub Subscription) bool {
 	ahead := sub.ExpiresAt != nil && sub.ExpiresAt.After(s.clock.Now())
-	return ahead && (!TraitsOf(sub).EndsWithPeriod || EndsThere(sub))
+	return ahead && (!sub.Traits().EndsWithPeriod || sub.EndsThere())
 }
 
 // EndedThere notes that the gateway has confirmed the end.
-func (s *Calendar) EndedThere(r *Row) {
+func (s *Calendar) EndedThere(r *Subscription) {
 	r.GatewayDeletedAt, r.GatewayEndOpenSince = new(s.clock.Now()), nil
 }
 
 // PeriodFrom is the end of the row's period that begins at t, and keeps the day on
 // which its periods begin.
-func (s *Calendar) PeriodFrom(t time.Time, r *Row) *time.Time {
+func (s *Calendar) PeriodFrom(t time.Time, r *Subscription) *time.Time {
 	s.Anchor(r, t)
 	return new(s.MonthsOn(t, int(r.PeriodMonths), *r))
 }
 
 // SetRemote keeps what a gateway tells of its subscription.
-func (s *Calendar) SetRemote(r *Row, remote *gateway.RemoteSubscription) {
+func (s *Calendar) SetRemote(r *Subscription, remote *gateway.RemoteSubscription) {
 	if remote == nil {
 		return
 	}
-	subscription, customer := idColumns(r)
+	subscription, customer := r.idColumns()
 	SetOnce(subscription, remote.GatewayID)
 	SetOnce(customer, remote.CustomerGatewayID)
-	if TraitsOf(*r).Prices {
+	if r.Traits().Prices {
 		SetOnce(&r.GwbPriceID, remote.PriceID)
 	}
-	if remote.NextBilling != nil && !r.Status.Ended() && !Stopped(*r) {
+	if remote.NextBilling != nil && !r.Status.Ended() && !r.Stopped() {
 		r.NextBillingDate = remote.NextBilling
 		s.Anchor(r, *remote.NextBilling)
 	}
@@ -208,7 +196,7 @@ func lastDay(year int, month time.Month) int {
 
 // Anchor has the row's periods begin on the day of t, in the zone. A t that is the
 // last day of a month which lacks the present anchor leaves it as it is.
-func (s *Calendar) Anchor(r *Row, t time.Time) {
+func (s *Calendar) Anchor(r *Subscription, t time.Time) {
 	year, month, day := t.In(s.cfg.Zone).Date()
 	if r.AnchorDay != nil && day == min(int(*r.AnchorDay), lastDay(year, month)) {
 		return
@@ -217,7 +205,7 @@ func (s *Calendar) Anchor(r *Row, t time.Time) {
 }
 
 // MonthsOn is the end of a period of so many months that begins at t.
-func (s *Calendar) MonthsOn(t time.Time, months int, r Row) time.Time {
+func (s *Calendar) MonthsOn(t time.Time, months int, r Subscription) time.Time {
 	anchor := t.In(s.cfg.Zone).Day()
 	if r.AnchorDay != nil {
 		anchor = int(*r.AnchorDay)
@@ -229,4 +217,33 @@ func (s *Calendar) MonthsOn(t time.Time, months int, r Row) time.Time {
 func StartOfDay(t time.Time, zone *time.Location) time.Time {
 	year, month, day := t.In(zone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, zone).UTC()
+}
+
+func earlierOf(t, other time.Time) time.Time {
+	if other.Before(t) {
+		return other
+	}
+	return t
+}
+
+// Latest is the gateway's word where there is one.
+func Latest(known, reported *time.Time) *time.Time {
+	if reported != nil {
+		return reported
+	}
+	return known
+}
+
+// daysBetween counts the days from one date to another, each as its own zone names it.
+func daysBetween(from, to time.Time) int {
+	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
+	return int(date(to).Sub(date(from)).Hours() / 24)
+}
+
+// LatestOf is the later instant; other may be nil.
+func LatestOf(t time.Time, other *time.Time) time.Time {
+	if other != nil && other.After(t) {
+		return *other
+	}
+	return t
 }

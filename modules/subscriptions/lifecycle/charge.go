@@ -55,7 +55,7 @@ func (s *Store) TendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.T
 
 // withdrawChargesTx has the open codes of a subscription that has ended made
 // unpayable, by job.
-func (s *Store) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub Row) error {
+func (s *Store) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
 	ids, err := s.db.RenewalChargeListOpen(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("list renewal charges: %w", err)

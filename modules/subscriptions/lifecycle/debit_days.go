@@ -9,6 +9,12 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 )
 
+// Debit is an automatic PIX's debit of a cycle, Retry one day on which it is taken again.
+type (
+	Debit = subscriptionsdb.SubscriptionsDebit
+	Retry = subscriptionsdb.SubscriptionsDebitRetry
+)
+
 const (
 	// debitLead is how many business days before its cycle a debit is ordered: the
 	// gateway takes 2 to 10 (docs/gateway-facts.md, A8).
@@ -44,7 +50,7 @@ func (s *Calendar) DueDebitParams(now time.Time) subscriptionsdb.SubscriptionLis
 // firstUnpaidOf is the first debit of the last unbroken row of periods that nobody has
 // paid; nil when there is none. A period that does not begin where the one before ends was
 // moved there by an extension, which gives the time until then.
-func (s *Calendar) firstUnpaidOf(sub Row, unpaid []Debit) *Debit {
+func (s *Calendar) firstUnpaidOf(sub Subscription, unpaid []Debit) *Debit {
 	var first *Debit
 	for i, d := range unpaid {
 		if first == nil {

@@ -49,20 +49,20 @@ type SubscriptionDoc struct {
 	UpdateDate        httpapi.Time   `json:"register_update_date"`
 }
 
-// NewDoc is the row as the API shows it.
-func NewDoc(r Row) SubscriptionDoc {
+// Doc is the subscription as the API shows it.
+func (sub Subscription) Doc() SubscriptionDoc {
 	return SubscriptionDoc{
-		ID: r.ID, CustomerID: r.CustomerID, PlanID: r.PlanID, Gateway: r.Gateway, Status: r.Status,
-		PaymentMethod:     r.PaymentMethod,
-		GWASubscriptionID: r.GwaSubscriptionID, GWACustomerID: r.GwaCustomerID, GWAPixAuthID: r.GwaPixAuthID,
-		GWBSubscriptionID: r.GwbSubscriptionID, GWBPriceID: r.GwbPriceID,
-		StartedAt: httpapi.TimePtr(r.StartedAt), NextBillingDate: httpapi.TimePtr(r.NextBillingDate),
-		LastPaymentAt: httpapi.TimePtr(r.LastPaymentAt), ExpiresAt: httpapi.TimePtr(r.ExpiresAt),
-		CreatedAt: httpapi.Time(r.RegisterDate), GatewayDeletedAt: httpapi.TimePtr(r.GatewayDeletedAt),
-		PaymentFailures: r.PaymentFailures, TotalRefunded: r.TotalRefundedCents, HasChargeback: r.HasChargeback,
-		CancelAtPeriodEnd: r.CancelAtPeriodEnd,
-		CreatedByID:       r.DocumentCreatedByID, RegisterDate: httpapi.Time(r.RegisterDate),
-		UpdateDate: httpapi.Time(r.RegisterUpdateDate),
+		ID: sub.ID, CustomerID: sub.CustomerID, PlanID: sub.PlanID, Gateway: sub.Gateway, Status: sub.Status,
+		PaymentMethod:     sub.PaymentMethod,
+		GWASubscriptionID: sub.GwaSubscriptionID, GWACustomerID: sub.GwaCustomerID, GWAPixAuthID: sub.GwaPixAuthID,
+		GWBSubscriptionID: sub.GwbSubscriptionID, GWBPriceID: sub.GwbPriceID,
+		StartedAt: httpapi.TimePtr(sub.StartedAt), NextBillingDate: httpapi.TimePtr(sub.NextBillingDate),
+		LastPaymentAt: httpapi.TimePtr(sub.LastPaymentAt), ExpiresAt: httpapi.TimePtr(sub.ExpiresAt),
+		CreatedAt: httpapi.Time(sub.RegisterDate), GatewayDeletedAt: httpapi.TimePtr(sub.GatewayDeletedAt),
+		PaymentFailures: sub.PaymentFailures, TotalRefunded: sub.TotalRefundedCents, HasChargeback: sub.HasChargeback,
+		CancelAtPeriodEnd: sub.CancelAtPeriodEnd,
+		CreatedByID:       sub.DocumentCreatedByID, RegisterDate: httpapi.Time(sub.RegisterDate),
+		UpdateDate: httpapi.Time(sub.RegisterUpdateDate),
 	}
 }
 
@@ -70,11 +70,11 @@ func NewDoc(r Row) SubscriptionDoc {
 type Envelope = httpapi.EnvelopeOutput[SubscriptionDoc]
 
 // EnvelopeOf answers with a subscription and what is said beside it, or with the error.
-func EnvelopeOf(ctx context.Context, sub Row, info any, err error) (*Envelope, error) {
+func EnvelopeOf(ctx context.Context, sub Subscription, info any, err error) (*Envelope, error) {
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, NewDoc(sub), info), nil
+	return httpapi.One(ctx, sub.Doc(), info), nil
 }
 
 // StatusMessages are what the answers say of a state.

@@ -92,11 +92,11 @@ func (GiveBackArgs) Kind() string { return "subscriptions_give_back" }
 // recurrence at the gateway: it was to end with the subscription. Where the gateway has
 // not confirmed that, it is pursued on, whatever becomes of the row. What is not known
 // there yet ends with the period as soon as it is.
-func (s *Store) Reopen(r *Row, ended Row) {
+func (s *Store) Reopen(r *Subscription, ended Subscription) {
 	r.GatewayEndOpenSince = nil
 	switch {
-	case !Collects(*r):
-		r.CancelAtPeriodEnd = !TraitsOf(*r).EndsWithPeriod && !PaysOnce(*r)
+	case !r.Collects():
+		r.CancelAtPeriodEnd = !r.Traits().EndsWithPeriod && !r.PaysOnce()
 	case ended.GatewayEndedAt != nil:
 		r.GatewayDeletedAt = ended.GatewayEndedAt
 	case ended.GatewayDeletedAt == nil:
@@ -105,8 +105,8 @@ func (s *Store) Reopen(r *Row, ended Row) {
 }
 
 // StopTx queues what StopRecurrence does.
-func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Row, at time.Time) error {
-	if !Stops(sub) {
+func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Subscription, at time.Time) error {
+	if !sub.Stops() {
 		return nil
 	}
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, StopArgs{SubscriptionID: sub.ID},
@@ -118,8 +118,8 @@ func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Row, at time.Time) er
 }
 
 // EndAtGatewayTx has a job end at the gateway what is known there.
-func (s *Store) EndAtGatewayTx(ctx context.Context, tx pgx.Tx, sub Row) error {
-	if !KnownAtGateway(sub) {
+func (s *Store) EndAtGatewayTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
+	if !sub.KnownAtGateway() {
 		return nil
 	}
 	return s.EndTx(ctx, tx, EndArgs{SubscriptionID: sub.ID})
@@ -134,8 +134,8 @@ func (s *Store) EndTx(ctx context.Context, tx pgx.Tx, a EndArgs) error {
 }
 
 // EndSoonTx has a job end at the gateway what is known there, should the request not have by then.
-func (s *Store) EndSoonTx(ctx context.Context, tx pgx.Tx, sub Row) error {
-	if !KnownAtGateway(sub) {
+func (s *Store) EndSoonTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
+	if !sub.KnownAtGateway() {
 		return nil
 	}
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{

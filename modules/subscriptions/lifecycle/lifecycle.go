@@ -8,7 +8,6 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 )
@@ -35,14 +34,14 @@ type Calendar struct {
 // Reads answers what the rows of a subscription say.
 type Reads struct {
 	deps     Deps
-	db       *subscriptionsdb.Queries
+	db       Queries
 	calendar *Calendar
 }
 
 // Store is the only one that writes a subscription's state.
 type Store struct {
 	deps     Deps
-	db       *subscriptionsdb.Queries
+	db       Queries
 	calendar *Calendar
 	reads    *Reads
 }
@@ -58,7 +57,7 @@ type Base struct {
 // New makes the room.
 func New(d Deps) Base {
 	calendar := &Calendar{clock: d.Clock, cfg: d.Config}
-	reads := &Reads{deps: d, db: subscriptionsdb.New(), calendar: calendar}
-	store := &Store{deps: d, db: subscriptionsdb.New(), calendar: calendar, reads: reads}
+	reads := &Reads{deps: d, calendar: calendar}
+	store := &Store{deps: d, calendar: calendar, reads: reads}
 	return Base{Deps: d, Calendar: calendar, Reads: reads, Store: store}
 }

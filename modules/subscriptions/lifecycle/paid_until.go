@@ -17,7 +17,7 @@ import (
 // when no paid time lies ahead. A card whose last charge failed has none: the failed
 // charge is that of the present period. The debit of an automatic PIX may fail before its
 // period begins (debitedUntil).
-func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Row) (*time.Time, error) {
+func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Subscription) (*time.Time, error) {
 	end := sub.ExpiresAt
 	switch {
 	case end != nil:
@@ -28,7 +28,7 @@ func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Row) (*time.T
 		}
 	case sub.PaymentFailures == 0:
 		end = sub.NextBillingDate
-		if TraitsOf(sub).ChargesByDay && sub.PaymentMethod == gateway.MethodCard && end != nil {
+		if sub.Traits().ChargesByDay && sub.PaymentMethod == gateway.MethodCard && end != nil {
 			due, err := s.FirstUnpaid(ctx, db, sub)
 			if err != nil {
 				return nil, err
@@ -45,7 +45,7 @@ func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Row) (*time.T
 // FirstUnpaid is the due date after that of the newest payment of a card at gateway
 // A, or the one to which an extension has moved it. Its next_billing_date is no measure: the gateway makes charges up
 // to 40 days ahead, and tells the date after the one that it has made.
-func (s *Reads) FirstUnpaid(ctx context.Context, db postgres.DB, sub Row) (time.Time, error) {
+func (s *Reads) FirstUnpaid(ctx context.Context, db postgres.DB, sub Subscription) (time.Time, error) {
 	due, err := s.afterLastPayment(ctx, db, sub)
 	if err != nil {
 		return due, err
@@ -60,7 +60,7 @@ func (s *Reads) FirstUnpaid(ctx context.Context, db postgres.DB, sub Row) (time.
 // GivenUp says what time a customer throws away who cancels at once, and whether they had
 // paid for it; "" for none. The days are those from today to the date that it names,
 // whatever the time of day.
-func (s *Reads) GivenUp(sub Row, end *time.Time, wasPaid bool) string {
+func (s *Reads) GivenUp(sub Subscription, end *time.Time, wasPaid bool) string {
 	now := s.deps.Clock.Now()
 	if end == nil || !end.After(now) {
 		return ""
@@ -83,7 +83,7 @@ func (s *Reads) GivenUp(sub Row, end *time.Time, wasPaid bool) string {
 // it is the debit that is ordered next, also after one that failed, as it may days before
 // its period begins. Then what is paid ends where that period begins. Nil while it is not
 // known what has failed.
-func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Row) (*time.Time, error) {
+func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Subscription) (*time.Time, error) {
 	all, err := s.db.DebitListUnpaid(ctx, db, sub.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read unpaid debits: %w", err)
@@ -110,7 +110,7 @@ func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Row) (*tim
 }
 
 // afterLastPayment is where the period ends that the last payment has paid.
-func (s *Reads) afterLastPayment(ctx context.Context, db postgres.DB, sub Row) (time.Time, error) {
+func (s *Reads) afterLastPayment(ctx context.Context, db postgres.DB, sub Subscription) (time.Time, error) {
 	first := s.calendar.FirstDue(sub).UTC()
 	paid, err := s.deps.Payments.PaymentsOf(ctx, db, gateway.ForSubscription, sub.ID)
 	if err != nil {

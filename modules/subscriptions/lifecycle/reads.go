@@ -19,8 +19,8 @@ import (
 
 // GoesOnTx reports whether the recurrence goes on at the end of the locked row's
 // extension, which is no end then.
-func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
-	if !Recurs(sub) || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
+func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Subscription) (bool, error) {
+	if !sub.Recurs() || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
 		return false, nil
 	}
 	return s.db.ChargeMoveGoesBeyond(ctx, tx, subscriptionsdb.ChargeMoveGoesBeyondParams{
@@ -47,7 +47,7 @@ func (s *Reads) PausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (
 
 // IsEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
 // of a pause, which may come late.
-func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, remote gateway.RemoteSubscription,
+func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Subscription, remote gateway.RemoteSubscription,
 	at time.Time,
 ) (bool, error) {
 	if !remote.Inactive {
@@ -58,7 +58,7 @@ func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Row, remote gateway
 
 // ExtendedTo is the end of an extension whose order is open: what the gateway tells
 // meanwhile of its period is from before it. Nil: there is none.
-func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Row) (*time.Time, error) {
+func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Subscription) (*time.Time, error) {
 	last, err := s.db.ChargeMoveGetLast(ctx, db, sub.ID)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), err == nil && last.State != "open":
@@ -71,7 +71,7 @@ func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Row) (*time.
 
 // CycleOfTx is the beginning of the cycle that a payment pays; nil when it is no
 // debit of the subscription.
-func (s *Reads) CycleOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID string) (*time.Time, error) {
+func (s *Reads) CycleOfTx(ctx context.Context, tx pgx.Tx, sub Subscription, paymentID string) (*time.Time, error) {
 	d, err := s.db.DebitGetByPayment(ctx, tx, &paymentID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
 		return nil, nil //nolint:nilnil // nil is the answer: no debit
@@ -83,7 +83,9 @@ func (s *Reads) CycleOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID str
 }
 
 // DebitOfTx is the debit of the subscription that a payment pays.
-func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID string) (d Debit, found bool, err error) {
+func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Subscription,
+	paymentID string,
+) (d Debit, found bool, err error) {
 	if !sub.PixAutomatic || paymentID == "" {
 		return Debit{}, false, nil
 	}
@@ -99,13 +101,13 @@ func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Row, paymentID str
 
 // Find reads a subscription by its id: 422 for what is no id, 404 for an unknown
 // one.
-func (s *Reads) Find(ctx context.Context, db postgres.DB, id string) (Row, error) {
+func (s *Reads) Find(ctx context.Context, db postgres.DB, id string) (Subscription, error) {
 	if !objectid.Valid(id) {
-		return Row{}, fault.InvalidAt(objectid.ErrMalformed.Error(), "path", "id")
+		return Subscription{}, fault.InvalidAt(objectid.ErrMalformed.Error(), "path", "id")
 	}
 	sub, err := s.db.SubscriptionGet(ctx, db, objectid.ID(id))
 	if postgres.IsNoRows(err) {
-		return Row{}, fault.NotFound("Subscription")
+		return Subscription{}, fault.NotFound("Subscription")
 	}
 	return sub, err
 }
@@ -115,7 +117,7 @@ var suspendedByAdmin = state.ReasonFor(state.AdminSuspends, state.Known{})
 
 // ClosedByDisputeTx reports whether a suspended subscription would be open but
 // for its dispute: payments that failed keep it closed, and so does an admin.
-func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool, error) {
+func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Subscription) (bool, error) {
 	if int(sub.PaymentFailures) >= s.deps.Config.MaxPaymentFailures {
 		return false, nil
 	}
@@ -127,13 +129,13 @@ func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Row) (bool
 }
 
 // Current returns the customer's live subscription; 404 when there is none.
-func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Row, error) {
+func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Subscription, error) {
 	sub, err := s.db.SubscriptionGetLive(ctx, s.deps.Pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Row{}, fault.NotFound("Subscription")
+		return Subscription{}, fault.NotFound("Subscription")
 	}
 	if err != nil {
-		return Row{}, fmt.Errorf("read subscription: %w", err)
+		return Subscription{}, fmt.Errorf("read subscription: %w", err)
 	}
 	return sub, nil
 }
@@ -141,13 +143,13 @@ func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Row, error
 // WaitingRenewal is the customer's renewal that waits; ok is false when there is none.
 func (s *Reads) WaitingRenewal(ctx context.Context, db postgres.DB,
 	customerID objectid.ID,
-) (waiting Row, ok bool, err error) {
+) (waiting Subscription, ok bool, err error) {
 	waiting, err = s.db.SubscriptionGetWaitingRenewal(ctx, db, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return Row{}, false, nil
+		return Subscription{}, false, nil
 	}
 	if err != nil {
-		return Row{}, false, fmt.Errorf("read renewal: %w", err)
+		return Subscription{}, false, fmt.Errorf("read renewal: %w", err)
 	}
 	return waiting, true, nil
 }
@@ -167,7 +169,7 @@ var StatusActions = map[gateway.RemoteStatus]state.Action{
 // SuspendedByTx says what keeps a subscription suspended against gateway B's routine word
 // that its recurrence runs: money that is disputed, or an admin. "" when that word
 // opens it.
-func (s *Reads) SuspendedByTx(ctx context.Context, tx pgx.Tx, sub Row) (gateway.Reason, error) {
+func (s *Reads) SuspendedByTx(ctx context.Context, tx pgx.Tx, sub Subscription) (gateway.Reason, error) {
 	switch {
 	case sub.Status != state.Suspended:
 		return "", nil
@@ -186,9 +188,9 @@ func (s *Reads) SuspendedByTx(ctx context.Context, tx pgx.Tx, sub Row) (gateway.
 
 // RenewalChain is the subscription and all that it followed by renewals, newest first:
 // to their customer they are one.
-func (s *Reads) RenewalChain(ctx context.Context, db postgres.DB, sub Row) ([]Row, error) {
+func (s *Reads) RenewalChain(ctx context.Context, db postgres.DB, sub Subscription) ([]Subscription, error) {
 	if sub.RenewsID == nil {
-		return []Row{sub}, nil
+		return []Subscription{sub}, nil
 	}
 	chain, err := s.db.SubscriptionListRenewals(ctx, db, sub.ID)
 	if err != nil {
@@ -198,14 +200,22 @@ func (s *Reads) RenewalChain(ctx context.Context, db postgres.DB, sub Row) ([]Ro
 }
 
 // PayerOfRow is the payer of a subscription; of a deleted customer it has the ids alone.
-func (s *Reads) PayerOfRow(ctx context.Context, sub Row) gateway.Payer {
+func (s *Reads) PayerOfRow(ctx context.Context, sub Subscription) gateway.Payer {
 	customer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, sub.CustomerID)
 	if err != nil {
 		customer = accounts.Customer{ID: sub.CustomerID}
 	}
 	payer := PayerOf(customer, sub.Gateway)
-	if _, known := idColumns(&sub); *known != nil {
+	if _, known := sub.idColumns(); *known != nil {
 		payer.GatewayID = **known
 	}
 	return payer
 }
+
+// Running reports whether a subscription at its gateway gives access.
+func Running(status gateway.RemoteStatus) bool {
+	return status == gateway.RemoteActive || status == gateway.RemoteTrialing
+}
+
+// IsMissing reports whether the error says that there is no such thing.
+func IsMissing(err error) bool { return fault.Is(err, fault.KindNotFound) }

@@ -20,13 +20,13 @@ func TestReasonsAreThoseOfTheGoldenFile(t *testing.T) {
 	t.Parallel()
 	known := []struct {
 		name string
-		sub  Row
+		sub  Subscription
 	}{
-		{"active", Row{Status: state.Active}},
-		{"pending", Row{Status: state.Pending}},
-		{"ends with its period", Row{Status: state.Active, CancelAtPeriodEnd: true}},
-		{"payments failed", Row{Status: state.Suspended, PaymentFailures: 1}},
-		{"disputed", Row{Status: state.Suspended, HasChargeback: true, CancelAtPeriodEnd: true, PaymentFailures: 1}},
+		{"active", Subscription{Status: state.Active}},
+		{"pending", Subscription{Status: state.Pending}},
+		{"ends with its period", Subscription{Status: state.Active, CancelAtPeriodEnd: true}},
+		{"payments failed", Subscription{Status: state.Suspended, PaymentFailures: 1}},
+		{"disputed", Subscription{Status: state.Suspended, HasChargeback: true, CancelAtPeriodEnd: true, PaymentFailures: 1}},
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-24s", "action")
@@ -36,7 +36,7 @@ func TestReasonsAreThoseOfTheGoldenFile(t *testing.T) {
 	for _, action := range state.Actions {
 		fmt.Fprintf(&b, "\n%-24s", action)
 		for _, k := range known {
-			fmt.Fprintf(&b, "%-25s", state.ReasonFor(action, knownOf(k.sub)))
+			fmt.Fprintf(&b, "%-25s", state.ReasonFor(action, k.sub.known()))
 		}
 	}
 	lines := strings.Split(b.String(), "\n")

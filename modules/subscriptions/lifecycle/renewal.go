@@ -23,7 +23,7 @@ const (
 // replaceTx ends the subscription that a waiting renewal replaces, in the transaction
 // that makes the renewal active: its customer always has one of them. Money that the
 // old one took meanwhile for time that the new one will charge, too, is listed.
-func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, renewal Row) error {
+func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, renewal Subscription) error {
 	old, err := s.db.SubscriptionLock(ctx, tx, *renewal.RenewsID)
 	if err != nil {
 		return fmt.Errorf("read renewed subscription: %w", err)
@@ -43,7 +43,7 @@ func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, renewal Row) error {
 
 // listPaidTwiceTx lists the payment by which the old subscription was extended after
 // its renewal had been ordered to begin before.
-func (s *Store) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal Row) error {
+func (s *Store) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal Subscription) error {
 	until, err := s.reads.PaidUntil(ctx, tx, old)
 	if err != nil || until == nil || old.LastPaymentAt == nil || old.LastPaymentAt.Before(renewal.RegisterDate) {
 		return err
@@ -72,7 +72,7 @@ func (s *Store) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal Row
 
 // EndWaitingTx ends the renewal that waits beside a subscription which a person has
 // ended. What its call made, or makes, at the gateway is ended there when it is known.
-func (s *Store) EndWaitingTx(ctx context.Context, tx pgx.Tx, ended Row, c Change) error {
+func (s *Store) EndWaitingTx(ctx context.Context, tx pgx.Tx, ended Subscription, c Change) error {
 	waiting, ok, err := s.reads.WaitingRenewal(ctx, tx, ended.CustomerID)
 	if err != nil || !ok || *waiting.RenewsID != ended.ID {
 		return err
@@ -93,7 +93,7 @@ func (s *Store) EndWaitingTx(ctx context.Context, tx pgx.Tx, ended Row, c Change
 
 // activateRenewalTx has the customer's pointer name the renewal that waits, once what it
 // renews has ended by itself.
-func (s *Store) activateRenewalTx(ctx context.Context, tx pgx.Tx, ended Row) error {
+func (s *Store) activateRenewalTx(ctx context.Context, tx pgx.Tx, ended Subscription) error {
 	waiting, ok, err := s.reads.WaitingRenewal(ctx, tx, ended.CustomerID)
 	if err != nil || !ok || waiting.ID == ended.ID {
 		return err

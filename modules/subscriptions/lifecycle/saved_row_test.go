@@ -39,7 +39,7 @@ func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 	// What the constraints ask of these.
 	changed.Status, changed.PlanID, changed.IntentOpen, changed.RecoveryAt = found.Status, found.PlanID, false, nil
 
-	var saved Row
+	var saved Subscription
 	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) (err error) {
 		saved, err = s.saveTx(t.Context(), tx, found, changed, named{"test", state.AllColumns}, IntentEnd{})
 		return err
@@ -132,7 +132,7 @@ func TestAChangeWritesWhatDiffers(t *testing.T) {
 	var log bytes.Buffer
 	s.deps.Log = secrettest.Logger(t, &log)
 	id := subscriptionstest.In(t, db, accountstest.Customer(t, db).ID, string(state.Active))
-	edit := func(as state.Edit, edit func(r *Row)) Row {
+	edit := func(as state.Edit, edit func(r *Subscription)) Subscription {
 		read, err := s.db.SubscriptionGet(t.Context(), db, id)
 		require.NoError(t, err)
 		_, err = db.Exec(t.Context(), "UPDATE subscriptions.subscriptions SET pix_payload = 'meanwhile' WHERE id = $1",
@@ -146,9 +146,9 @@ func TestAChangeWritesWhatDiffers(t *testing.T) {
 		return read
 	}
 	require.EqualValues(t, 500,
-		edit(state.RefundsTotalled, func(r *Row) { r.TotalRefundedCents = 500 }).TotalRefundedCents)
+		edit(state.RefundsTotalled, func(r *Subscription) { r.TotalRefundedCents = 500 }).TotalRefundedCents)
 	require.Empty(t, log.String())
-	after := edit(state.RefundsTotalled, func(r *Row) { r.TotalRefundedCents, r.HasChargeback = 700, true })
+	after := edit(state.RefundsTotalled, func(r *Subscription) { r.TotalRefundedCents, r.HasChargeback = 700, true })
 	require.EqualValues(t, 700, after.TotalRefundedCents)
 	require.True(t, after.HasChargeback)
 	require.Contains(t, log.String(), `"level":"ERROR"`)

@@ -45,7 +45,7 @@ func TestStateChangesCompareAndSet(t *testing.T) {
 	id := subscriptionstest.In(t, db, customer.ID, "pending")
 	read, err := s.db.SubscriptionGet(t.Context(), db, id)
 	require.NoError(t, err)
-	move := func(sub Row, action state.Action) error {
+	move := func(sub Subscription, action state.Action) error {
 		return postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
 			_, err := s.MoveTx(t.Context(), tx, &sub, Change{Action: action, Source: state.ByWebhook})
 			return err

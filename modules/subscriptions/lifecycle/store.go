@@ -19,17 +19,14 @@ import (
 	"marquee/platform/postgres"
 )
 
-// Row is a subscription as the database holds it.
-type Row = subscriptionsdb.Subscription
-
 // Change is one action on a subscription: the move that the table gives it, and
 // further fields.
 type Change struct {
 	Action state.Action
 	Source state.Source
 	Actor  *objectid.ID
-	Event  *string        // the gateway's event, when one is behind it
-	Edit   func(sub *Row) // sets what changes besides the state
+	Event  *string                 // the gateway's event, when one is behind it
+	Edit   func(sub *Subscription) // sets what changes besides the state
 }
 
 // errMoved says that somebody else moved the subscription since it was read.
@@ -37,15 +34,15 @@ var errMoved = errors.New("subscription was moved by somebody else")
 
 // LockTx reads a subscription for a change. It locks the customer first and the
 // row after: subscribing does so too, and two orders would end in deadlocks.
-func (s *Store) LockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.ID) (Row, error) {
+func (s *Store) LockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.ID) (Subscription, error) {
 	if err := s.LockCustomerTx(ctx, tx, customerID); err != nil {
-		return Row{}, err
+		return Subscription{}, err
 	}
 	return s.db.SubscriptionLock(ctx, tx, id)
 }
 
 // Locked runs f with the subscription as it is once it is locked, in a transaction of its own.
-func (s *Store) Locked(ctx context.Context, sub Row, f func(tx pgx.Tx, locked Row) error) error {
+func (s *Store) Locked(ctx context.Context, sub Subscription, f func(tx pgx.Tx, locked Subscription) error) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
@@ -78,7 +75,7 @@ func (s *Store) IsGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID)
 // for its expiry in the caller's transaction. Moved is false, and nothing is
 // written, when the state holds against the action; errMoved when the row, which was not locked then, has
 // another state by now.
-func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (moved bool, err error) {
+func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Subscription, c Change) (moved bool, err error) {
 	from := sub.Status
 	to, ok := state.Next(from, c.Action)
 	if !ok {
@@ -96,7 +93,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 	case to.Ended() && !from.Ended():
 		after.EndedAt = &now
 		if c.Source.SettlesOutcome() {
-			CloseIntent(&after)
+			after.CloseIntent()
 		}
 		after.GatewayEndOpenSince = nil // its end is gateway_ended_at from here on
 	}
@@ -106,8 +103,8 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 	if c.Edit != nil {
 		c.Edit(&after)
 	}
-	reason, before := state.ReasonFor(c.Action, knownOf(*sub)), *sub
-	if IsPendingRenewal(*sub) && !to.Ended() && to != state.Pending {
+	reason, before := state.ReasonFor(c.Action, sub.known()), *sub
+	if sub.IsPendingRenewal() && !to.Ended() && to != state.Pending {
 		if err := s.replaceTx(ctx, tx, *sub); err != nil {
 			return false, err
 		}
@@ -136,7 +133,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Row, c Change) (move
 // RecordMoveTx writes the history. A move by an event that an admin had applied
 // again names that admin. It also does what an end or a beginning brings with it: pauses, codes, the
 // customer's pointer, the renewal that waited. Of an account that was deleted there is none.
-func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state.Status, reason state.Reason,
+func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Subscription, from state.Status, reason state.Reason,
 	c Change,
 ) error {
 	if c.Event != nil {
@@ -161,7 +158,7 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 		}
 		return s.activateRenewalTx(ctx, tx, sub)
 	}
-	if from.Ended() || from == state.None && !IsPendingRenewal(sub) || from == state.Pending && sub.RenewsID != nil {
+	if from.Ended() || from == state.None && !sub.IsPendingRenewal() || from == state.Pending && sub.RenewsID != nil {
 		err = s.deps.Accounts.SetCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
 		if IsMissing(err) {
 			return nil // the account was deleted meanwhile
@@ -173,13 +170,15 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Row, from state
 
 // EditTx changes fields of a locked subscription and leaves its state alone: errMoved when that is another
 // by now.
-func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, edit func(sub *Row)) error {
+func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Subscription, as state.Edit,
+	edit func(sub *Subscription),
+) error {
 	return s.EditEndingTx(ctx, tx, sub, as, IntentEnd{How: intent.Succeeded[any]{}, By: intent.ByResponse}, edit)
 }
 
 // EditEndingTx is EditTx, for an edit that may close the intent in another way.
-func (s *Store) EditEndingTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.Edit, end IntentEnd,
-	edit func(sub *Row),
+func (s *Store) EditEndingTx(ctx context.Context, tx pgx.Tx, sub *Subscription, as state.Edit, end IntentEnd,
+	edit func(sub *Subscription),
 ) error {
 	after := *sub
 	edit(&after)
@@ -189,14 +188,6 @@ func (s *Store) EditEndingTx(ctx context.Context, tx pgx.Tx, sub *Row, as state.
 	}
 	*sub = saved
 	return nil
-}
-
-// knownOf is what of a row decides on the reason of its next move.
-func knownOf(sub Row) state.Known {
-	return state.Known{
-		Status: sub.Status, CancelAtPeriodEnd: sub.CancelAtPeriodEnd, HasChargeback: sub.HasChargeback,
-		PaymentFailures: sub.PaymentFailures,
-	}
 }
 
 // IntentEnd is how an intent ends that a change closes, and who brought it.
@@ -229,7 +220,9 @@ type named struct {
 // for. What differs is written in any case; a column that the change does not name is a
 // mistake of ours, and logged as one: money would be lost by refusing it. errMoved when the state is
 // another.
-func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Row, as named, end IntentEnd) (Row, error) {
+func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Subscription, as named,
+	end IntentEnd,
+) (Subscription, error) {
 	r.RegisterUpdateDate = s.deps.Clock.Now()
 	differ := columns.Differing(&before, &r)
 	if more := differ.Outside(as.columns); more != nil {
@@ -239,14 +232,14 @@ func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Row, as named, 
 	const update = "UPDATE subscriptions.subscriptions SET register_update_date = $3%s WHERE id = $1 AND status = $2"
 	n, err := differ.Update(ctx, tx, update, &r, r.ID, before.Status, r.RegisterUpdateDate)
 	if err != nil {
-		return Row{}, fmt.Errorf("write subscription: %w", err)
+		return Subscription{}, fmt.Errorf("write subscription: %w", err)
 	}
 	if n == 0 {
-		return Row{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, before.Status, errMoved)
+		return Subscription{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, before.Status, errMoved)
 	}
 	if before.IntentOpen && !r.IntentOpen {
 		if err := s.deps.Intents.EndTx(ctx, tx, IntentOf(r.ID), end.How, end.By); err != nil {
-			return Row{}, err
+			return Subscription{}, err
 		}
 	}
 	return r, s.ScheduleTx(ctx, tx, r)
@@ -257,7 +250,7 @@ func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Subscr
 
 // ScheduleTx inserts the jobs for the instants that the row waits for. A job
 // looks at the row again when its time comes, so one too many does no harm.
-func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Row) error {
+func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
 	status := sub.Status
 	if end := sub.ExpiresAt; end != nil && (status == state.Active || status == state.Suspended) {
 		args := ExpireArgs{SubscriptionID: sub.ID, At: *end}
@@ -295,7 +288,7 @@ func (s *Store) insertAtTx(ctx context.Context, tx pgx.Tx, queue string, at time
 // movePromoTx tells the promo codes what became of the subscription that one of
 // them lowered: it is used once access begins, and given back when that never
 // came.
-func (s *Store) movePromoTx(ctx context.Context, tx pgx.Tx, before, after Row) error {
+func (s *Store) movePromoTx(ctx context.Context, tx pgx.Tx, before, after Subscription) error {
 	switch {
 	case after.PromoCode == nil:
 		return nil
@@ -314,7 +307,7 @@ const TrialMonths = 24
 func Forgotten(now time.Time) time.Time { return now.AddDate(0, -TrialMonths, 0) }
 
 // startTrialTx notes that the customer has had the one trial, and so has the tax id.
-func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Row) error {
+func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
 	if sub.TrialDays == 0 {
 		return nil
 	}
@@ -346,9 +339,6 @@ func (s *Store) RecordTrial(ctx context.Context, db postgres.DB, mac []byte, beg
 	}
 	return nil
 }
-
-// CloseIntent notes that the gateway's answer is in the row.
-func CloseIntent(sub *Row) { sub.IntentOpen, sub.RecoveryAt = false, nil }
 
 // SetOnce keeps an id that became known; an empty one changes nothing.
 func SetOnce(field **string, id string) {

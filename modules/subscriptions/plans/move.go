@@ -35,7 +35,9 @@ func (PlanMoveArgs) Kind() string { return "subscriptions_plan_move" }
 
 // CreateIntentTx writes the order to move a subscription to a plan. The same order
 // again is the one that is open; another one has to wait for it.
-func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, plan subscriptionsdb.Plan) error {
+func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
+	plan subscriptionsdb.Plan,
+) error {
 	open, err := s.db.PlanMoveGetOpen(ctx, tx, sub.ID)
 	if err == nil {
 		if open.PlanID != plan.PlanID {
@@ -69,7 +71,7 @@ func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 
 // CheckMovable refuses to move a subscription whose price cannot be changed now:
 // 409. Local is true when no recurrence at a gateway has to follow.
-func CheckMovable(sub lifecycle.Row) (local bool, err error) {
+func CheckMovable(sub lifecycle.Subscription) (local bool, err error) {
 	switch status := sub.Status; {
 	case status.Ended():
 		return true, nil
@@ -80,12 +82,12 @@ func CheckMovable(sub lifecycle.Row) (local bool, err error) {
 		return false,
 			fault.Conflict("The payer's bank has authorized debits of this plan's price: cancel the subscription, and have them subscribe again.")
 	}
-	return lifecycle.RemoteID(sub) == "", nil
+	return sub.RemoteID() == "", nil
 }
 
 // CheckNoCodeTx refuses to move a subscription while a PIX code asks for a further
 // period at the old price: 409.
-func (s *Plans) CheckNoCodeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) error {
+func (s *Plans) CheckNoCodeTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) error {
 	charge, err := s.db.RenewalChargeGetOpen(ctx, tx, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -176,7 +178,7 @@ func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 // moveOrder is a move, what it is of, and the plan that it leads to.
 type moveOrder struct {
 	move planMove
-	sub  lifecycle.Row
+	sub  lifecycle.Subscription
 	plan subscriptionsdb.Plan
 }
 
@@ -234,7 +236,7 @@ func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, o moveOrder
 	}
 	if err == nil {
 		err = gw.ChangePrice(ctx, gateway.PriceChange{
-			SubscriptionID: o.sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(o.sub),
+			SubscriptionID: o.sub.ID, SubscriptionGatewayID: o.sub.RemoteID(),
 			PriceID: nullable.Value(plan.GwbPriceID),
 			Amount:  money.Cents(plan.AmountCents), Description: plan.Name,
 		})
@@ -287,9 +289,9 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
 	if err != nil || n == 0 || to != state.MoveDone {
 		return err
 	}
-	return s.deps.Store.EditTx(ctx, tx, &sub, state.PlanMoved, func(r *lifecycle.Row) {
+	return s.deps.Store.EditTx(ctx, tx, &sub, state.PlanMoved, func(r *lifecycle.Subscription) {
 		r.PlanID, r.PriceCents = plan.PlanID, plan.AmountCents
-		if lifecycle.TraitsOf(*r).Prices {
+		if r.Traits().Prices {
 			r.GwbPriceID = plan.GwbPriceID
 		}
 	})

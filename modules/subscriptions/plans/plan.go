@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
@@ -124,6 +125,7 @@ func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway,
 // premium with seven days of trial. Plans that are there already stay as they
 // are.
 func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
+	var queries lifecycle.Queries
 	for _, p := range []subscriptionsdb.PlanInsertIfNewParams{
 		{
 			PlanID: "basic", Name: "Basic", Description: nullable.Ptr("The whole catalogue on one screen."),
@@ -140,7 +142,7 @@ func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 		},
 	} {
 		p.ID, p.Now = objectid.At(now), now
-		if err := subscriptionsdb.New().PlanInsertIfNew(ctx, db, p); err != nil {
+		if err := queries.PlanInsertIfNew(ctx, db, p); err != nil {
 			return fmt.Errorf("seed plan %s: %w", p.PlanID, err)
 		}
 	}

@@ -1,17 +1,16 @@
 package plans
 
 import (
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
 // Plans sells the plans and moves subscriptions between them.
 type Plans struct {
 	deps lifecycle.Base
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(b lifecycle.Base) *Plans {
-	return &Plans{deps: b, db: subscriptionsdb.New()}
+	return &Plans{deps: b}
 }

@@ -60,7 +60,9 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 
 // readLate reads late money as an event. It is our id's, or that of the code for a further period
 // which it names; a recurrence that charged it has to be the subscription's.
-func (s *Reconciler) readLate(ctx context.Context, sub lifecycle.Row, a settle.LateMoneyArgs) (gateway.Event, error) {
+func (s *Reconciler) readLate(ctx context.Context, sub lifecycle.Subscription,
+	a settle.LateMoneyArgs,
+) (gateway.Event, error) {
 	e := gateway.Event{
 		Gateway: a.Gateway, ID: a.EventID, Type: gateway.ReadLive, CreatedAt: s.deps.Clock.Now(),
 		AuthorizationID: a.AuthorizationID, Reference: sub.ID,
@@ -95,7 +97,7 @@ func (s *Reconciler) readLate(ctx context.Context, sub lifecycle.Row, a settle.L
 }
 
 // uncountTx takes payments out of what counts that the gateway does not show.
-func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, gw gateway.Name,
+func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, gw gateway.Name,
 	untrue []string,
 ) error {
 	if len(untrue) == 0 {
@@ -146,10 +148,10 @@ func (s *Reconciler) resultTx(ctx context.Context, tx pgx.Tx, id objectid.ID,
 
 // confirmRecurrence reads a recurrence that the subscription does not know as its own: a
 // charge of it need not carry our reference, the recurrence has to.
-func (s *Reconciler) confirmRecurrence(ctx context.Context, sub lifecycle.Row, name gateway.Name,
+func (s *Reconciler) confirmRecurrence(ctx context.Context, sub lifecycle.Subscription, name gateway.Name,
 	recurrence string,
 ) error {
-	if recurrence == "" || recurrence == lifecycle.RemoteID(sub) {
+	if recurrence == "" || recurrence == sub.RemoteID() {
 		return nil
 	}
 	gw, err := s.deps.Payments.Gateway(name)
@@ -162,7 +164,7 @@ func (s *Reconciler) confirmRecurrence(ctx context.Context, sub lifecycle.Row, n
 
 // untrueTwins reads the payments that have paid the day of a charge, and of which only an
 // event has told: those that the gateway does not show are returned.
-func (s *Reconciler) untrueTwins(ctx context.Context, sub lifecycle.Row, gw gateway.Name,
+func (s *Reconciler) untrueTwins(ctx context.Context, sub lifecycle.Subscription, gw gateway.Name,
 	p gateway.Payment,
 ) ([]string, error) {
 	if sub.Status.Ended() || sub.PaymentMethod == gateway.MethodPix {

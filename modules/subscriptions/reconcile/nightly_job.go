@@ -80,10 +80,10 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 
 // reconcileOne reads a subscription at its gateway and writes what it finds, unless
 // the run is dry. Ended reports that it is gone there.
-func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
+func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Subscription,
 	dryRun bool,
 ) (f payments.Finding, ended bool, err error) {
-	f = payments.Finding{Kind: payments.MissedEnd, ID: lifecycle.RemoteID(sub)}
+	f = payments.Finding{Kind: payments.MissedEnd, ID: sub.RemoteID()}
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return f, false, err
@@ -91,9 +91,9 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
 	read := s.deps.Calls.ReadRunning
 	if dryRun {
 		read = func(ctx context.Context, gateway gateway.Gateway,
-			sub lifecycle.Row,
+			sub lifecycle.Subscription,
 		) (gateway.RemoteSubscription, error) {
-			return gateway.ReadSubscription(ctx, lifecycle.RemoteID(sub), sub.ID)
+			return gateway.ReadSubscription(ctx, sub.RemoteID(), sub.ID)
 		}
 	}
 	remote, err := read(ctx, gw, sub)
@@ -112,7 +112,7 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
 			settle.Succeeded{Result: settle.Recurrence{RemoteSubscription: remote}})
 		return f, false, err
 	}
-	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if remote.Inactive {
 			if paused, err := s.deps.Reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return err
@@ -121,7 +121,7 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Row,
 		if locked.Status.Ended() {
 			return nil
 		}
-		if lifecycle.TraitsOf(sub).EndsWithPeriod && locked.ExpiresAt != nil &&
+		if sub.Traits().EndsWithPeriod && locked.ExpiresAt != nil &&
 			locked.ExpiresAt.After(s.deps.Clock.Now()) {
 			return s.deps.Store.EditTx(ctx, tx, &locked, state.EndedThere, s.deps.Calendar.EndedThere)
 		}

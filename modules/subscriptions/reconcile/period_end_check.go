@@ -26,14 +26,14 @@ const (
 // RecordPeriodEndCallTx notes that one of our calls has told gateway B whether the subscription
 // ends with its period. When another was answered since before was read, nobody knows which the
 // gateway took last: it has to be read at once.
-func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, before lifecycle.Row,
-	sent bool,
+func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
+	before lifecycle.Subscription, sent bool,
 ) error {
 	if !sent {
 		return nil
 	}
 	now := s.deps.Clock.Now()
-	return s.deps.Store.EditTx(ctx, tx, sub, state.PeriodEndTold, func(r *lifecycle.Row) {
+	return s.deps.Store.EditTx(ctx, tx, sub, state.PeriodEndTold, func(r *lifecycle.Subscription) {
 		overlapped := r.PeriodEndTells != before.PeriodEndTells
 		r.PeriodEndToldAt, r.PeriodEndTells = &now, r.PeriodEndTells+1
 		s.deps.Applier.PlanPeriodEndCheck(r)
@@ -44,15 +44,15 @@ func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *
 }
 
 // RecordPeriodEndCall is RecordPeriodEndCallTx for a call after which the gateway is to be read at once.
-func (s *Reconciler) RecordPeriodEndCall(ctx context.Context, sub lifecycle.Row) error {
-	return s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Row) error {
-		return s.RecordPeriodEndCallTx(ctx, tx, &locked, lifecycle.Row{PeriodEndTells: -1}, true)
+func (s *Reconciler) RecordPeriodEndCall(ctx context.Context, sub lifecycle.Subscription) error {
+	return s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
+		return s.RecordPeriodEndCallTx(ctx, tx, &locked, lifecycle.Subscription{PeriodEndTells: -1}, true)
 	})
 }
 
 // AgreedNow reads the gateway where our calls overlapped, and returns the row as it is
 // afterwards. What the gateway does not answer is asked again by the sweep.
-func (s *Reconciler) AgreedNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
+func (s *Reconciler) AgreedNow(ctx context.Context, sub lifecycle.Subscription) (lifecycle.Subscription, error) {
 	if sub.PeriodEndLookAt == nil || sub.PeriodEndLookAt.After(s.deps.Clock.Now()) || sub.Status.Ended() {
 		return sub, nil
 	}
@@ -92,7 +92,7 @@ func (s *Reconciler) checkPeriodEnd(ctx context.Context, id objectid.ID) error {
 	}
 	for range checkTries {
 		sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
-		if err != nil || sub.Status.Ended() || lifecycle.RemoteID(sub) == "" {
+		if err != nil || sub.Status.Ended() || sub.RemoteID() == "" {
 			return err
 		}
 		remote, err := s.deps.Calls.ReadRunning(ctx, gateway, sub)
@@ -108,10 +108,10 @@ func (s *Reconciler) checkPeriodEnd(ctx context.Context, id objectid.ID) error {
 }
 
 // agree writes what was read into the row, unless that has changed since before it.
-func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gateway.RemoteSubscription,
+func (s *Reconciler) agree(ctx context.Context, before lifecycle.Subscription, remote gateway.RemoteSubscription,
 	missing bool,
 ) (written bool, err error) {
-	err = s.deps.Store.Locked(context.WithoutCancel(ctx), before, func(tx pgx.Tx, sub lifecycle.Row) error {
+	err = s.deps.Store.Locked(context.WithoutCancel(ctx), before, func(tx pgx.Tx, sub lifecycle.Subscription) error {
 		same := sub.PeriodEndTells == before.PeriodEndTells &&
 			nullable.Value(sub.LastEventID) == nullable.Value(before.LastEventID) &&
 			sub.CancelAtPeriodEnd == before.CancelAtPeriodEnd
@@ -127,9 +127,9 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Row, remote gat
 			return err
 		}
 		// The end itself is told by its event, or found by the reconciliation.
-		continues := !missing && !lifecycle.EndsThere(sub) && remote.Status != gateway.RemoteCanceled &&
+		continues := !missing && !sub.EndsThere() && remote.Status != gateway.RemoteCanceled &&
 			remote.Status != gateway.RemoteIncompleteExpired
-		err = s.deps.Store.EditTx(ctx, tx, &sub, state.PeriodEndRead, func(r *lifecycle.Row) {
+		err = s.deps.Store.EditTx(ctx, tx, &sub, state.PeriodEndRead, func(r *lifecycle.Subscription) {
 			r.PeriodEndLookAt = nil
 			if continues {
 				s.deps.Applier.SetPeriodEnd(r, &remote, extended)

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"marquee/modules/subscriptions/calls"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/retries"
@@ -24,10 +23,10 @@ type Deps struct {
 // Reconciler compares subscriptions with what the gateways say of them.
 type Reconciler struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Reconciler {
-	return &Reconciler{deps: d, db: subscriptionsdb.New()}
+	return &Reconciler{deps: d}
 }

@@ -45,7 +45,7 @@ func (s *Reconciler) SyncAuthorization(ctx context.Context, a webhooks.RefusedAr
 	return s.finishConfirmation(ctx, gateway.GWA, a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Row,
+func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Subscription,
 	a webhooks.RefusedArgs,
 ) (ignored gateway.Reason, err error) {
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
@@ -55,7 +55,7 @@ func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Row,
 	if err != nil {
 		return "", err
 	}
-	ref := lifecycle.AuthorizationRef(sub)
+	ref := sub.AuthorizationRef()
 	ref.ID = a.AuthorizationID
 	auth, err := gw.ReadPixAuthorization(ctx, ref)
 	if errors.Is(err, gateway.ErrMissing) || err == nil && auth.Status != gateway.AuthorizationStatusActive {
@@ -74,7 +74,7 @@ func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Row,
 
 // syncRefusal ends a subscription whose authorization is over at the gateway, too.
 // One that stands there goes on here.
-func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row,
+func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Subscription,
 	args webhooks.RefusedArgs,
 ) (ignored gateway.Reason, err error) {
 	if sub.Status.Ended() {
@@ -87,7 +87,7 @@ func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row,
 	if err != nil {
 		return "", err
 	}
-	a, err := gw.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+	a, err := gw.ReadPixAuthorization(ctx, sub.AuthorizationRef())
 	if err != nil {
 		return "", fmt.Errorf("read authorization of %s: %w", sub.ID, err)
 	}
@@ -97,7 +97,7 @@ func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Row,
 			slog.String("subscription_id", sub.ID.String()), slog.String("event_id", args.EventID))
 		return gateway.ReasonNotAsIsTold, nil
 	}
-	return "", s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+	return "", s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if nullable.Value(locked.GwaPixAuthID) != a.ID || locked.Status.Ended() {
 			return nil
 		}
@@ -119,16 +119,16 @@ func (s *Reconciler) SyncRecurrence(ctx context.Context, a webhooks.RecurrenceAr
 	return s.finishConfirmation(ctx, sub.Gateway, a.EventID, sub.ID, ignored)
 }
 
-func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row,
+func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Subscription,
 	a webhooks.RecurrenceArgs,
 ) (ignored gateway.Reason, err error) {
 	if sub.Status.Ended() {
 		return gateway.ReasonEnded, nil
 	}
-	if lifecycle.RemoteID(sub) == "" {
+	if sub.RemoteID() == "" {
 		return gateway.ReasonNotAsIsTold, nil
 	}
-	if lifecycle.TraitsOf(sub).EndsWithPeriod {
+	if sub.Traits().EndsWithPeriod {
 		return "", s.checkPeriodEnd(ctx, sub.ID)
 	}
 	gw, err := s.deps.Payments.Gateway(gateway.GWA)
@@ -148,8 +148,9 @@ func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row,
 			slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
 		return gateway.ReasonNotAsIsTold, nil
 	}
-	return "", s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Row) error {
-		if locked.Status.Ended() || lifecycle.RemoteID(locked) != remote.GatewayID {
+	ctx = context.WithoutCancel(ctx)
+	return "", s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
+		if locked.Status.Ended() || locked.RemoteID() != remote.GatewayID {
 			return nil
 		}
 		if remote.Inactive {
@@ -163,16 +164,17 @@ func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Row,
 }
 
 // syncChargeDay learns on which day the recurrence charges next, as it was read.
-func (s *Reconciler) syncChargeDay(ctx context.Context, sub lifecycle.Row,
+func (s *Reconciler) syncChargeDay(ctx context.Context, sub lifecycle.Subscription,
 	remote gateway.RemoteSubscription,
 ) (ignored gateway.Reason, err error) {
-	return ignored, s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+	ctx = context.WithoutCancel(ctx)
+	return ignored, s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if locked.Status.Ended() {
 			ignored = gateway.ReasonEnded
 			return nil
 		}
 		return s.deps.Store.EditTx(ctx, tx, &locked, state.RecurrenceRead,
-			func(r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, &remote) })
+			func(r *lifecycle.Subscription) { s.deps.Calendar.SetRemote(r, &remote) })
 	})
 }
 
@@ -201,10 +203,10 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 	}
 	card := sub.PaymentMethod == gateway.MethodCard
 	switch {
-	case card && sub.Status == state.Pending && lifecycle.TraitsOf(sub).PayerConfirms:
+	case card && sub.Status == state.Pending && sub.Traits().PayerConfirms:
 		_, _, err = s.deps.Recovery.Resolve(ctx, sub)
 		return err
-	case card && lifecycle.RemoteID(sub) != "":
+	case card && sub.RemoteID() != "":
 		return s.syncCard(ctx, gw, sub)
 	case sub.Status == state.Pending && sub.PixPaymentID != nil:
 		return s.syncPix(ctx, gw, sub)
@@ -212,7 +214,7 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 	return nil
 }
 
-func (s *Reconciler) syncPix(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row) error {
+func (s *Reconciler) syncPix(ctx context.Context, gw gateway.Gateway, sub lifecycle.Subscription) error {
 	charge, err := gw.ReadPix(ctx, *sub.PixPaymentID, sub.ID)
 	if errors.Is(err, gateway.ErrMissing) || (err == nil && charge.Payment.Status != gateway.PaymentStatusSettled) {
 		return nil // unpaid codes end by their own job
@@ -224,7 +226,7 @@ func (s *Reconciler) syncPix(ctx context.Context, gw gateway.Gateway, sub lifecy
 	return err
 }
 
-func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) error {
+func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Subscription) error {
 	remote, err := s.deps.Calls.ReadRunning(ctx, gateway, sub)
 	if errors.Is(err, calls.ErrMissingOnce) {
 		return nil
@@ -254,7 +256,7 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub 
 
 // syncTx moves the subscription to what was read. Failures are not counted
 // here: the gateway tells each by an event.
-func (s *Reconciler) syncTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+func (s *Reconciler) syncTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
 	remote gateway.RemoteSubscription,
 ) error {
 	action, known := lifecycle.StatusActions[remote.Status]
@@ -263,21 +265,21 @@ func (s *Reconciler) syncTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 	}
 	c := lifecycle.Change{
 		Action: action, Source: state.ByLiveRead,
-		Edit: func(r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, &remote) },
+		Edit: func(r *lifecycle.Subscription) { s.deps.Calendar.SetRemote(r, &remote) },
 	}
 	switch {
 	case action == state.GatewaySaysActive:
-		if !lifecycle.TraitsOf(sub).StatusImpliesPayment || sub.Status != state.Suspended {
+		if !sub.Traits().StatusImpliesPayment || sub.Status != state.Suspended {
 			return nil
 		}
 		if by, err := s.deps.Reads.SuspendedByTx(ctx, tx, sub); err != nil || by != "" {
 			return err
 		}
-		c.Edit = func(r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, &remote); r.PaymentFailures = 0 }
+		c.Edit = func(r *lifecycle.Subscription) { s.deps.Calendar.SetRemote(r, &remote); r.PaymentFailures = 0 }
 	case action == state.GatewaySaysSuspended && s.deps.Config.PastDueOnlyCounts &&
 		remote.Status == gateway.RemotePastDue:
 		return nil
-	case action != state.GatewaySaysCancelled && lifecycle.EndsThere(sub):
+	case action != state.GatewaySaysCancelled && sub.EndsThere():
 		return nil
 	case action == state.GatewaySaysCancelled:
 		return s.deps.Applier.EndWithGatewayTx(ctx, tx, &sub, c, remote)

@@ -15,7 +15,9 @@ import (
 
 // DropPixAs ends an unpaid PIX: its code first, so that nobody pays an old one.
 // When it has just been paid, the payment is settled instead.
-func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by state.Action, source state.Source) error {
+func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Subscription, by state.Action,
+	source state.Source,
+) error {
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
@@ -41,10 +43,10 @@ func (s *Recovery) DropPixAs(ctx context.Context, sub lifecycle.Row, by state.Ac
 
 // dropAuthorization ends an automatic PIX that nobody consented to; one that has
 // just become active is settled instead.
-func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, by state.Action,
-	source state.Source,
+func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, sub lifecycle.Subscription,
+	by state.Action, source state.Source,
 ) error {
-	auth, err := gw.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+	auth, err := gw.ReadPixAuthorization(ctx, sub.AuthorizationRef())
 	if err != nil && !errors.Is(err, gateway.ErrMissing) {
 		return err
 	}
@@ -53,7 +55,7 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 			settle.Succeeded{Result: settle.Authorization{PixAuthorization: auth}})
 		return err
 	}
-	err = gw.CancelPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+	err = gw.CancelPixAuthorization(ctx, sub.AuthorizationRef())
 	if err != nil && by == state.Replaced {
 		return s.EndLater(ctx, sub, source, err)
 	}
@@ -66,11 +68,11 @@ func (s *Recovery) dropAuthorization(ctx context.Context, gw gateway.Gateway, su
 // EndLater ends a replaced subscription here while its gateway has not confirmed the end:
 // a job repeats that call, and nobody is kept from subscribing again. What is paid for it
 // anyway is given back, as late money.
-func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source state.Source, cause error) error {
+func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Subscription, source state.Source, cause error) error {
 	s.deps.Log.WarnContext(ctx, "replaced, and not ended at the gateway yet",
 		slog.String("subscription_id", sub.ID.String()),
 		slog.String("gateway", string(sub.Gateway)), slog.Any("error", cause))
-	return s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+	return s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if locked.Status != sub.Status {
 			return nil
 		}
@@ -84,8 +86,8 @@ func (s *Recovery) EndLater(ctx context.Context, sub lifecycle.Row, source state
 
 // End moves a subscription in its own transaction; one that has moved meanwhile
 // is left alone.
-func (s *Recovery) End(ctx context.Context, sub lifecycle.Row, by state.Action, source state.Source) error {
-	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+func (s *Recovery) End(ctx context.Context, sub lifecycle.Subscription, by state.Action, source state.Source) error {
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if locked.Status != sub.Status {
 			return nil
 		}

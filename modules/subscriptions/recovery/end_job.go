@@ -23,20 +23,21 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		now := s.deps.Clock.Now()
 		if locked.ExpiresAt == nil || locked.ExpiresAt.After(now.Add(extensions.HandOver)) {
 			return nil
 		}
 		if goesOn, err := s.deps.Reads.GoesOnTx(ctx, tx, locked); err != nil || goesOn {
 			return errors.Join(err,
-				s.deps.Store.EditTx(ctx, tx, &locked, state.EndLifted, func(r *lifecycle.Row) { r.ExpiresAt = nil }))
+				s.deps.Store.EditTx(ctx, tx, &locked, state.EndLifted,
+					func(r *lifecycle.Subscription) { r.ExpiresAt = nil }))
 		}
 		if locked.ExpiresAt.After(now) {
 			return nil
 		}
 		action := state.PeriodEnds
-		if locked.CancelAtPeriodEnd && lifecycle.RemoteID(locked) != "" {
+		if locked.CancelAtPeriodEnd && locked.RemoteID() != "" {
 			action = state.CustomerCancels // as the gateway's own event says, whichever comes first
 		}
 		if _, err := s.deps.Store.MoveTx(ctx, tx, &locked,
@@ -57,14 +58,14 @@ func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
 	return s.Ends().Run(ctx, calls.OpeningOfEnd(sub))
 }
 
-func (s *Recovery) pixRunsOut(sub lifecycle.Row) bool {
+func (s *Recovery) pixRunsOut(sub lifecycle.Subscription) bool {
 	pending := sub.Status == state.Pending && sub.PaymentMethod == gateway.MethodPix && !sub.IntentOpen
 	return pending && !s.deps.Calendar.PixDue(sub).After(s.deps.Clock.Now())
 }
 
 // Ends is the order to end something at the gateway, a PIX that nobody paid among it.
 func (s *Recovery) Ends() *intent.Repeated {
-	return s.deps.Calls.Ends(func(ctx context.Context, sub lifecycle.Row) error {
+	return s.deps.Calls.Ends(func(ctx context.Context, sub lifecycle.Subscription) error {
 		if !s.pixRunsOut(sub) {
 			return nil
 		}

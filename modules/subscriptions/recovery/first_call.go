@@ -24,7 +24,7 @@ const riskLife = 7 * 24 * time.Hour
 // FirstCall is what a subscription is made from at its gateway: the row, and what its
 // request alone has in hand.
 type FirstCall struct {
-	Sub        lifecycle.Row
+	Sub        lifecycle.Subscription
 	Plan       subscriptionsdb.Plan
 	Payer      gateway.Payer
 	Instrument gateway.Instrument // gone after the request
@@ -65,7 +65,7 @@ func (s *Recovery) ways(c FirstCall) []step {
 				return settle.Authorization{PixAuthorization: auth}, found, err
 			},
 		}}
-	case s.deps.Calendar.ChargesFirstMonth(sub) && *sub.FirstAmountCents > 0:
+	case sub.ChargesFirstMonth() && *sub.FirstAmountCents > 0:
 		return []step{
 			{
 				FaultPoint: "subscribe.after_first_month", Call: chargeFirstMonth, Find: findFirstMonth,
@@ -108,7 +108,7 @@ func (s *Recovery) ways(c FirstCall) []step {
 // anew has a call made again that is proved to have made nothing.
 func anew(context.Context, gateway.Gateway, FirstCall) (settle.Outcome, error) { return nil, nil }
 
-func openingOf(sub lifecycle.Row, callTime time.Duration) intent.Opening {
+func openingOf(sub lifecycle.Subscription, callTime time.Duration) intent.Opening {
 	return intent.Opening{
 		Ref: lifecycle.IntentOf(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, CallTime: callTime,
 	}
@@ -134,7 +134,7 @@ func judgeRecurrence(c FirstCall, made settle.Made) settle.Outcome {
 	switch {
 	case c.recovers:
 		return JudgeRemote(remote)
-	case lifecycle.TraitsOf(c.Sub).StatusImpliesPayment && remote.Outcome == gateway.OutcomeUnknown:
+	case c.Sub.Traits().StatusImpliesPayment && remote.Outcome == gateway.OutcomeUnknown:
 		return settle.Pending{Result: made}
 	}
 	return settle.Succeeded{Result: made}

@@ -18,7 +18,7 @@ const incompleteLife = 23 * time.Hour
 // Resolve reads a pending card subscription of gateway B and settles what it
 // finds. What is dead is ended at the gateway first, so that no money can move
 // for it afterwards.
-func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
+func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Subscription) (lifecycle.Subscription, string, error) {
 	if sub.GwbSubscriptionID == nil {
 		var err error
 		if sub, err = s.CheckNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || sub.Status != state.Pending {
@@ -49,7 +49,7 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Row) (lifecycle.Ro
 
 // CheckNow looks at the open intent without waiting for its time, and answers the row
 // as it is after.
-func (s *Recovery) CheckNow(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
+func (s *Recovery) CheckNow(ctx context.Context, sub lifecycle.Subscription) (lifecycle.Subscription, error) {
 	if sub.IntentOpen {
 		if err := s.deps.Intents.CheckNow(ctx, sub.ID); err != nil {
 			return sub, err
@@ -58,7 +58,7 @@ func (s *Recovery) CheckNow(ctx context.Context, sub lifecycle.Row) (lifecycle.R
 	return s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
 }
 
-func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (gateway.RemoteSubscription, error) {
+func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Subscription) (gateway.RemoteSubscription, error) {
 	gw, err := s.deps.Payments.Gateway(gateway.GWB)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
@@ -66,7 +66,9 @@ func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Row) (gateway.Rem
 	return s.deps.Calls.ReadRunning(ctx, gw, sub)
 }
 
-func (s *Recovery) endMissing(ctx context.Context, sub lifecycle.Row, remote gateway.RemoteSubscription) error {
+func (s *Recovery) endMissing(ctx context.Context, sub lifecycle.Subscription,
+	remote gateway.RemoteSubscription,
+) error {
 	if remote.Status == gateway.RemoteCanceled || remote.Status == gateway.RemoteIncompleteExpired {
 		return nil
 	}
@@ -78,8 +80,8 @@ func (s *Recovery) endMissing(ctx context.Context, sub lifecycle.Row, remote gat
 }
 
 // EndUntaken ends a waiting renewal at its gateway, unless its card was taken.
-func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken bool, err error) {
-	id := lifecycle.RemoteID(waiting)
+func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Subscription) (taken bool, err error) {
+	id := waiting.RemoteID()
 	if id == "" {
 		return false, nil
 	}
@@ -95,7 +97,7 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 		return false, err
 	}
 	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == gateway.PaymentStatusSettled
-	if paid || lifecycle.Running(remote.Status) && lifecycle.TraitsOf(waiting).StatusImpliesPayment {
+	if paid || lifecycle.Running(remote.Status) && waiting.Traits().StatusImpliesPayment {
 		_, err = s.deps.Settler.Settle(ctx, waiting, state.ByLiveRead,
 			settle.Succeeded{Result: settle.Recurrence{RemoteSubscription: remote}})
 		return true, err
@@ -104,6 +106,6 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Row) (taken
 }
 
 // NeedsStatusCheck reports whether a live read tells what became of a pending row.
-func NeedsStatusCheck(sub lifecycle.Row) bool {
-	return lifecycle.TraitsOf(sub).PayerConfirms && !sub.IntentOpen
+func NeedsStatusCheck(sub lifecycle.Subscription) bool {
+	return sub.Traits().PayerConfirms && !sub.IntentOpen
 }

@@ -43,7 +43,7 @@ func (s *Recovery) Adopt(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if !locked.IntentOpen {
 			return nil
 		}

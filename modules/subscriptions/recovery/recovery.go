@@ -2,7 +2,6 @@ package recovery
 
 import (
 	"marquee/modules/subscriptions/calls"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 )
@@ -17,10 +16,10 @@ type Deps struct {
 // Recovery asks the gateway what it has made of a subscription, and drops what nobody paid.
 type Recovery struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Recovery {
-	return &Recovery{deps: d, db: subscriptionsdb.New()}
+	return &Recovery{deps: d}
 }

@@ -21,7 +21,7 @@ import (
 
 // CheckAutomatic asks about an automatic PIX whose cycle has begun without news: first
 // about its debit, then, unless that was paid, whether it is authorized at all.
-func (s *Retries) CheckAutomatic(ctx context.Context, sub lifecycle.Row,
+func (s *Retries) CheckAutomatic(ctx context.Context, sub lifecycle.Subscription,
 	dryRun bool,
 ) (f payments.Finding, found bool, err error) {
 	f, found, err = s.checkDebit(ctx, sub, dryRun)
@@ -37,7 +37,7 @@ func (s *Retries) CheckAutomatic(ctx context.Context, sub lifecycle.Row,
 
 // checkAuthorization reads the authorization and ends a subscription whose is over,
 // unless the run is dry: its debits are refused, and nothing else would end it.
-func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row,
+func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Subscription,
 	dryRun bool,
 ) (f payments.Finding, over bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: nullable.Value(sub.GwaPixAuthID)}
@@ -47,8 +47,10 @@ func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row,
 	}
 	read := s.deps.Calls.ReadAuthorization
 	if dryRun {
-		read = func(ctx context.Context, gateway gateway.Gateway, sub lifecycle.Row) (gateway.PixAuthorization, error) {
-			return gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+		read = func(ctx context.Context, gateway gateway.Gateway,
+			sub lifecycle.Subscription,
+		) (gateway.PixAuthorization, error) {
+			return gateway.ReadPixAuthorization(ctx, sub.AuthorizationRef())
 		}
 	}
 	auth, err := read(ctx, gw, sub)
@@ -76,7 +78,7 @@ func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Row,
 // dry: paid, not paid, or deleted. Nobody else moves the subscription on: until then
 // it is debited no more, and goes on giving access. Found is false where there is
 // nothing to be learned, such as a debit that is still to be ordered.
-func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Row,
+func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Subscription,
 	dryRun bool,
 ) (f payments.Finding, found bool, err error) {
 	f = payments.Finding{Kind: payments.MissedFailure}
@@ -110,7 +112,7 @@ func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Row,
 
 // debitAsEvent reads a debit and says what its present state means. Waiting: it falls
 // due only now, since its order came late.
-func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Row,
+func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Subscription,
 	debit subscriptionsdb.SubscriptionsDebit,
 ) (e gateway.Event, waiting bool, err error) {
 	now := s.deps.Clock.Now()

@@ -106,12 +106,12 @@ func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype
 
 // collects reports whether a failed debit of the subscription may be taken again: while
 // it is active, or suspended for want of payment, and its money is not disputed.
-func (s *Retries) collects(sub lifecycle.Row) bool {
+func (s *Retries) collects(sub lifecycle.Subscription) bool {
 	unpaid := sub.Status == state.Suspended && int(sub.PaymentFailures) >= s.deps.Config.MaxPaymentFailures
 	return !sub.HasChargeback && (sub.Status == state.Active || unpaid)
 }
 
-func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecycle.Row, d lifecycle.Debit,
+func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecycle.Subscription, d lifecycle.Debit,
 	r lifecycle.Retry, refused gateway.PixOrder,
 ) error {
 	claimed, err := s.claimRetry(ctx, sub, d, r)
@@ -140,10 +140,10 @@ func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecy
 
 // claimRetry commits that the retry is being ordered; claimed is false when somebody
 // else has it, or the subscription has moved on.
-func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit,
+func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Subscription, d lifecycle.Debit,
 	r lifecycle.Retry,
 ) (claimed bool, err error) {
-	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if !s.collects(locked) || locked.CancelAtPeriodEnd || !s.deps.Debits.InTime(r.RetryDate) {
 			return nil
 		}
@@ -164,7 +164,7 @@ func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Row, d lifecycle
 	return claimed, nil
 }
 
-func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date,
+func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Subscription, d lifecycle.Debit, day pgtype.Date,
 	order gateway.PixOrder,
 ) error {
 	return s.deps.Debits.WithDebit(ctx, sub, func(tx pgx.Tx) error {
@@ -180,7 +180,7 @@ func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.
 }
 
 // afterRetry ends one retry and goes on with the next.
-func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit, day pgtype.Date,
+func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Subscription, d lifecycle.Debit, day pgtype.Date,
 	by state.RetryAction, reason string,
 ) error {
 	if err := s.deps.Debits.EndRetry(ctx, sub, d, day, by, reason); err != nil {
@@ -190,7 +190,7 @@ func (s *Retries) afterRetry(ctx context.Context, sub lifecycle.Row, d lifecycle
 }
 
 // heardOfDebit applies what the gateway says of a debit, as its event would have been.
-func (s *Retries) heardOfDebit(ctx context.Context, sub lifecycle.Row, d lifecycle.Debit) error {
+func (s *Retries) heardOfDebit(ctx context.Context, sub lifecycle.Subscription, d lifecycle.Debit) error {
 	e, waiting, err := s.debitAsEvent(ctx, sub, d)
 	if err != nil || waiting {
 		return err

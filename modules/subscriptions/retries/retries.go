@@ -3,7 +3,6 @@ package retries
 import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/debits"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/webhooks"
@@ -21,10 +20,10 @@ type Deps struct {
 // Retries has debits that failed taken again, and asks what became of them.
 type Retries struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Retries {
-	return &Retries{deps: d, db: subscriptionsdb.New()}
+	return &Retries{deps: d}
 }

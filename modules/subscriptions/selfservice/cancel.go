@@ -25,17 +25,17 @@ import (
 // away, "" for none.
 func (s *SelfService) cancel(ctx context.Context, customerID objectid.ID,
 	only gateway.Name,
-) (lifecycle.Row, string, error) {
+) (lifecycle.Subscription, string, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
-		return lifecycle.Row{}, "", err
+		return lifecycle.Subscription{}, "", err
 	}
 	pix := sub.PaymentMethod == gateway.MethodPix
 	if sub.IntentOpen && sub.Status == state.Pending && !pix {
-		return lifecycle.Row{}, "", s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, sub)
+		return lifecycle.Subscription{}, "", s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, sub)
 	}
 	c := lifecycle.Change{Action: state.CustomerCancels, Source: state.ByCustomer, Actor: &customerID}
-	var after lifecycle.Row
+	var after lifecycle.Subscription
 	var givenUp string
 	if sub.Status == state.Pending && pix && !sub.IntentOpen {
 		after, err = s.cancelPix(ctx, sub, c)
@@ -48,17 +48,19 @@ func (s *SelfService) cancel(ctx context.Context, customerID objectid.ID,
 	// Its renewal may have taken its place meanwhile: that is what they want to end.
 	next, nextErr := s.currentAt(ctx, customerID, only)
 	if nextErr != nil || next.ID == sub.ID || next.IntentOpen {
-		return lifecycle.Row{}, "", err
+		return lifecycle.Subscription{}, "", err
 	}
 	return s.cancelNow(ctx, next, c)
 }
 
 // currentAt is the customer's live subscription: 404 without one, 400 when it is
 // with the other gateway; "" stands for either.
-func (s *SelfService) currentAt(ctx context.Context, customerID objectid.ID, only gateway.Name) (lifecycle.Row, error) {
+func (s *SelfService) currentAt(ctx context.Context, customerID objectid.ID,
+	only gateway.Name,
+) (lifecycle.Subscription, error) {
 	sub, err := s.deps.Reads.Current(ctx, customerID)
 	if err == nil && only != "" && sub.Gateway != only {
-		return lifecycle.Row{}, fault.BadRequest("Your subscription is not with this gateway.")
+		return lifecycle.Subscription{}, fault.BadRequest("Your subscription is not with this gateway.")
 	}
 	return sub, err
 }
@@ -67,7 +69,9 @@ func (s *SelfService) currentAt(ctx context.Context, customerID objectid.ID, onl
 // it has been paid meanwhile, or a renewal or another subscription has taken its place,
 // which goes on. While the gateway does not answer it ends here all the same: the code is
 // made unpayable by job, and money that was quicker is late money.
-func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecycle.Change) (lifecycle.Row, error) {
+func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Subscription,
+	c lifecycle.Change,
+) (lifecycle.Subscription, error) {
 	if err := s.deps.Recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
 		s.deps.Log.WarnContext(ctx, "PIX not dropped at the gateway yet",
 			slog.String("subscription_id", sub.ID.String()),
@@ -77,17 +81,17 @@ func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecy
 	}
 	after, err := s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
 	if err == nil && after.Status == state.Active {
-		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
+		return lifecycle.Subscription{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	if err != nil {
-		return lifecycle.Row{}, err
+		return lifecycle.Subscription{}, err
 	}
 	last, err := s.db.TransitionGetLastReason(ctx, s.deps.Pool, sub.ID)
 	if err != nil {
-		return lifecycle.Row{}, fmt.Errorf("read why the subscription ended: %w", err)
+		return lifecycle.Subscription{}, fmt.Errorf("read why the subscription ended: %w", err)
 	}
 	if last == state.ReasonReplaced {
-		return lifecycle.Row{},
+		return lifecycle.Subscription{},
 			fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
 	}
 	return after, nil
@@ -97,24 +101,24 @@ func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Row, c lifecy
 // is in the same commit, so that no crash leaves a recurrence running. The
 // gateway is asked at once too; when it does not answer, the job goes on. The text
 // says what paid time is thrown away.
-func (s *SelfService) cancelNow(ctx context.Context, sub lifecycle.Row,
+func (s *SelfService) cancelNow(ctx context.Context, sub lifecycle.Subscription,
 	c lifecycle.Change,
-) (lifecycle.Row, string, error) {
+) (lifecycle.Subscription, string, error) {
 	sub, givenUp, err := s.cancelHere(ctx, sub, c)
 	if err != nil {
-		return lifecycle.Row{}, "", err
+		return lifecycle.Subscription{}, "", err
 	}
 	sub, err = s.deps.Calls.EndNow(ctx, sub)
 	return sub, givenUp, err
 }
 
 // cancelHere ends a subscription here, and by job at its gateway.
-func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row,
+func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Subscription,
 	c lifecycle.Change,
-) (lifecycle.Row, string, error) {
+) (lifecycle.Subscription, string, error) {
 	var paid *time.Time
 	wasPaid := false
-	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Row) (err error) {
+	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) (err error) {
 		if sub.Status == state.Pending && locked.Status == state.Active {
 			return fault.Conflict("Your payment has just been confirmed: the subscription is active.")
 		}
@@ -137,7 +141,7 @@ func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row,
 		return s.deps.Store.EndSoonTx(ctx, tx, sub)
 	})
 	if err != nil {
-		return lifecycle.Row{}, "", err
+		return lifecycle.Subscription{}, "", err
 	}
 	return sub, s.deps.Reads.GivenUp(sub, paid, wasPaid), nil
 }
@@ -150,34 +154,34 @@ func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Row,
 // not, that can end.
 func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid.ID, only gateway.Name,
 	anyPeriod bool,
-) (lifecycle.Row, error) {
+) (lifecycle.Subscription, error) {
 	sub, err := s.currentAt(ctx, customerID, only)
 	if err != nil {
-		return lifecycle.Row{}, err
+		return lifecycle.Subscription{}, err
 	}
 	if sub.IntentOpen {
-		return lifecycle.Row{}, s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(sub, state.Pending))
+		return lifecycle.Subscription{}, s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, sub.StandIn(state.Pending))
 	}
 	end, err := s.deps.Reads.PaidUntil(ctx, s.deps.Pool, sub)
 	if err != nil {
-		return lifecycle.Row{}, err
+		return lifecycle.Subscription{}, err
 	}
 	if end == nil && !(anyPeriod && sub.Status == state.Active && sub.GwbSubscriptionID != nil) {
-		return lifecycle.Row{}, errNoPaidPeriod()
+		return lifecycle.Subscription{}, errNoPaidPeriod()
 	}
 	if err := s.giveUpResume(ctx, sub); err != nil {
-		return lifecycle.Row{}, err
+		return lifecycle.Subscription{}, err
 	}
 	var endsAt *time.Time
 	before := sub
 	if sub.GwbSubscriptionID != nil &&
-		!lifecycle.EndsThere(sub) { // also where the row says so already: a resumption may be under way
+		!sub.EndsThere() { // also where the row says so already: a resumption may be under way
 		endsAt, err = s.deps.Calls.SetPeriodEnd(ctx, sub, true)
 		if errors.Is(err, gateway.ErrMissing) { // what is not there charges nobody
 			err = s.deps.Calls.ProvedMissing(ctx, sub, err)
 		}
 		if err != nil {
-			return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "cancel at period end", err)
+			return lifecycle.Subscription{}, s.deps.Payments.Refused(ctx, "cancel at period end", err)
 		}
 	}
 	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
@@ -208,7 +212,7 @@ func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid
 	switch {
 	case err != nil:
 		return sub, err
-	case lifecycle.Stops(sub):
+	case sub.Stops():
 		return s.deps.Calls.EndNow(ctx, sub)
 	}
 	if sub, err = s.deps.Reconciler.AgreedNow(ctx, sub); err == nil && !sub.CancelAtPeriodEnd && !sub.Status.Ended() {
@@ -222,10 +226,12 @@ func errNoPaidPeriod() error {
 }
 
 // endWithPeriodTx has the locked row end with its paid time.
-func (s *SelfService) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, end time.Time) error {
-	err := s.deps.Store.EditTx(ctx, tx, sub, state.EndsWithPeriod, func(r *lifecycle.Row) {
+func (s *SelfService) endWithPeriodTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
+	end time.Time,
+) error {
+	err := s.deps.Store.EditTx(ctx, tx, sub, state.EndsWithPeriod, func(r *lifecycle.Subscription) {
 		r.CancelAtPeriodEnd, r.ExpiresAt = true, &end
-		if !lifecycle.TraitsOf(*r).EndsWithPeriod {
+		if !r.Traits().EndsWithPeriod {
 			r.NextBillingDate = nil
 		}
 	})

@@ -22,28 +22,28 @@ import (
 // it; the text tells how that went.
 func (s *SelfService) changeCard(ctx context.Context, customerID objectid.ID, name gateway.Name,
 	card gateway.Instrument,
-) (lifecycle.Row, string, error) {
+) (lifecycle.Subscription, string, error) {
 	sub, err := s.currentAt(ctx, customerID, name)
 	if err != nil {
-		return lifecycle.Row{}, "", err
+		return lifecycle.Subscription{}, "", err
 	}
 	if sub.PaymentMethod != gateway.MethodCard {
-		return lifecycle.Row{}, "", fault.BadRequest("Your subscription is not paid by card.")
+		return lifecycle.Subscription{}, "", fault.BadRequest("Your subscription is not paid by card.")
 	}
-	if lifecycle.RemoteID(sub) == "" || sub.IntentOpen {
-		return lifecycle.Row{}, "",
-			s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(sub, state.Pending))
+	if sub.RemoteID() == "" || sub.IntentOpen {
+		return lifecycle.Subscription{}, "",
+			s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, sub.StandIn(state.Pending))
 	}
 	gw, err := s.deps.Payments.Gateway(name)
 	if err != nil {
-		return lifecycle.Row{}, "", gateway.FaultOf(err)
+		return lifecycle.Subscription{}, "", gateway.FaultOf(err)
 	}
 	_, err = gw.ChangeCard(ctx, gateway.CardChange{
-		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(sub),
+		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: sub.RemoteID(),
 		Payer: s.deps.Reads.PayerOfRow(ctx, sub), Instrument: card,
 	})
 	if err != nil {
-		return lifecycle.Row{}, "", s.cardRefused(ctx, err, name.Traits().CardField)
+		return lifecycle.Subscription{}, "", s.cardRefused(ctx, err, name.Traits().CardField)
 	}
 	if sub.HasChargeback && sub.Status == state.Suspended {
 		return sub, cardChanged + " Nothing is charged while a payment is disputed.", nil
@@ -78,7 +78,7 @@ const invoiceRepeats = 23 * time.Hour
 // invoice is an attempt to pay what is open: its id is committed, and the same attempt
 // repeated is paid once.
 type invoice struct {
-	sub      lifecycle.Row
+	sub      lifecycle.Subscription
 	attempt  objectid.ID
 	recovers bool
 }
@@ -127,7 +127,7 @@ func isPaid(p *gateway.Payment) bool { return p != nil && p.Status == gateway.Pa
 // attempt before has paid, which is read.
 func payInvoice(ctx context.Context, gw gateway.Gateway, i invoice, _ *gateway.Payment) (*gateway.Payment, error) {
 	paid, open, err := gw.PayOpenInvoice(ctx, gateway.InvoicePayment{
-		AttemptID: i.attempt, SubscriptionID: i.sub.ID, SubscriptionGatewayID: lifecycle.RemoteID(i.sub),
+		AttemptID: i.attempt, SubscriptionID: i.sub.ID, SubscriptionGatewayID: i.sub.RemoteID(),
 	})
 	if err != nil || open {
 		return &paid, err
@@ -135,12 +135,12 @@ func payInvoice(ctx context.Context, gw gateway.Gateway, i invoice, _ *gateway.P
 	if !i.recovers {
 		return nil, nil
 	}
-	remote, err := gw.ReadSubscription(ctx, lifecycle.RemoteID(i.sub), i.sub.ID)
+	remote, err := gw.ReadSubscription(ctx, i.sub.RemoteID(), i.sub.ID)
 	return remote.LatestPayment, err
 }
 
 // payOpen tries the open invoice with the new card.
-func (s *SelfService) payOpen(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, string, error) {
+func (s *SelfService) payOpen(ctx context.Context, sub lifecycle.Subscription) (lifecycle.Subscription, string, error) {
 	i, order := invoice{sub: sub, attempt: objectid.New()}, s.InvoiceOrder()
 	err := order.Begin(context.WithoutCancel(ctx), &i, func(pgx.Tx) error { return nil })
 	if intent.AlreadyOpen(err) {

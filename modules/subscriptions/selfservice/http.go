@@ -54,7 +54,9 @@ func (h Handlers) CancelCustomerSubscription(ctx context.Context,
 
 // cancel ends the caller's subscription now, or with its paid time; the text tells
 // which, and what paid time was thrown away.
-func (h Handlers) cancel(ctx context.Context, in *cancelInput, only gateway.Name) (lifecycle.Row, string, error) {
+func (h Handlers) cancel(ctx context.Context, in *cancelInput,
+	only gateway.Name,
+) (lifecycle.Subscription, string, error) {
 	customer := httpapi.CallerOf(ctx).ID
 	if in.At != "" {
 		sub, err := h.service.cancelAtPeriodEnd(ctx, customer, only, false)
@@ -65,7 +67,7 @@ func (h Handlers) cancel(ctx context.Context, in *cancelInput, only gateway.Name
 }
 
 // endMessage says how a subscription that was cancelled ends.
-func (s *SelfService) endMessage(sub lifecycle.Row) string {
+func (s *SelfService) endMessage(sub lifecycle.Subscription) string {
 	if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil && sub.Status == state.Active {
 		return "The subscription ends with the paid period, on " + s.deps.Calendar.Day(*sub.ExpiresAt) + "."
 	}
@@ -198,8 +200,8 @@ func (h Handlers) changeCard(ctx context.Context, name gateway.Name, r renewal) 
 }
 
 // customerDoc is a subscription as its customer sees it: with the end of the right to withdraw.
-func (h Handlers) customerDoc(ctx context.Context, sub lifecycle.Row) (lifecycle.SubscriptionDoc, error) {
-	doc := lifecycle.NewDoc(sub)
+func (h Handlers) customerDoc(ctx context.Context, sub lifecycle.Subscription) (lifecycle.SubscriptionDoc, error) {
+	doc := sub.Doc()
 	until, err := h.service.deps.Withdrawals.WithdrawalUntil(ctx, sub)
 	doc.WithdrawalUntil = httpapi.TimePtr(until)
 	return doc, err

@@ -30,13 +30,13 @@ import (
 // has to authenticate.
 func (s *SelfService) readPending(ctx context.Context, customerID objectid.ID,
 	at gateway.Name,
-) (sub lifecycle.Row, clientSecret string, err error) {
+) (sub lifecycle.Subscription, clientSecret string, err error) {
 	sub, err = s.deps.Reads.Current(ctx, customerID)
 	if err != nil {
-		return lifecycle.Row{}, "", err
+		return lifecycle.Subscription{}, "", err
 	}
 	if sub.Gateway != at {
-		return lifecycle.Row{}, "", fault.BadRequest("Your subscription is not with this gateway.")
+		return lifecycle.Subscription{}, "", fault.BadRequest("Your subscription is not with this gateway.")
 	}
 	if httpapi.HeadOnly(ctx) {
 		return sub, "", nil // the gateway is not asked
@@ -60,7 +60,7 @@ func (s *SelfService) readPending(ctx context.Context, customerID objectid.ID,
 
 // pixDoc is what the route of the code answers.
 type pixDoc struct {
-	sub        lifecycle.Row // with the code, also of a renewal
+	sub        lifecycle.Subscription // with the code, also of a renewal
 	message    string
 	clarifying *intent.Intent // while it is not known whether there is a code
 }
@@ -109,7 +109,7 @@ func (s *SelfService) pixCode(ctx context.Context, customerID objectid.ID) (pixD
 }
 
 // chargeCode shows the code of a further period of a subscription that is paid.
-func (s *SelfService) chargeCode(ctx context.Context, sub lifecycle.Row) (pixDoc, error) {
+func (s *SelfService) chargeCode(ctx context.Context, sub lifecycle.Subscription) (pixDoc, error) {
 	c, ok, err := s.deps.Charges.OpenCharge(ctx, sub)
 	if err != nil {
 		return pixDoc{}, err
@@ -130,7 +130,7 @@ func (s *SelfService) chargeCode(ctx context.Context, sub lifecycle.Row) (pixDoc
 }
 
 // payRenewal says what the code of a further period is for.
-func (s *SelfService) payRenewal(sub lifecycle.Row, c lifecycle.RenewalCharge) string {
+func (s *SelfService) payRenewal(sub lifecycle.Subscription, c lifecycle.RenewalCharge) string {
 	switch {
 	case c.Cycle.Valid:
 		return "Pay the PIX for the period of your subscription that begins on " +
@@ -147,7 +147,7 @@ func errCodeGone() error {
 }
 
 // fetchPix asks the gateway for a code that its first answer did not bring.
-func (s *SelfService) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycle.Row, error) {
+func (s *SelfService) fetchPix(ctx context.Context, sub lifecycle.Subscription) (lifecycle.Subscription, error) {
 	if sub.PixPaymentID == nil && sub.GwaPixAuthID == nil {
 		after, err := s.deps.Recovery.CheckNow(ctx, sub)
 		switch {
@@ -156,7 +156,7 @@ func (s *SelfService) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycl
 				slog.Any("error", err))
 			return sub, nil
 		case after.Status != state.Pending:
-			return lifecycle.Row{}, fault.NotFound("Pending subscription")
+			return lifecycle.Subscription{}, fault.NotFound("Pending subscription")
 		case after.PixPayload != nil || after.IntentOpen:
 			return after, nil
 		}
@@ -167,13 +167,13 @@ func (s *SelfService) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycl
 		sub, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.Succeeded{Result: made})
 	}
 	if err != nil {
-		return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "read PIX code", err)
+		return lifecycle.Subscription{}, s.deps.Payments.Refused(ctx, "read PIX code", err)
 	}
 	if sub.PixPayload == nil && expired {
-		return lifecycle.Row{}, errCodeGone()
+		return lifecycle.Subscription{}, errCodeGone()
 	}
 	if sub.PixPayload == nil {
-		return lifecycle.Row{}, &fault.Error{
+		return lifecycle.Subscription{}, &fault.Error{
 			Kind: fault.KindUnavailable, RetryAfter: 10 * time.Second,
 			Message: "The PIX code is not there yet. Try again in a moment.",
 		}
@@ -181,13 +181,15 @@ func (s *SelfService) fetchPix(ctx context.Context, sub lifecycle.Row) (lifecycl
 	return sub, nil
 }
 
-func (s *SelfService) readPix(ctx context.Context, sub lifecycle.Row) (made settle.Made, expired bool, err error) {
+func (s *SelfService) readPix(ctx context.Context,
+	sub lifecycle.Subscription,
+) (made settle.Made, expired bool, err error) {
 	gateway, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return nil, false, err
 	}
 	if sub.GwaPixAuthID != nil {
-		auth, err := gateway.ReadPixAuthorization(ctx, lifecycle.AuthorizationRef(sub))
+		auth, err := gateway.ReadPixAuthorization(ctx, sub.AuthorizationRef())
 		return settle.Authorization{PixAuthorization: auth}, auth.Expired, err
 	}
 	charge, err := gateway.ReadPix(ctx, nullable.Value(sub.PixPaymentID), sub.ID)
@@ -198,7 +200,7 @@ const payDebit = "Your bank did not make the automatic payment for this period: 
 
 // debitCode shows the code of a failed debit of automatic PIX that the bank is not
 // asked for any more; 404 where there is none.
-func (s *SelfService) debitCode(ctx context.Context, sub lifecycle.Row) (pixDoc, error) {
+func (s *SelfService) debitCode(ctx context.Context, sub lifecycle.Subscription) (pixDoc, error) {
 	none := fault.NotFound("Pending subscription")
 	if !sub.PixAutomatic || sub.HasChargeback {
 		return pixDoc{}, none

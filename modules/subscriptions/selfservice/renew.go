@@ -39,7 +39,7 @@ func (s *SelfService) renew(ctx context.Context, customerID objectid.ID, r renew
 		return checkout.CardOutcome{},
 			fault.BadRequest("A %s subscription cannot be renewed. Change the card to pay what is open, or cancel it and subscribe again.", old.Status)
 	}
-	if r.empty() && lifecycle.Resumable(old) && lifecycle.TraitsOf(old).EndsWithPeriod {
+	if r.empty() && old.Resumable() && old.Traits().EndsWithPeriod {
 		return s.resume(ctx, old)
 	}
 	o := checkout.CardOrder{CustomerID: customerID, PlanID: old.PlanID, Renews: &old}
@@ -48,7 +48,7 @@ func (s *SelfService) renew(ctx context.Context, customerID objectid.ID, r renew
 	}
 	if old.IntentOpen {
 		return checkout.CardOutcome{},
-			s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, lifecycle.StandIn(old, state.Pending))
+			s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, old.StandIn(state.Pending))
 	}
 	if _, err := s.deps.Plans.SellablePlan(ctx, old.PlanID); err != nil {
 		return checkout.CardOutcome{}, err
@@ -104,13 +104,13 @@ func (s *SelfService) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
 
 // dropForRenewal makes an open PIX unpayable before its row is replaced, and answers
 // the row as it is after; one that has just been paid stays.
-func (s *SelfService) dropForRenewal(ctx context.Context, old lifecycle.Row) (lifecycle.Row, error) {
+func (s *SelfService) dropForRenewal(ctx context.Context, old lifecycle.Subscription) (lifecycle.Subscription, error) {
 	if err := s.deps.Recovery.DropPixAs(ctx, old, state.Replaced, state.ByCustomer); err != nil {
-		return lifecycle.Row{}, s.deps.Payments.Refused(ctx, "cancel PIX", err)
+		return lifecycle.Subscription{}, s.deps.Payments.Refused(ctx, "cancel PIX", err)
 	}
 	after, err := s.db.SubscriptionGet(ctx, s.deps.Pool, old.ID)
 	if err == nil && after.Status == state.Active {
-		return lifecycle.Row{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
+		return lifecycle.Subscription{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
 	}
 	return after, err
 }

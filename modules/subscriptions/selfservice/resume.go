@@ -20,8 +20,8 @@ import (
 // It is a no-op at the gateway when repeated. Write gets the locked row in the
 // transaction that follows the gateway's word. 409 when the gateway refuses; other
 // errors of the gateway are as it gave them.
-func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Row,
-	write func(tx pgx.Tx, locked *lifecycle.Row) error,
+func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription,
+	write func(tx pgx.Tx, locked *lifecycle.Subscription) error,
 ) error {
 	if sub.GwbSubscriptionID != nil {
 		_, err := s.deps.Calls.SetPeriodEnd(ctx, sub, false)
@@ -33,7 +33,7 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Row,
 			return err
 		}
 	}
-	return s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Row) error {
+	return s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if locked.Status.Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
@@ -47,7 +47,7 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Row,
 
 // GoOn clears the end that a resumed subscription had. A period that was paid once
 // keeps its own.
-func GoOn(r *lifecycle.Row) {
+func GoOn(r *lifecycle.Subscription) {
 	r.CancelAtPeriodEnd = false
 	if r.GwbSubscriptionID != nil {
 		r.ExpiresAt = nil
@@ -57,12 +57,12 @@ func GoOn(r *lifecycle.Row) {
 // resume has a subscription go on that was to end with its paid time: the same
 // row, and no charge. While it is not known whether the gateway took the end back the
 // answer is pending, and the looks ask for it again; 409 to another try meanwhile.
-func (s *SelfService) resume(ctx context.Context, sub lifecycle.Row) (checkout.CardOutcome, error) {
+func (s *SelfService) resume(ctx context.Context, sub lifecycle.Subscription) (checkout.CardOutcome, error) {
 	ref := resumeIntent(sub.ID)
 	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, ref); err != nil || open {
 		return checkout.CardOutcome{}, errors.Join(err, s.resumeConflict(ctx, sub))
 	}
-	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) error {
+	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Subscription) error {
 		defer func() { sub = *locked }()
 		return s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, GoOn)
 	})
@@ -91,7 +91,7 @@ func (s *SelfService) resume(ctx context.Context, sub lifecycle.Row) (checkout.C
 func resumeIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
 
 // resumeConflict is the 409 of who resumes, while that is being found out.
-func (s *SelfService) resumeConflict(ctx context.Context, sub lifecycle.Row) error {
+func (s *SelfService) resumeConflict(ctx context.Context, sub lifecycle.Subscription) error {
 	i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, sub.ID)
 	if err != nil || !open {
 		return err
@@ -108,11 +108,11 @@ func (s *SelfService) ResumeOrder() *intent.Repeated {
 // already, or its customer wants the end again meanwhile.
 func (s *SelfService) resumeAgain(ctx context.Context, r intent.Ref) error {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, r.Subject)
-	if err != nil || !lifecycle.Resumable(sub) {
+	if err != nil || !sub.Resumable() {
 		return err
 	}
 	wanted := true
-	err = s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Row) (err error) {
+	err = s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Subscription) (err error) {
 		wanted, err = s.deps.Intents.IsOpen(ctx, tx, resumeIntent(sub.ID))
 		if err != nil || !wanted {
 			return err
@@ -135,11 +135,11 @@ func (s *SelfService) resumeAgain(ctx context.Context, r intent.Ref) error {
 
 // giveUpResume has nobody ask any more that a subscription goes on whose customer wants
 // it to end after all.
-func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Row) error {
+func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Subscription) error {
 	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, resumeIntent(sub.ID)); err != nil || !open {
 		return err
 	}
-	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, _ lifecycle.Row) error {
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, _ lifecycle.Subscription) error {
 		if open, err := s.deps.Intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !open {
 			return err
 		}

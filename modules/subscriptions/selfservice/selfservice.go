@@ -6,7 +6,6 @@ import (
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/disputes"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/reconcile"
@@ -33,10 +32,10 @@ type Deps struct {
 // SelfService is what customers do with their own subscription.
 type SelfService struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(d Deps) *SelfService {
-	return &SelfService{deps: d, db: subscriptionsdb.New()}
+	return &SelfService{deps: d}
 }

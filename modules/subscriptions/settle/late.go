@@ -22,7 +22,7 @@ import (
 // and is told after it, bought nothing: whoever ended it was not told that it was paid.
 // It is listed and refunded, as is money that opens nothing because the customer has
 // another subscription by now, or disputes what they paid, or has deleted the account.
-func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
+func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment) error {
 	withdrawals, err := s.db.TransitionListWithdrawals(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("read withdrawals: %w", err)
@@ -53,17 +53,18 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 			return err
 		}
 	}
+	reopen := func(r *lifecycle.Subscription) {
+		if p.Charge == nil || sub.Status != state.Expired { // a renewal counts from the old end, if that is later
+			r.ExpiresAt, r.AnchorDay = nil, nil
+		}
+		r.CancelAtPeriodEnd = false
+		if !p.Recurs { // what ended here was to end at the gateway, too
+			s.deps.Store.Reopen(r, *sub)
+		}
+		s.pay(r, p)
+	}
 	moved, err := s.deps.Store.MoveTx(ctx, tx, sub,
-		lifecycle.Change{Action: state.LateMoney, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) {
-			if p.Charge == nil || sub.Status != state.Expired { // a renewal counts from the old end, if that is later
-				r.ExpiresAt, r.AnchorDay = nil, nil
-			}
-			r.CancelAtPeriodEnd = false
-			if !p.Recurs { // what ended here was to end at the gateway, too
-				s.deps.Store.Reopen(r, *sub)
-			}
-			s.pay(r, p)
-		}})
+		lifecycle.Change{Action: state.LateMoney, Source: p.Source, Event: p.Event, Edit: reopen})
 	if err != nil || !moved {
 		return err
 	}
@@ -76,7 +77,7 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // endedUnknownTx reports whether a subscription ended only because nothing of it was found
 // at the gateway: a recurrence that shows itself by its money is the one that was ordered,
 // and goes on. What ended otherwise was to end there, too, also when nobody knew it.
-func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row) (bool, error) {
+func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) (bool, error) {
 	reason, err := s.db.TransitionGetLastReason(ctx, tx, sub.ID)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("read why the subscription ended: %w", err)
@@ -85,7 +86,7 @@ func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 }
 
 // cannotOpenTx says why money opens an ended subscription no more; "" when it does.
-func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (string, error) {
+func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (string, error) {
 	if sub.HasChargeback { // while its money is disputed nothing opens
 		return "Paid after the subscription had ended, of which a payment is disputed.", nil
 	}
@@ -103,7 +104,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 		return "", nil
 	case err != nil:
 		return "", err
-	case lifecycle.IsPendingRenewal(live) && *live.RenewsID == sub.ID:
+	case live.IsPendingRenewal() && *live.RenewsID == sub.ID:
 		return "", nil
 	}
 	return "Paid after the subscription had ended; the customer has another one, " + live.ID.String() + ".", nil
@@ -112,7 +113,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // chargedBeforeEnd reports whether a payment that is told after the end was a charge of
 // a recurrence before it. Gateways tell seconds at most: one in the second of the end
 // came after it. A code that was paid before the end and is told after it opens the row.
-func chargedBeforeEnd(sub lifecycle.Row, p Payment) bool {
+func chargedBeforeEnd(sub lifecycle.Subscription, p Payment) bool {
 	oneOff := sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
 	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil &&
 		p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))

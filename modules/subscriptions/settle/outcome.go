@@ -18,7 +18,7 @@ import (
 // nil: it tells nothing of it.
 type Made interface {
 	// applyTo keeps what the row has of it.
-	applyTo(s *Settler, r *lifecycle.Row)
+	applyTo(s *Settler, r *lifecycle.Subscription)
 }
 
 // Recurrence charges a card.
@@ -40,19 +40,21 @@ type FirstMonth struct {
 // Invoice is an open invoice that was paid on request.
 type Invoice struct{ gateway.Payment }
 
-func (m Recurrence) applyTo(s *Settler, r *lifecycle.Row) {
+func (m Recurrence) applyTo(s *Settler, r *lifecycle.Subscription) {
 	s.deps.Calendar.SetRemote(r, &m.RemoteSubscription)
 }
 
-func (m Code) applyTo(_ *Settler, r *lifecycle.Row) { lifecycle.SetPix(r, &m.PixCharge) }
+func (m Code) applyTo(_ *Settler, r *lifecycle.Subscription) { r.SetPix(&m.PixCharge) }
 
-func (m Authorization) applyTo(_ *Settler, r *lifecycle.Row) {
-	lifecycle.SetAuthorization(r, &m.PixAuthorization)
+func (m Authorization) applyTo(_ *Settler, r *lifecycle.Subscription) {
+	r.SetAuthorization(&m.PixAuthorization)
 }
 
-func (m FirstMonth) applyTo(s *Settler, r *lifecycle.Row) { s.deps.Calendar.SetRemote(r, m.Recurrence) }
+func (m FirstMonth) applyTo(s *Settler, r *lifecycle.Subscription) {
+	s.deps.Calendar.SetRemote(r, m.Recurrence)
+}
 
-func (Invoice) applyTo(*Settler, *lifecycle.Row) {}
+func (Invoice) applyTo(*Settler, *lifecycle.Subscription) {}
 
 // Outcome is what a gateway says of a subscription's call, whoever asked: the request
 // itself, a look, a live read. Void: a live read found it over. What was refused or is
@@ -79,9 +81,9 @@ func recurrenceOf(made Made) *gateway.RemoteSubscription {
 }
 
 // Settle writes what a gateway reports outside of the subscription's own call.
-func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.Source,
+func (s *Settler) Settle(ctx context.Context, sub lifecycle.Subscription, source state.Source,
 	outcome Outcome,
-) (settled lifecycle.Row, err error) {
+) (settled lifecycle.Subscription, err error) {
 	// The money has moved or not by now: a client that went away must not keep
 	// that from being written.
 	ctx = context.WithoutCancel(ctx)
@@ -93,9 +95,9 @@ func (s *Settler) Settle(ctx context.Context, sub lifecycle.Row, source state.So
 }
 
 // SettleTx locks the subscription and writes an outcome into it.
-func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, source state.Source,
+func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, source state.Source,
 	outcome Outcome,
-) (lifecycle.Row, error) {
+) (lifecycle.Subscription, error) {
 	settled, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 	ended := err == nil && settled.Status.Ended()
 	if err == nil {
@@ -105,12 +107,12 @@ func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, so
 		err = s.deps.Store.EndAtGatewayTx(ctx, tx, settled) // it was not known there when it ended here
 	}
 	if err != nil {
-		return lifecycle.Row{}, fmt.Errorf("settle subscription %s: %w", sub.ID, err)
+		return lifecycle.Subscription{}, fmt.Errorf("settle subscription %s: %w", sub.ID, err)
 	}
 	return settled, nil
 }
 
-func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
+func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source,
 	outcome Outcome,
 ) error {
 	switch outcome := outcome.(type) {
@@ -142,7 +144,7 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 }
 
 // unmadeTx ends what the gateway has not made and will not make.
-func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source) error {
+func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source) error {
 	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.NothingAtGateway, Source: source})
 	if err != nil || moved {
 		return err
@@ -150,25 +152,27 @@ func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, s
 	err = s.deps.Store.EditEndingTx(ctx, tx, sub, state.MadeNothing,
 		lifecycle.IntentEnd{How: intent.Missing[any]{}, By: intent.By(source)},
 		s.closeUnmade) // it was ended or opened by somebody else
-	if err != nil || !s.deps.Calendar.ChargesFirstMonth(*sub) || lifecycle.KnownAtGateway(*sub) {
+	if err != nil || !sub.ChargesFirstMonth() || sub.KnownAtGateway() {
 		return err
 	}
 	return s.endAfterFirstMonthTx(ctx, tx, sub)
 }
 
 // recordMadeTx keeps what the gateway has made; open: it decides later.
-func (s *Settler) recordMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, made Made, open bool) error {
-	firstSight := !lifecycle.KnownAtGateway(*sub)
-	err := s.deps.Store.EditTx(ctx, tx, sub, state.Learned, func(r *lifecycle.Row) {
+func (s *Settler) recordMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, made Made,
+	open bool,
+) error {
+	firstSight := !sub.KnownAtGateway()
+	err := s.deps.Store.EditTx(ctx, tx, sub, state.Learned, func(r *lifecycle.Subscription) {
 		if made != nil {
 			made.applyTo(s, r)
 		}
-		if recurrenceOf(made) != nil && firstSight && s.deps.Calendar.ChargesFirstMonth(*r) {
+		if recurrenceOf(made) != nil && firstSight && r.ChargesFirstMonth() {
 			due := s.deps.Calendar.FirstDue(*r).UTC()
 			r.NextBillingDate = &due // its answer already tells the charge after the first
 		}
 		if !open {
-			lifecycle.CloseIntent(r)
+			r.CloseIntent()
 		}
 	})
 	if err != nil || !firstSight {
@@ -183,8 +187,8 @@ func (s *Settler) recordMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 }
 
 // settleMadeTx does what follows from it.
-func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made,
-	open bool,
+func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source,
+	made Made, open bool,
 ) error {
 	switch made := made.(type) {
 	case Code:
@@ -208,9 +212,9 @@ func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 // closeUnmade notes that the gateway has made nothing. An automatic PIX that an admin has
 // activated meanwhile has no authorization that would ever be debited: it runs for one
 // period from then, as a PIX that nobody has paid.
-func (s *Settler) closeUnmade(r *lifecycle.Row) {
-	lifecycle.CloseIntent(r)
-	if r.Status == state.Active && r.ExpiresAt == nil && lifecycle.HasNoAuthorization(*r) {
+func (s *Settler) closeUnmade(r *lifecycle.Subscription) {
+	r.CloseIntent()
+	if r.Status == state.Active && r.ExpiresAt == nil && r.HasNoAuthorization() {
 		r.AnchorDay = nil
 		r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(lifecycle.LatestOf(r.RegisterDate, r.StartedAt), r),
 			nil
@@ -219,7 +223,9 @@ func (s *Settler) closeUnmade(r *lifecycle.Row) {
 
 // declineTx ends the subscription here, and by job at the gateway: what is left
 // there could still be paid.
-func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source, made Made) error {
+func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source,
+	made Made,
+) error {
 	if _, err := s.deps.Store.MoveTx(ctx, tx, sub,
 		lifecycle.Change{Action: state.PaymentDeclined, Source: source}); err != nil {
 		return err
@@ -233,7 +239,7 @@ func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, 
 // settleRemoteTx writes what became of a card subscription. At gateway A the
 // charge runs after the call, so only a trial is active at once; the rest is
 // told by webhook, or by a look when that one is lost.
-func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
+func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source,
 	remote *gateway.RemoteSubscription,
 ) error {
 	if !lifecycle.Running(remote.Status) {
@@ -241,27 +247,28 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	latest := remote.LatestPayment
 	paid := latest != nil && latest.Status == gateway.PaymentStatusSettled
-	awaitsPayment := !lifecycle.TraitsOf(*sub).StatusImpliesPayment && source == state.BySubscribe
+	awaitsPayment := !sub.Traits().StatusImpliesPayment && source == state.BySubscribe
 	begins := sub.Status == state.Pending && !(paid && latest.Amount > 0)
 	switch {
-	case begins && (lifecycle.StartsFree(*sub) || sub.StartsAt != nil):
+	case begins && (sub.StartsFree() || sub.StartsAt != nil):
 		action := state.TrialStarts
 		if sub.StartsAt != nil {
 			action = state.RenewalTaken
 		}
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub,
-			lifecycle.Change{Action: action, Source: source, Edit: func(r *lifecycle.Row) {
-				if due := s.deps.Calendar.FirstDue(*r).UTC(); lifecycle.TraitsOf(*r).ChargesAhead > 0 {
+			lifecycle.Change{Action: action, Source: source, Edit: func(r *lifecycle.Subscription) {
+				if due := s.deps.Calendar.FirstDue(*r).UTC(); r.Traits().ChargesAhead > 0 {
 					r.NextBillingDate = &due // its answer already tells the charge after the first
 				}
 			}})
 		return err
 	case paid && !awaitsPayment:
 		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: source, Recurs: true})
-	case lifecycle.TraitsOf(*sub).StatusImpliesPayment &&
+	case sub.Traits().StatusImpliesPayment &&
 		sub.Status != state.Suspended: // what reopens that is judged elsewhere
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{
-			Action: state.GatewaySaysActive, Source: source, Edit: func(r *lifecycle.Row) { r.PaymentFailures = 0 },
+			Action: state.GatewaySaysActive, Source: source,
+			Edit: func(r *lifecycle.Subscription) { r.PaymentFailures = 0 },
 		})
 		return err
 	}
@@ -269,8 +276,8 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 }
 
 // settleAuthorizationTx writes the state in which an authorization was found.
-func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
-	auth *gateway.PixAuthorization,
+func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
+	source state.Source, auth *gateway.PixAuthorization,
 ) error {
 	c := lifecycle.Change{Source: source}
 	switch auth.Status {
@@ -295,16 +302,16 @@ func (s *Settler) settleAuthorizationTx(ctx context.Context, tx pgx.Tx, sub *lif
 }
 
 // AuthorizeTx activates an automatic PIX that the payer has authorized.
-func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change,
+func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, c lifecycle.Change,
 	a *gateway.PixAuthorization,
 ) error {
 	now, edit := s.deps.Clock.Now(), c.Edit
-	c.Edit = func(r *lifecycle.Row) {
+	c.Edit = func(r *lifecycle.Subscription) {
 		if edit != nil {
 			edit(r)
 		}
-		lifecycle.CloseIntent(r)
-		lifecycle.SetAuthorization(r, a)
+		r.CloseIntent()
+		r.SetAuthorization(a)
 		if r.NextBillingDate == nil {
 			r.NextBillingDate = s.deps.Calendar.PeriodFrom(now, r)
 		}
@@ -321,7 +328,7 @@ const NoAddress = "127.0.0.1"
 
 // settleFirstMonthTx writes what a look found: the first month is paid, with a recurrence
 // behind it or not, or it is open whether there is one.
-func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, source state.Source,
+func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source,
 	m FirstMonth, open bool,
 ) error {
 	paid := m.Charge.Payment.Status == gateway.PaymentStatusSettled
@@ -343,13 +350,13 @@ func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecy
 }
 
 // AccessBegun reports whether the subscription runs, or is only held up.
-func AccessBegun(sub lifecycle.Row) bool {
+func AccessBegun(sub lifecycle.Subscription) bool {
 	return sub.Status == state.Active || sub.Status == state.Suspended
 }
 
 // endAfterFirstMonthTx: without a recurrence the month that was paid is the last, or
 // nothing would end it.
-func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) error {
+func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription) error {
 	if !AccessBegun(*sub) || sub.ExpiresAt != nil {
 		return nil
 	}
@@ -358,5 +365,7 @@ func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *life
 		began = *sub.StartedAt
 	}
 	return s.deps.Store.EditTx(ctx, tx, sub, state.FirstMonthAlone,
-		func(r *lifecycle.Row) { r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(began, r), nil })
+		func(r *lifecycle.Subscription) {
+			r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(began, r), nil
+		})
 }

@@ -36,7 +36,7 @@ type Payment struct {
 // SettlePaymentTx is where every payment of a subscription ends, keyed by the
 // gateway's payment id: the first to bring it does what follows from the money,
 // everybody later nothing.
-func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
+func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment) error {
 	if p.Amount == 0 {
 		return s.settleZeroInvoiceTx(ctx, tx, sub, p)
 	}
@@ -81,8 +81,8 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 // confirmFirstTx has money of gateway A that the ledger lacks, and that comes after the
 // subscription's end, or would lengthen it without having been ordered here, confirmed by
 // the gateway first, by job: nothing is booked until then.
-func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if lifecycle.TraitsOf(sub).SignsEvents || p.Source != state.ByWebhook {
+func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
+	if sub.Traits().SignsEvents || p.Source != state.ByWebhook {
 		return false, nil
 	}
 	if !sub.Status.Ended() {
@@ -104,14 +104,14 @@ func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 // ordered here, of the amount that was asked for. The charges of a card's recurrence and
 // the first code of an automatic PIX have ids of the gateway's own: their amount has to
 // be right.
-func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
 	if p.Amount <= 0 || p.Beside {
 		return false, nil
 	}
 	switch {
 	case p.Charge != nil:
 		return nullable.Value(p.Charge.GatewayPaymentID) == p.ID && p.Amount == expectedAmount(sub, p), nil
-	case lifecycle.PaysOnce(sub):
+	case sub.PaysOnce():
 		return nullable.Value(sub.PixPaymentID) == p.ID && p.Amount == expectedAmount(sub, p), nil
 	case sub.PixAutomatic && !p.First:
 		d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
@@ -122,12 +122,14 @@ func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 
 // isExpectedAmountTx reports whether the amount of a payment is what was asked for here: by its
 // code, by its debit, or by the recurrence, whose price a plan move may be changing.
-func (s *Settler) isExpectedAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+func (s *Settler) isExpectedAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
+	p Payment,
+) (bool, error) {
 	switch {
-	case p.Charge != nil || lifecycle.PaysOnce(sub):
+	case p.Charge != nil || sub.PaysOnce():
 		return p.Amount == expectedAmount(sub, p), nil
 	case sub.PixAutomatic && p.First:
-		return p.Amount == lifecycle.PixAmount(sub), nil
+		return p.Amount == sub.PixAmount(), nil
 	case sub.PixAutomatic:
 		d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
 		if err != nil || found {
@@ -140,7 +142,7 @@ func (s *Settler) isExpectedAmountTx(ctx context.Context, tx pgx.Tx, sub lifecyc
 		return true, nil
 	}
 	// A charge that was made before a plan move, and falls due after it, is of the price before.
-	since := s.deps.Clock.Now().Add(-lifecycle.TraitsOf(sub).ChargesAhead)
+	since := s.deps.Clock.Now().Add(-sub.Traits().ChargesAhead)
 	moved, err := s.db.PlanMoveIsPrice(ctx, tx, subscriptionsdb.PlanMoveIsPriceParams{
 		SubscriptionID: sub.ID, AmountCents: int64(p.Amount), Since: &since,
 	})
@@ -151,18 +153,18 @@ func (s *Settler) isExpectedAmountTx(ctx context.Context, tx pgx.Tx, sub lifecyc
 }
 
 // expectedAmount is what the code that was paid asks for, or one like it would.
-func expectedAmount(sub lifecycle.Row, p Payment) money.Cents {
+func expectedAmount(sub lifecycle.Subscription, p Payment) money.Cents {
 	switch {
 	case p.Charge != nil:
 		return money.Cents(p.Charge.AmountCents)
 	case nullable.Value(sub.PixPaymentID) == p.ID || sub.LastPaymentAt == nil:
-		return lifecycle.PixAmount(sub)
+		return sub.PixAmount()
 	}
 	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
 }
 
 // settleChargeTx settles the payment of a renewal charge, and notes which end it moved.
-func (s *Settler) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
+func (s *Settler) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment) error {
 	if made := nullable.Value(p.Charge.GatewayPaymentID); made != "" &&
 		made != p.ID { // it names the charge, and is not its code
 		p.Charge, p.Beside = nil, sub.PixAutomatic
@@ -180,7 +182,7 @@ func (s *Settler) settleChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // movedByTx notes what the payment of a renewal charge did to the end of the paid
 // time, in the transaction that did it.
-func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecycle.Row, p Payment) error {
+func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecycle.Subscription, p Payment) error {
 	charge, err := s.db.RenewalChargeLock(ctx, tx, p.Charge.ID)
 	if err != nil {
 		return fmt.Errorf("read renewal charge: %w", err)
@@ -200,7 +202,7 @@ func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecy
 }
 
 // paidEnd is what a renewal charge moves; nil of what has ended.
-func paidEnd(sub lifecycle.Row) *time.Time {
+func paidEnd(sub lifecycle.Subscription) *time.Time {
 	switch {
 	case sub.Status.Ended():
 		return nil
@@ -211,7 +213,7 @@ func paidEnd(sub lifecycle.Row) *time.Time {
 }
 
 // settleBookedTx does what follows from money that has just come into the ledger.
-func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) (err error) {
+func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment) (err error) {
 	if sub.PixAutomatic && !p.First && p.Charge == nil {
 		var older bool
 		if p.cycle, older, err = s.deps.Debits.PayDebitTx(ctx, tx, *sub, p.Payment); err != nil {
@@ -233,11 +235,12 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	if sub.HasChargeback && sub.Status == state.Suspended {
 		err = s.deps.Store.EditTx(ctx, tx, sub, state.PaidWhileDisputed,
-			func(r *lifecycle.Row) { s.pay(r, p) }) // paid, but closed while disputed
+			func(r *lifecycle.Subscription) { s.pay(r, p) }) // paid, but closed while disputed
 		return errors.Join(err, s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID))
 	}
 	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{
-		Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: func(r *lifecycle.Row) { s.pay(r, p) },
+		Action: state.PaymentSettles, Source: p.Source, Event: p.Event,
+		Edit: func(r *lifecycle.Subscription) { s.pay(r, p) },
 	})
 	if err != nil || !moved {
 		return err
@@ -247,15 +250,17 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // settleZeroInvoiceTx: an invoice of nothing is no money for the ledger. It opens a
 // trial, a first month that a promo code gives away, and a plan that is free.
-func (s *Settler) settleZeroInvoiceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) error {
+func (s *Settler) settleZeroInvoiceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment) error {
 	if sub.Status != state.Pending {
 		return nil
 	}
-	c := lifecycle.Change{Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: lifecycle.CloseIntent}
+	c := lifecycle.Change{
+		Action: state.PaymentSettles, Source: p.Source, Event: p.Event, Edit: (*lifecycle.Subscription).CloseIntent,
+	}
 	switch {
 	case sub.StartsAt != nil:
 		c.Action = state.RenewalTaken
-	case lifecycle.StartsFree(*sub):
+	case sub.StartsFree():
 		c.Action = state.TrialStarts
 	}
 	_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
@@ -263,14 +268,14 @@ func (s *Settler) settleZeroInvoiceTx(ctx context.Context, tx pgx.Tx, sub *lifec
 }
 
 // pay writes what a payment means for the dates of a subscription.
-func (s *Settler) pay(r *lifecycle.Row, p Payment) {
+func (s *Settler) pay(r *lifecycle.Subscription, p Payment) {
 	now := s.deps.Clock.Now()
 	settledAt := now
 	if p.SettledAt != nil {
 		settledAt = lifecycle.LatestOf(*p.SettledAt, &r.RegisterDate) // gateway A may tell the day alone
 	}
 	if !p.First || r.PixAutomatic || r.GwaSubscriptionID != nil { // else the recurrence has still to be made
-		lifecycle.CloseIntent(r)
+		r.CloseIntent()
 	}
 	first := r.LastPaymentAt == nil
 	r.LastPaymentAt, r.PaymentFailures = &now, 0
@@ -297,7 +302,7 @@ func (s *Settler) pay(r *lifecycle.Row, p Payment) {
 	case p.First:
 		next := s.deps.Calendar.FirstDue(*r).UTC()
 		r.NextBillingDate = &next
-	case lifecycle.TraitsOf(*r).ChargesByDay:
+	case r.Traits().ChargesByDay:
 		due := lifecycle.StartOfDay(settledAt, s.deps.Config.Zone)
 		if p.DueDate != nil {
 			due = *p.DueDate
@@ -315,8 +320,8 @@ func (s *Settler) pay(r *lifecycle.Row, p Payment) {
 
 // payStopped has a charge that slipped through before the recurrence was stopped at
 // gateway A pay its period all the same.
-func payStopped(r *lifecycle.Row, p Payment) {
-	if !p.Recurs || !lifecycle.Stopped(*r) || lifecycle.TraitsOf(*r).EndsWithPeriod || r.NextBillingDate == nil {
+func payStopped(r *lifecycle.Subscription, p Payment) {
+	if !p.Recurs || !r.Stopped() || r.Traits().EndsWithPeriod || r.NextBillingDate == nil {
 		return
 	}
 	r.ExpiresAt, r.NextBillingDate = new(lifecycle.LatestOf(*r.NextBillingDate, r.ExpiresAt)), nil
@@ -324,7 +329,7 @@ func payStopped(r *lifecycle.Row, p Payment) {
 
 // payAutomatic moves the date of the next debit. The first code pays the period
 // from its payment on; a debit that of its cycle, whenever it is taken.
-func (s *Settler) payAutomatic(r *lifecycle.Row, p Payment, settledAt time.Time) {
+func (s *Settler) payAutomatic(r *lifecycle.Subscription, p Payment, settledAt time.Time) {
 	from := settledAt
 	switch {
 	case p.First:
@@ -335,7 +340,7 @@ func (s *Settler) payAutomatic(r *lifecycle.Row, p Payment, settledAt time.Time)
 	}
 	next := lifecycle.LatestOf(*s.deps.Calendar.PeriodFrom(from, r), r.NextBillingDate)
 	r.NextBillingDate = &next
-	if !lifecycle.Stopped(*r) {
+	if !r.Stopped() {
 		r.ExpiresAt = nil
 	}
 }
@@ -343,7 +348,7 @@ func (s *Settler) payAutomatic(r *lifecycle.Row, p Payment, settledAt time.Time)
 // IsFirst reports whether the payment is the one-off that began a subscription
 // whose recurrence is charged apart: the first code of an automatic PIX, a first
 // month that a promo code lowered.
-func IsFirst(sub lifecycle.Row, e gateway.Event) bool {
+func IsFirst(sub lifecycle.Subscription, e gateway.Event) bool {
 	if sub.PixAutomatic {
 		return e.ConciliationID != "" && e.ConciliationID == nullable.Value(sub.PixConciliationID)
 	}
@@ -365,7 +370,7 @@ func SourceOf(e gateway.Event) state.Source {
 func EventOf(e gateway.Event) *string { return nullable.Ptr(e.ID) }
 
 // IsOthers reports whether the ledger has a payment as that of something else.
-func IsOthers(sub lifecycle.Row, known *gateway.LedgerPayment) bool {
+func IsOthers(sub lifecycle.Subscription, known *gateway.LedgerPayment) bool {
 	return known != nil && (known.Purpose != gateway.ForSubscription || known.LocalID != sub.ID)
 }
 

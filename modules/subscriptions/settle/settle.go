@@ -3,7 +3,6 @@ package settle
 import (
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/disputes"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
@@ -17,10 +16,10 @@ type Deps struct {
 // Settler writes what money and a gateway's answer mean to a subscription.
 type Settler struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Settler {
-	return &Settler{deps: d, db: subscriptionsdb.New()}
+	return &Settler{deps: d}
 }

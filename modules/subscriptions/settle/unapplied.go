@@ -23,7 +23,7 @@ import (
 // ListUnappliedTx puts money that an ended subscription cannot take on the list of
 // unapplied payments, from which it is refunded by itself, and ends at the gateway
 // what went on charging.
-func (s *Settler) ListUnappliedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment, note string,
+func (s *Settler) ListUnappliedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment, note string,
 	automatic bool,
 ) error {
 	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
@@ -48,14 +48,16 @@ func referenceOf(p Payment) objectid.ID {
 
 // listByRuleTx lists money that pays no period of a living subscription, by the first of
 // the rules that holds of it.
-func (s *Settler) listByRuleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, p Payment) (listed bool, err error) {
+func (s *Settler) listByRuleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
+	p Payment,
+) (listed bool, err error) {
 	if listed, err = s.keepPausedTx(ctx, tx, *sub, p); err != nil || listed {
 		return listed, err
 	}
 	if listed, err = s.refundDeletedTx(ctx, tx, sub, p); err != nil || listed {
 		return listed, err
 	}
-	for _, keep := range []func(context.Context, pgx.Tx, lifecycle.Row, Payment) (bool, error){
+	for _, keep := range []func(context.Context, pgx.Tx, lifecycle.Subscription, Payment) (bool, error){
 		s.keepMovedTx, s.keepUnrecurringTx, s.keepBesideTx, s.keepTwiceTx,
 	} {
 		if listed, err = keep(ctx, tx, *sub, p); err != nil || listed {
@@ -69,7 +71,7 @@ func (s *Settler) listByRuleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Ro
 // the deletion has not reached the subscription yet, or ended it after the charge. What
 // was not open yet ends here, as nothing is to open it any more; what runs is ended by
 // the deletion.
-func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
 	p Payment,
 ) (refunded bool, err error) {
 	if p.Absent.Deletion {
@@ -91,12 +93,12 @@ func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 // paidBeforeDeletion reports whether a payment that is told after the deletion had its
 // access before it. A code that was paid before it and is told after it had none. Where
 // gateway A tells the day of the deletion alone, the customer is given the benefit.
-func paidBeforeDeletion(sub lifecycle.Row, p Payment, deleted time.Time, zone *time.Location) bool {
+func paidBeforeDeletion(sub lifecycle.Subscription, p Payment, deleted time.Time, zone *time.Location) bool {
 	oneOff := sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
 	if sub.StartedAt == nil || oneOff || p.SettledAt == nil {
 		return false
 	}
-	if lifecycle.TraitsOf(sub).ChargesByDay && p.SettledAt.Equal(lifecycle.StartOfDay(*p.SettledAt, zone)) {
+	if sub.Traits().ChargesByDay && p.SettledAt.Equal(lifecycle.StartOfDay(*p.SettledAt, zone)) {
 		return p.SettledAt.Before(lifecycle.StartOfDay(deleted, zone))
 	}
 	return p.SettledAt.Before(deleted.Truncate(time.Second))
@@ -105,9 +107,11 @@ func paidBeforeDeletion(sub lifecycle.Row, p Payment, deleted time.Time, zone *t
 // keepOtherAmountTx lists money at gateway A, and PIX at gateway B, of another amount than
 // was asked for: it pays no period, and people decide. What a webhook of gateway A tells
 // was held against it before. Gateway B's invoices say themselves what they are of.
-func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	changes := lifecycle.TraitsOf(sub).AmountsMayChange
-	if changes && p.Source == state.ByWebhook || !changes && !lifecycle.PaysOnce(sub) {
+func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
+	p Payment,
+) (bool, error) {
+	changes := sub.Traits().AmountsMayChange
+	if changes && p.Source == state.ByWebhook || !changes && !sub.PaysOnce() {
 		return false, nil
 	}
 	expected, err := s.isExpectedAmountTx(ctx, tx, sub, p)
@@ -115,7 +119,7 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 		return false, err
 	}
 	price := expectedAmount(sub, p)
-	if !lifecycle.PaysOnce(sub) && p.Charge == nil && !p.First {
+	if !sub.PaysOnce() && p.Charge == nil && !p.First {
 		price = money.Cents(sub.PriceCents)
 	}
 	note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, price)
@@ -129,8 +133,8 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 
 // keepMovedTx lists a charge that slipped through for time that an extension gives: it
 // moves no date, and is given back by itself.
-func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if p.Absent.ChargeMoves || !p.Recurs || p.First || !lifecycle.Recurs(sub) {
+func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
+	if p.Absent.ChargeMoves || !p.Recurs || p.First || !sub.Recurs() {
 		return false, nil
 	}
 	moved, err := s.db.ChargeMoveCovers(ctx, tx, subscriptionsdb.ChargeMoveCoversParams{
@@ -151,15 +155,17 @@ func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 // keepUnrecurringTx lists a charge of a recurrence that has ended, or was to: it was
 // opened again for one period, or ends with its paid time. It is given back by itself. A
 // charge that was taken before still pays its period, where it moves the end.
-func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
+	p Payment,
+) (bool, error) {
 	open := sub.Status == state.Active || sub.GatewayEndOpenSince != nil
-	if !p.Recurs || p.First || p.Charge != nil || p.Older || !open || !lifecycle.Stopped(sub) || sub.ExpiresAt == nil {
+	if !p.Recurs || p.First || p.Charge != nil || p.Older || !open || !sub.Stopped() || sub.ExpiresAt == nil {
 		return false, nil
 	}
 	deleted := sub.GatewayDeletedAt
 	before := sub.GatewayEndOpenSince == nil &&
 		(sub.CancelAtPeriodEnd || deleted != nil && p.SettledAt != nil && p.SettledAt.Before(*deleted))
-	if before && (lifecycle.TraitsOf(sub).EndsWithPeriod || s.movesEnd(sub, p)) {
+	if before && (sub.Traits().EndsWithPeriod || s.movesEnd(sub, p)) {
 		return false, nil
 	}
 	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
@@ -174,7 +180,7 @@ func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 }
 
 // movesEnd reports whether a payment would move the end of the subscription.
-func (s *Settler) movesEnd(sub lifecycle.Row, p Payment) bool {
+func (s *Settler) movesEnd(sub lifecycle.Subscription, p Payment) bool {
 	after := sub
 	s.pay(&after, p)
 	return after.ExpiresAt == nil || after.ExpiresAt.After(*sub.ExpiresAt)
@@ -182,7 +188,7 @@ func (s *Settler) movesEnd(sub lifecycle.Row, p Payment) bool {
 
 // keepPausedTx lists a charge that slipped through while collection was paused, to be
 // given back. False: it counts as any other.
-func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
 	if p.Absent.Pauses {
 		return false, nil
 	}
@@ -213,11 +219,11 @@ func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // debits. Whatever else was made for them, also of the right amount, pays no period. A
 // manual PIX is lengthened by each payment. What is read live has to tell its
 // authorization itself: of an event's word it is not known who sent it.
-func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
+func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
 	p gateway.Payment,
 ) (bool, error) {
 	switch {
-	case lifecycle.PaysOnce(sub):
+	case sub.PaysOnce():
 		return false, nil
 	case IsFirst(sub, e):
 		return sub.LastPaymentAt != nil, nil
@@ -243,7 +249,7 @@ func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 
 // keepBesideTx lists money that was made beside the recurrence: it moves no end, and is
 // given back by itself.
-func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
 	if !p.Beside {
 		return false, nil
 	}
@@ -263,7 +269,7 @@ func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // it pays no further period, and is given back by itself. A charge that is tried again, or
 // whose due date is moved, stays one payment, and stays made for the day that it was made
 // for; gateway B makes one invoice a period, and the ledger knows it by that.
-func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
 	if !paysADay(sub, p) {
 		return false, nil
 	}
@@ -283,14 +289,14 @@ func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 
 // paysADay reports whether a payment is a charge of gateway A's recurrence, of which each
 // day that is due has one.
-func paysADay(sub lifecycle.Row, p Payment) bool {
-	return p.Recurs && !p.First && lifecycle.TraitsOf(sub).ChargesByDay && sub.PaymentMethod != gateway.MethodPix
+func paysADay(sub lifecycle.Subscription, p Payment) bool {
+	return p.Recurs && !p.First && sub.Traits().ChargesByDay && sub.PaymentMethod != gateway.MethodPix
 }
 
 // confirmTwinTx has a charge for a due date read live, by job, and the one that has paid that
 // day as well, when only an event has told of that one: somebody may have made it up, and
 // what is given back must not be the true one.
-func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
+func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
 	if !paysADay(sub, p) || sub.Status.Ended() {
 		return false, nil
 	}
@@ -306,8 +312,8 @@ func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Ro
 
 // isBeforeMoveTx reports whether a card was charged for a period that lies before the end
 // to which an extension has moved the next charge: that end stays.
-func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p Payment) (bool, error) {
-	if p.Absent.ChargeMoves || !p.Recurs || p.First || !lifecycle.Recurs(sub) || sub.ExpiresAt == nil {
+func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
+	if p.Absent.ChargeMoves || !p.Recurs || p.First || !sub.Recurs() || sub.ExpiresAt == nil {
 		return false, nil
 	}
 	last, err := s.db.ChargeMoveGetLast(ctx, tx, sub.ID)
@@ -319,9 +325,9 @@ func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 
 // dueOf is the instant for which a card was charged: gateway A's due date; gateway B
 // charges when the period begins.
-func dueOf(sub lifecycle.Row, p gateway.Payment, now time.Time) time.Time {
+func dueOf(sub lifecycle.Subscription, p gateway.Payment, now time.Time) time.Time {
 	switch {
-	case lifecycle.TraitsOf(sub).ChargesByDay && p.DueDate != nil:
+	case sub.Traits().ChargesByDay && p.DueDate != nil:
 		return *p.DueDate
 	case p.SettledAt != nil:
 		return *p.SettledAt

@@ -151,7 +151,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 
 // listForeignTx takes money of the customer of a subscription into the ledger and onto
 // the list, unless it is that of a recurrence which some row owns by now.
-func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, a StrayMoneyArgs,
+func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, a StrayMoneyArgs,
 	p gateway.Payment,
 ) error {
 	known, err := s.deps.Payments.FindPayment(ctx, tx, a.Gateway, p.ID)
@@ -198,7 +198,7 @@ func (s *Strays) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) e
 // Sub is their newest subscription there, nil of who has bought nothing but tickets.
 func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway gateway.Name,
 	gatewayID string,
-) (sub *lifecycle.Row, customer objectid.ID, err error) {
+) (sub *lifecycle.Subscription, customer objectid.ID, err error) {
 	found, err := s.db.SubscriptionGetOfGatewayCustomer(ctx, db, subscriptionsdb.SubscriptionGetOfGatewayCustomerParams{
 		Gateway: gateway, GatewayCustomerID: gatewayID,
 	})

@@ -1,7 +1,6 @@
 package strays
 
 import (
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/operators"
@@ -17,10 +16,10 @@ type Deps struct {
 // Strays ends recurrences that nobody has here, and gives their money back.
 type Strays struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Strays {
-	return &Strays{deps: d, db: subscriptionsdb.New()}
+	return &Strays{deps: d}
 }

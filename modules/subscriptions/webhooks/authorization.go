@@ -17,7 +17,7 @@ import (
 
 // applyAuthorizedTx: PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED. It may come
 // before or after the payment of the first code: whichever is first opens.
-func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	authorization gateway.PixAuthorization,
 ) (gateway.Reason, error) {
 	if sub.Status.Ended() {
@@ -30,14 +30,14 @@ func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecyc
 	}
 	c := lifecycle.Change{
 		Action: state.AuthorizationActivated, Source: settle.SourceOf(e), Event: &e.ID,
-		Edit: func(r *lifecycle.Row) { recordEvent(r, e) },
+		Edit: func(r *lifecycle.Subscription) { recordEvent(r, e) },
 	}
 	return "", s.deps.Settler.AuthorizeTx(ctx, tx, sub, c, &authorization)
 }
 
 // teaches reports whether an event tells an id of the authorization that the row lacks,
 // since the answer to the call that made it was lost.
-func teaches(sub lifecycle.Row, a gateway.PixAuthorization) bool {
+func teaches(sub lifecycle.Subscription, a gateway.PixAuthorization) bool {
 	return sub.GwaPixAuthID == nil && a.ID != "" || sub.PixConciliationID == nil && a.ConciliationID != ""
 }
 
@@ -46,7 +46,7 @@ func teaches(sub lifecycle.Row, a gateway.PixAuthorization) bool {
 // applied at once; should the gateway be charging on, a job ends it there. The others may be
 // older than what made the authorization active: the gateway is asked first, by job, and
 // says which end it is.
-func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	authorization gateway.PixAuthorization,
 ) (gateway.Reason, error) {
 	cancelled := authorization.Status == gateway.AuthorizationStatusCancelled
@@ -67,13 +67,14 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifec
 }
 
 // UnauthorizeTx ends a subscription with its authorization.
-func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action,
+func (s *Applier) UnauthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, action state.Action,
 	event string,
 ) error {
 	now := s.deps.Clock.Now()
-	c := lifecycle.Change{Action: action, Source: state.ByWebhook, Event: &event, Edit: func(r *lifecycle.Row) {
-		r.GatewayEndedAt = &now
-	}}
+	c := lifecycle.Change{
+		Action: action, Source: state.ByWebhook, Event: &event,
+		Edit: func(r *lifecycle.Subscription) { r.GatewayEndedAt = &now },
+	}
 	if s.deps.Calendar.EndsWithPeriod(*sub) {
 		c.Action, c.Edit = state.GatewayDeletedPaid, s.deps.Calendar.EndedThere
 	}

@@ -103,10 +103,10 @@ func isOfSubscriptions(e gateway.Event) bool {
 // last also finds events that overtook our own commit, and those of a call whose
 // answer was none: whether the event fits the row is strayTx's to say. A payment that
 // the ledger has needs no looking: its row says what it was for.
-func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Row, error) {
+func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Subscription, error) {
 	if e.Known != nil {
 		if e.Known.Purpose != gateway.ForSubscription {
-			return lifecycle.Row{}, pgx.ErrNoRows
+			return lifecycle.Subscription{}, pgx.ErrNoRows
 		}
 		return s.db.SubscriptionGet(ctx, tx, e.Known.LocalID)
 	}
@@ -129,9 +129,9 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifec
 // LocateRemote finds the subscription by the gateway's id of its recurrence.
 func (s *Locator) LocateRemote(ctx context.Context, db postgres.DB, gw gateway.Name,
 	recurrence string,
-) (lifecycle.Row, error) {
+) (lifecycle.Subscription, error) {
 	if recurrence == "" {
-		return lifecycle.Row{}, pgx.ErrNoRows
+		return lifecycle.Subscription{}, pgx.ErrNoRows
 	}
 	if gw == gateway.GWA { // each gateway's ids have a column of their own
 		return s.db.SubscriptionGetByGWAID(ctx, db, &recurrence)
@@ -158,11 +158,11 @@ type stray struct {
 
 // strayTx holds the event's ids against the row's. An id that contradicts is not
 // believed, and never written over the row's own.
-func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) (stray, error) {
+func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event) (stray, error) {
 	if e.Known != nil {
 		return stray{}, nil
 	}
-	known := lifecycle.RemoteID(sub)
+	known := sub.RemoteID()
 	_, ofAuthorization := e.Payload.(gateway.AuthorizationChange)
 	_, settled := e.Payload.(gateway.SettledPayment)
 	_, refund := e.Payload.(gateway.RefundChange)
@@ -200,10 +200,10 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e g
 // confirmFirstTx has money of gateway A that names the subscription read live, by job, before
 // it is believed to be of another recurrence, authorization or gateway, or teaches the
 // subscription its recurrence.
-func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray,
+func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, why stray,
 	e gateway.Event,
 ) (bool, error) {
-	teaches := e.SubscriptionID != "" && lifecycle.RemoteID(sub) == ""
+	teaches := e.SubscriptionID != "" && sub.RemoteID() == ""
 	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled || e.IsProof() || why.reason == "" && !teaches {
 		return false, nil
@@ -229,13 +229,13 @@ func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 // isMatchedByID reports whether a payment is held against an id that the gateway told here: a
 // code's or a debit's (isOrderedTx). The charges of a card's recurrence, a first month and
 // the first code of an automatic PIX have ids of the gateway's own.
-func isMatchedByID(sub lifecycle.Row, e gateway.Event) bool {
-	return lifecycle.PaysOnce(sub) || sub.PixAutomatic && !settle.IsFirst(sub, e)
+func isMatchedByID(sub lifecycle.Subscription, e gateway.Event) bool {
+	return sub.PaysOnce() || sub.PixAutomatic && !settle.IsFirst(sub, e)
 }
 
 // applyToTx applies an event to the subscription that it was found to be of, or to the code
 // for a further period that its payment is of.
-func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	absent settle.Absent,
 ) (ignored gateway.Reason, err error) {
 	switch e.Payload.(type) {
@@ -272,7 +272,7 @@ func (s *Locator) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event)
 
 // applyOneTx does what each kind of event does to the subscription it is about, which is
 // locked. The text is why it did nothing, "" when it did.
-func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	absent settle.Absent,
 ) (ignored gateway.Reason, err error) {
 	switch payload := e.Payload.(type) {
@@ -304,7 +304,7 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 }
 
 // applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
-func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	p gateway.Payment, absent settle.Absent,
 ) (gateway.Reason, error) {
 	adopted, err := s.locator.adoptTx(ctx, tx, sub, e)
@@ -346,14 +346,14 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 }
 
 // adoptTx keeps the gateway's subscription id when an event tells it first.
-func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
 	e gateway.Event,
 ) (adopted bool, err error) {
-	if e.SubscriptionID == "" || lifecycle.RemoteID(*sub) != "" {
+	if e.SubscriptionID == "" || sub.RemoteID() != "" {
 		return false, nil
 	}
 	err = s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceAdopted,
-		func(r *lifecycle.Row) { lifecycle.SetRecurrence(r, e.SubscriptionID) })
+		func(r *lifecycle.Subscription) { r.SetRecurrence(e.SubscriptionID) })
 	if err != nil {
 		return false, err
 	}
@@ -362,7 +362,7 @@ func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
 // paid before another one failed, and so says nothing about that one.
-func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
+func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
 	p gateway.Payment,
 ) (bool, error) {
 	status := sub.Status
@@ -378,9 +378,9 @@ func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 
 // chargedThoughEnding reports whether gateway B has charged a subscription that is to end
 // with its period.
-func chargedThoughEnding(sub lifecycle.Row, e gateway.Event, p gateway.Payment) bool {
+func chargedThoughEnding(sub lifecycle.Subscription, e gateway.Event, p gateway.Payment) bool {
 	return e.Gateway.Traits().EndsWithPeriod && sub.CancelAtPeriodEnd && sub.Status == state.Active &&
-		!lifecycle.EndsThere(sub) &&
+		!sub.EndsThere() &&
 		p.InvoiceID != "" && p.Amount > 0 && p.InvoiceID != nullable.Value(sub.LastPaidInvoiceID) &&
-		lifecycle.RemoteID(sub) != ""
+		sub.RemoteID() != ""
 }

@@ -24,7 +24,7 @@ import (
 // (docs/contract/figures.md, Attempts). The first invoice's failure is told by
 // the answer to the customer and is none of a row of failures; neither is that of an
 // invoice that has been paid since.
-func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	f gateway.FailedPayment,
 ) (gateway.Reason, error) {
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
@@ -44,15 +44,15 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	switch {
 	case status.Ended():
 		return gateway.ReasonEnded, nil
-	case status == state.Pending && s.deps.Calendar.ChargesFirstMonth(*sub) && e.SubscriptionID == "":
+	case status == state.Pending && sub.ChargesFirstMonth() && e.SubscriptionID == "":
 		// The gateway took the card and refused it after a look at the risk: no
 		// recurrence follows, and the code that lowered the month is free again.
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub,
 			lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
 		return "", err
-	case lifecycle.Stopped(*sub):
+	case sub.Stopped():
 		return gateway.ReasonRecurrenceStopped, nil
-	case lifecycle.IsPendingRenewal(*sub) && !e.Gateway.Traits().PayerConfirms:
+	case sub.IsPendingRenewal() && !e.Gateway.Traits().PayerConfirms:
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub,
 			lifecycle.Change{Action: state.PaymentDeclined, Source: state.ByWebhook, Event: &e.ID})
 		return "", errors.Join(err, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub))
@@ -73,7 +73,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if e.Gateway.Traits().ChargesByDay && f.Payment.DueDate != nil {
 		at = *f.Payment.DueDate
 	}
-	if lifecycle.Recurs(*sub) {
+	if sub.Recurs() {
 		moved, err := s.db.ChargeMoveCovers(ctx, tx,
 			subscriptionsdb.ChargeMoveCoversParams{SubscriptionID: sub.ID, At: at})
 		if err != nil || moved {
@@ -88,7 +88,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // suspendLateTx suspends, once its period has begun, for a debit that the payer took
 // back before it, and that reached the limit: until then access was paid.
-func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	paymentID string,
 ) error {
 	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, *sub, paymentID)
@@ -106,7 +106,7 @@ func (s *Applier) suspendLateTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 }
 
 // failTx counts a failed payment, which may not be known; the one that reaches the limit suspends.
-func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	failed *gateway.Payment,
 ) error {
 	paymentID := ""
@@ -128,7 +128,7 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 	_, err = s.deps.Store.MoveTx(ctx, tx, sub,
 		lifecycle.Change{
 			Action: action, Source: settle.SourceOf(e), Event: settle.EventOf(e),
-			Edit: func(r *lifecycle.Row) {
+			Edit: func(r *lifecycle.Subscription) {
 				r.PaymentFailures++
 				if next != nil {
 					r.NextBillingDate = next
@@ -144,7 +144,9 @@ func (s *Applier) failTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e g
 // recordFailureTx keeps with a debit that it failed and why, and plans the days on which
 // it is taken again. Each further word about it, also about a retry, comes by here.
 // What is no debit, or none that is known yet, is left alone.
-func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, f gateway.FailedPayment) error {
+func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
+	f gateway.FailedPayment,
+) error {
 	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, f.Payment.ID)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
@@ -186,7 +188,7 @@ func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 
 // applyLossTx: payment_intent.payment_failed and .canceled of a PIX. Only the row
 // that waits for this very payment is given up.
-func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	p gateway.Payment,
 ) (gateway.Reason, error) {
 	switch {
@@ -199,7 +201,7 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 	}
 	_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{
 		Action: state.PixRunsOut, Source: state.ByWebhook, Event: &e.ID,
-		Edit: func(r *lifecycle.Row) { lifecycle.SetOnce(&r.PixPaymentID, p.ID) },
+		Edit: func(r *lifecycle.Subscription) { lifecycle.SetOnce(&r.PixPaymentID, p.ID) },
 	})
 	if err != nil {
 		return "", err
@@ -210,10 +212,10 @@ func (s *Applier) applyLossTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 // applyDeletedTx: PAYMENT_DELETED, as a rule the echo of our own deleting. A debit of
 // automatic PIX that somebody deleted at the gateway is asked for no more, and the
 // next cycle follows: or the debits would stop there, and access would not.
-func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	p gateway.Payment,
 ) (gateway.Reason, error) {
-	if sub.Status.Ended() || e.Known != nil || lifecycle.Stopped(*sub) {
+	if sub.Status.Ended() || e.Known != nil || sub.Stopped() {
 		return gateway.ReasonNoConsequence, nil
 	}
 	if paused, err := s.deps.Reads.IsPausedTx(ctx, tx, sub.ID); err != nil || paused {
@@ -232,7 +234,7 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // cycleAfterTx is the beginning of the cycle after the one whose debit failed or is
 // gone; nil when the payment is no debit. Without it the debits would stop at the first
 // that nobody paid.
-func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
 	paymentID string,
 ) (*time.Time, error) {
 	if !sub.PixAutomatic || paymentID == "" {
@@ -249,7 +251,7 @@ func (s *Applier) cycleAfterTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row
 // skipCycleTx has the debits go on with the cycle after the one of the payment's
 // debit, which nobody will pay. Moved is false when they have gone on already, and
 // when the payment is no debit.
-func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
 	paymentID string,
 ) (moved bool, err error) {
 	next, err := s.cycleAfterTx(ctx, tx, *sub, paymentID)
@@ -257,5 +259,5 @@ func (s *Applier) skipCycleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		return false, err
 	}
 	return true, s.deps.Store.EditTx(ctx, tx, sub, state.CycleSkipped,
-		func(r *lifecycle.Row) { r.NextBillingDate = next })
+		func(r *lifecycle.Subscription) { r.NextBillingDate = next })
 }

@@ -18,7 +18,7 @@ import (
 // applyEndTx: customer.subscription.deleted; gateway A's deleted and inactivated, which
 // are not signed: the gateway is asked first. Inactivated is also the echo of a pause of
 // ours, which changes nothing.
-func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	remote gateway.RemoteSubscription,
 ) (gateway.Reason, error) {
 	if sub.Status.Ended() {
@@ -35,14 +35,14 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
 	}
 	c := lifecycle.Change{
 		Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &e.ID,
-		Edit: func(r *lifecycle.Row) { recordEvent(r, e) },
+		Edit: func(r *lifecycle.Subscription) { recordEvent(r, e) },
 	}
 	return "", s.EndWithGatewayTx(ctx, tx, sub, c, remote)
 }
 
 // applyNextDueTx: SUBSCRIPTION_UPDATED, which tells the next due date alone. It is not
 // signed: one of a day that is not known has the recurrence read, whose answer tells it.
-func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	remote gateway.RemoteSubscription,
 ) (gateway.Reason, error) {
 	switch {
@@ -58,7 +58,7 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return gateway.ReasonOlder, nil
 	}
-	return "", s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Row) {
+	return "", s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Subscription) {
 		recordEvent(r, e)
 		s.deps.Calendar.SetRemote(r, &remote)
 	})
@@ -77,11 +77,13 @@ type RecurrenceArgs struct {
 func (RecurrenceArgs) Kind() string { return "subscriptions_follow_recurrence" }
 
 // queueRecurrenceCheckTx has the recurrence of the locked row read by job.
-func (s *Applier) queueRecurrenceCheckTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, a RecurrenceArgs) error {
-	if lifecycle.TraitsOf(*sub).EndsWithPeriod { // the sweep looks where the job is lost
+func (s *Applier) queueRecurrenceCheckTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
+	a RecurrenceArgs,
+) error {
+	if sub.Traits().EndsWithPeriod { // the sweep looks where the job is lost
 		now := s.deps.Clock.Now()
 		if err := s.deps.Store.EditTx(ctx, tx, sub, state.LookAsked,
-			func(r *lifecycle.Row) { r.PeriodEndLookAt = &now }); err != nil {
+			func(r *lifecycle.Subscription) { r.PeriodEndLookAt = &now }); err != nil {
 			return err
 		}
 	}
@@ -98,16 +100,16 @@ func (s *Applier) queueRecurrenceCheckTx(ctx context.Context, tx pgx.Tx, sub *li
 // written. What gateway A only holds inactive keeps the charges that it made ahead, which
 // are collected all the same: it is deleted, which takes them away. What only an event says
 // has ended is read first, and ended where it runs: the event may be of another environment.
-func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, c lifecycle.Change,
+func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, c lifecycle.Change,
 	remote gateway.RemoteSubscription,
 ) error {
 	now := s.deps.Clock.Now()
-	traits := lifecycle.TraitsOf(*sub)
+	traits := sub.Traits()
 	proven := c.Source == state.ByWebhook && traits.SignsEvents
 	leaves := proven || traits.ChargesAhead > 0 && remote.NativeStatus != deletedAtGWA
 	if !s.deps.Calendar.Outlives(*sub) {
 		edit := c.Edit
-		c.Edit = func(r *lifecycle.Row) {
+		c.Edit = func(r *lifecycle.Subscription) {
 			if edit != nil {
 				edit(r)
 			}
@@ -125,7 +127,7 @@ func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycl
 	}
 	c.Action, c.Edit = state.GatewayDeletedPaid, s.deps.Calendar.EndedThere
 	if leaves {
-		c.Edit = func(r *lifecycle.Row) { r.GatewayEndOpenSince = &now }
+		c.Edit = func(r *lifecycle.Subscription) { r.GatewayEndOpenSince = &now }
 	}
 	if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil {
 		return err
@@ -146,7 +148,7 @@ const CheckAhead = 24 * time.Hour
 // doubtsPeriodEnd reports whether an event of gateway B says otherwise than the row
 // whether the subscription ends with its period, and may be the older word: one of the
 // second of the last event, or from before our own last call.
-func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription) bool {
+func doubtsPeriodEnd(sub lifecycle.Subscription, e gateway.Event, remote gateway.RemoteSubscription) bool {
 	if remote.CancelAtPeriodEnd == sub.CancelAtPeriodEnd {
 		return false
 	}
@@ -155,13 +157,13 @@ func doubtsPeriodEnd(sub lifecycle.Row, e gateway.Event, remote gateway.RemoteSu
 }
 
 // PlanPeriodEndCheck has the gateway read a day before the period ends.
-func (s *Applier) PlanPeriodEndCheck(r *lifecycle.Row) {
+func (s *Applier) PlanPeriodEndCheck(r *lifecycle.Subscription) {
 	end := r.NextBillingDate
 	if r.CancelAtPeriodEnd {
 		end = r.ExpiresAt
 	}
 	r.PeriodEndLookAt = nil
-	if lifecycle.TraitsOf(*r).EndsWithPeriod && lifecycle.RemoteID(*r) != "" && end != nil {
+	if r.Traits().EndsWithPeriod && r.RemoteID() != "" && end != nil {
 		r.PeriodEndLookAt = new(lifecycle.LatestOf(end.Add(-CheckAhead), new(s.deps.Clock.Now())))
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // applyStatusTx: customer.subscription.created and .updated.
-func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	change gateway.SubscriptionChange,
 ) (gateway.Reason, error) {
 	if sub.Status.Ended() {
@@ -31,7 +31,7 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 	if _, err := s.locator.adoptTx(ctx, tx, sub, e); err != nil {
 		return "", err
 	}
-	if lifecycle.EndsThere(*sub) {
+	if sub.EndsThere() {
 		if action == state.GatewaySaysCancelled {
 			return s.applyEndTx(ctx, tx, sub, e, change.Subscription)
 		}
@@ -47,7 +47,7 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 }
 
 // moveByStatusTx does what the gateway's newest word asks for.
-func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, action state.Action,
+func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, action state.Action,
 	e gateway.Event, remote gateway.RemoteSubscription,
 ) (gateway.Reason, error) {
 	if action == state.GatewaySaysExpired && sub.IntentOpen {
@@ -67,7 +67,7 @@ func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	c := lifecycle.Change{Action: action, Source: state.ByWebhook, Event: &e.ID}
 	switch action {
 	case state.GatewaySaysOpenHeld:
-		c.Edit = func(r *lifecycle.Row) {
+		c.Edit = func(r *lifecycle.Subscription) {
 			recordEvent(r, e)
 			if lifecycle.Running(remote.Status) {
 				s.applyStatusDates(r, e, remote, extended)
@@ -76,9 +76,9 @@ func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 		return by, err
 	case state.GatewaySaysActive:
-		c.Edit = func(r *lifecycle.Row) {
+		c.Edit = func(r *lifecycle.Subscription) {
 			s.applyStatusDates(r, e, remote, extended)
-			lifecycle.CloseIntent(r)
+			r.CloseIntent()
 			r.PaymentFailures = 0
 		}
 	case state.GatewaySaysSuspended:
@@ -89,9 +89,9 @@ func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		if s.deps.Config.PastDueOnlyCounts && remote.Status == gateway.RemotePastDue {
 			return "", s.onlyCountTx(ctx, tx, sub, counts, extended, e, remote)
 		}
-		c.Edit = func(r *lifecycle.Row) {
+		c.Edit = func(r *lifecycle.Subscription) {
 			s.applyStatusDates(r, e, remote, extended)
-			lifecycle.CloseIntent(r)
+			r.CloseIntent()
 			if counts {
 				r.PaymentFailures++
 			}
@@ -102,7 +102,7 @@ func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 			}
 		}
 	default:
-		c.Edit = func(r *lifecycle.Row) { s.applyStatusDates(r, e, remote, extended) }
+		c.Edit = func(r *lifecycle.Subscription) { s.applyStatusDates(r, e, remote, extended) }
 	}
 	if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil || !sub.Status.Ended() {
 		return "", err
@@ -112,12 +112,12 @@ func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // paidAlready reports whether the newest payment that a status event names is
 // known to be made.
-func paidAlready(sub lifecycle.Row, latest *gateway.Payment) bool {
+func paidAlready(sub lifecycle.Subscription, latest *gateway.Payment) bool {
 	return latest != nil && latest.ID == nullable.Value(sub.LastPaidInvoiceID)
 }
 
-func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, counts bool, extended *time.Time,
-	e gateway.Event, remote gateway.RemoteSubscription,
+func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, counts bool,
+	extended *time.Time, e gateway.Event, remote gateway.RemoteSubscription,
 ) error {
 	if counts && sub.Status != state.Pending {
 		if err := s.failTx(ctx, tx, sub, e, remote.LatestPayment); err != nil {
@@ -125,13 +125,13 @@ func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row
 		}
 	}
 	return s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed,
-		func(r *lifecycle.Row) { s.applyStatusDates(r, e, remote, extended) })
+		func(r *lifecycle.Subscription) { s.applyStatusDates(r, e, remote, extended) })
 }
 
 // countsTx reports whether the event tells of a failure that is not counted yet:
 // a failed renewal sends this event and invoice.payment_failed, and counts once,
 // whichever comes first. Without an open invoice it counts when it suspends.
-func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
+func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
 	latest *gateway.Payment,
 ) (bool, error) {
 	if latest == nil || latest.ID == "" || latest.ID == nullable.Value(sub.LastPaidInvoiceID) {
@@ -146,7 +146,7 @@ func (s *Applier) countsTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e 
 // applyStatusDates writes the dates that a status event tells. Cancelled at the period's
 // end means access until then; taken back, the recurrence runs on. Of a period that an
 // extension is about to lengthen it still tells the old end.
-func (s *Applier) applyStatusDates(r *lifecycle.Row, e gateway.Event, remote gateway.RemoteSubscription,
+func (s *Applier) applyStatusDates(r *lifecycle.Subscription, e gateway.Event, remote gateway.RemoteSubscription,
 	extended *time.Time,
 ) {
 	recordEvent(r, e)
@@ -155,7 +155,7 @@ func (s *Applier) applyStatusDates(r *lifecycle.Row, e gateway.Event, remote gat
 }
 
 // SetPeriodEnd writes whether the gateway ends the recurrence with its paid time.
-func (s *Applier) SetPeriodEnd(r *lifecycle.Row, remote *gateway.RemoteSubscription, extended *time.Time) {
+func (s *Applier) SetPeriodEnd(r *lifecycle.Subscription, remote *gateway.RemoteSubscription, extended *time.Time) {
 	before := r.CancelAtPeriodEnd
 	switch {
 	case remote.CancelAtPeriodEnd && remote.NextBilling != nil:
@@ -172,7 +172,7 @@ func (s *Applier) SetPeriodEnd(r *lifecycle.Row, remote *gateway.RemoteSubscript
 // gateway's clock has whole seconds: on a tie nothing worse than the present
 // state is believed, except an end, from which there is no way back, and a change
 // that says of itself that it left the present state.
-func older(sub lifecycle.Row, action state.Action, e gateway.Event, change gateway.SubscriptionChange) bool {
+func older(sub lifecycle.Subscription, action state.Action, e gateway.Event, change gateway.SubscriptionChange) bool {
 	if action == state.GatewaySaysIncomplete && isCreation(e) && sub.Status != state.Pending {
 		return true // it was paid since it was created
 	}
@@ -191,7 +191,7 @@ func older(sub lifecycle.Row, action state.Action, e gateway.Event, change gatew
 
 // isSuccessor reports whether the event's change began at the present state. One about
 // an invoice that is paid by now lies before that payment.
-func isSuccessor(sub lifecycle.Row, change gateway.SubscriptionChange) bool {
+func isSuccessor(sub lifecycle.Subscription, change gateway.SubscriptionChange) bool {
 	left, known := lifecycle.StatusActions[change.Left]
 	if !known || paidAlready(sub, change.Subscription.LatestPayment) {
 		return false
@@ -203,7 +203,7 @@ func isSuccessor(sub lifecycle.Row, change gateway.SubscriptionChange) bool {
 var goodness = map[state.Status]int{state.Pending: 0, state.Suspended: 1, state.Active: 2}
 
 // recordEvent keeps the newest status event, against which older ones are told.
-func recordEvent(r *lifecycle.Row, e gateway.Event) {
+func recordEvent(r *lifecycle.Subscription, e gateway.Event) {
 	if r.LastEventAt == nil || !e.CreatedAt.Before(*r.LastEventAt) {
 		at := e.CreatedAt
 		r.LastEventAt, r.LastEventID = &at, &e.ID

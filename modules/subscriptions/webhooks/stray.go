@@ -22,7 +22,7 @@ import (
 // absentTx looks for what most payments have nothing of, when an event tells that one settled. The caller holds the
 // customer, of whom it tells whether they have deleted the account, and the subscription: nothing of it comes about
 // until the transaction ends, but for rows of the ledger, which RecordPaymentTx finds.
-func (s *Locator) absentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
+func (s *Locator) absentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
 	deleted bool,
 ) (settle.Absent, error) {
 	paid, settled := e.Payload.(gateway.SettledPayment)
@@ -48,7 +48,7 @@ func (s *Locator) absentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e 
 // repeatOthersTx reports whether an event names the subscription with a payment that the
 // ledger has for something else: it pays that alone, whoever tells it. One that was made
 // another row's of the customer (/extend) learns what the gateway says of it since.
-func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event,
+func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
 	absent settle.Absent,
 ) (bool, error) {
 	paid, settled := e.Payload.(gateway.SettledPayment)
@@ -66,7 +66,9 @@ func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.R
 }
 
 // listStrayTx: money is never kept in silence, also where nobody can apply it.
-func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, why stray, e gateway.Event) error {
+func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, why stray,
+	e gateway.Event,
+) error {
 	paid, settled := e.Payload.(gateway.SettledPayment)
 	p := paid.Payment
 	if !settled || p.Amount == 0 {
@@ -94,7 +96,9 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
 }
 
 // BookTx takes a payment into the ledger and changes nothing of the subscription.
-func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, gw gateway.Name, p gateway.Payment) error {
+func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, gw gateway.Name,
+	p gateway.Payment,
+) error {
 	_, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: gw, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
 	})
@@ -122,8 +126,8 @@ func (EndStrayArgs) Kind() string { return "subscriptions_end_stray" }
 
 // endStrayTx has the recurrence behind a charge ended that is booked beside the
 // subscription's own.
-func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, e gateway.Event) error {
-	if e.SubscriptionID == "" || e.SubscriptionID == lifecycle.RemoteID(sub) {
+func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event) error {
+	if e.SubscriptionID == "" || e.SubscriptionID == sub.RemoteID() {
 		return nil
 	}
 	return s.InsertEndStrayTx(ctx, tx, EndStrayArgs{

@@ -19,7 +19,7 @@ import (
 )
 
 // applyDisputeTx: charge.dispute.*, PAYMENT_CHARGEBACK_*.
-func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	report gateway.DisputeReport,
 ) (gateway.Reason, error) {
 	changed, err := s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
@@ -36,9 +36,9 @@ func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 // lockOwnerTx finds the payment that is taken back, now that its customer is locked: it may
 // have been booked meanwhile, or been made another subscription's (/extend), which is locked
 // then.
-func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row,
+func (s *Applier) lockOwnerTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
 	e *gateway.Event,
-) (lifecycle.Row, error) {
+) (lifecycle.Subscription, error) {
 	before, id := e.Known, ofPayment(*e)
 	if before != nil {
 		id = before.Payment.ID
@@ -67,7 +67,9 @@ func paidBefore(e gateway.Event) (paid gateway.Payment, ok bool) {
 
 // bookTakenBackTx: what was taken back was paid before, which may never be told, or when the
 // gateway shows it no more. A payment that the ledger lacks is booked first.
-func (s *Applier) bookTakenBackTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e *gateway.Event) (err error) {
+func (s *Applier) bookTakenBackTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
+	e *gateway.Event,
+) (err error) {
 	paid, ok := paidBefore(*e)
 	if !ok {
 		return nil
@@ -96,7 +98,7 @@ func asPaid(later gateway.Event, p gateway.Payment) gateway.Event {
 
 // bookGoneTx books a payment of what has ended of which nothing but its dispute or refund
 // tells: it opens nothing. What comes back of it, as by a dispute that is won, is given back.
-func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, p gateway.Payment) error {
+func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p gateway.Payment) error {
 	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
 		Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
 	})
@@ -112,7 +114,7 @@ func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, 
 // and cumulative totals, and what is no refund but a dispute that was lost; the
 // row's total follows from it. What the payer's bank took back of a PIX in part
 // suspends nobody: people see it on the list of unapplied payments.
-func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row, e gateway.Event,
+func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	report gateway.RefundReport,
 ) (gateway.Reason, error) {
 	record := payments.RefundRecord{
@@ -150,7 +152,7 @@ func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.R
 // withdrawAgainTx ends a subscription whose customer had withdrawn from it before the restore
 // of a database lost that: a refund which bears the mark of ours says at the gateway that it
 // was one. Of renewals the one that goes on ends.
-func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row,
+func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
 	restored []payments.Refund,
 ) error {
 	lost := func(r payments.Refund) bool {
@@ -188,7 +190,9 @@ func (s *Applier) withdrawAgainTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 
 // listReturnedTx has people decide about what is left of a PIX of which the payer's bank
 // did not take all in the end: its time was lost with the subscription.
-func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, r payments.RefundRecord) error {
+func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
+	r payments.RefundRecord,
+) error {
 	given, err := s.deps.Payments.RefundsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
@@ -223,7 +227,9 @@ func paymentOf(e gateway.Event) *gateway.Payment {
 }
 
 // listTakenBackTx has people look at what a bank took back of a payment, once or more often.
-func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Row, r payments.RefundRecord) error {
+func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
+	r payments.RefundRecord,
+) error {
 	given, err := s.deps.Payments.RefundsOf(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil {
 		return err
@@ -245,7 +251,7 @@ func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 }
 
 // totalRefundsTx writes what the ledger adds up to.
-func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) error {
+func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription) error {
 	total, err := s.deps.Payments.RefundedTotal(ctx, tx, gateway.ForSubscription, sub.ID)
 	if err != nil || int64(total) == sub.TotalRefundedCents {
 		return err
@@ -256,12 +262,14 @@ func (s *Applier) totalRefundsTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		}
 	}
 	return s.deps.Store.EditTx(ctx, tx, sub, state.RefundsTotalled,
-		func(r *lifecycle.Row) { r.TotalRefundedCents = int64(total) })
+		func(r *lifecycle.Subscription) { r.TotalRefundedCents = int64(total) })
 }
 
 // TotalRefunds rewrites the total after a refund that was settled elsewhere, in a
 // transaction of its own: the ledger locks its rows after the subscription's.
-func (s *Applier) TotalRefunds(ctx context.Context, customerID, id objectid.ID) (sub lifecycle.Row, err error) {
+func (s *Applier) TotalRefunds(ctx context.Context, customerID,
+	id objectid.ID,
+) (sub lifecycle.Subscription, err error) {
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if sub, err = s.deps.Store.LockTx(ctx, tx, customerID, id); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/dunning"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 )
@@ -23,19 +22,19 @@ type Deps struct {
 // Locator finds the subscription that an event is about.
 type Locator struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // Applier applies events to subscriptions.
 type Applier struct {
 	deps    Deps
-	db      *subscriptionsdb.Queries
+	db      lifecycle.Queries
 	locator *Locator
 }
 
 // New makes the room.
 func New(d Deps) (*Locator, *Applier) {
-	locator := &Locator{deps: d, db: subscriptionsdb.New()}
-	applier := &Applier{deps: d, db: subscriptionsdb.New(), locator: locator}
+	locator := &Locator{deps: d}
+	applier := &Applier{deps: d, locator: locator}
 	return locator, applier
 }

@@ -26,7 +26,7 @@ import (
 
 // withdrawal is what became of a withdrawal.
 type withdrawal struct {
-	sub        lifecycle.Row
+	sub        lifecycle.Subscription
 	amount     money.Cents // given back by it and by refunds beside it, or on its way: without what had been given back before, unless that was all
 	refundedAt *time.Time  // nil until all of it is given back
 	underWay   bool        // a refund is not answered, or not done
@@ -83,7 +83,7 @@ func (s *Withdrawals) withdraw(ctx context.Context, customerID objectid.ID) (wit
 }
 
 // mayWithdraw answers why not.
-func (s *Withdrawals) mayWithdraw(ctx context.Context, db postgres.DB, sub lifecycle.Row) error {
+func (s *Withdrawals) mayWithdraw(ctx context.Context, db postgres.DB, sub lifecycle.Subscription) error {
 	chain, err := s.deps.Reads.RenewalChain(ctx, db, sub)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (s *Withdrawals) mayWithdraw(ctx context.Context, db postgres.DB, sub lifec
 		return refuse("Nothing has been paid for the subscription. Cancel it instead.")
 	case !s.deps.Clock.Now().Before(*until):
 		return refuse("The right of withdrawal ended at " + until.UTC().Format(time.RFC3339) + ".")
-	case slices.ContainsFunc(chain, func(r lifecycle.Row) bool { return r.HasChargeback }):
+	case slices.ContainsFunc(chain, func(r lifecycle.Subscription) bool { return r.HasChargeback }):
 		return refuse("A payment of the subscription is disputed: the bank decides about the money. The right of withdrawal ends at " +
 			until.UTC().Format(time.RFC3339) + ".")
 	}
@@ -111,7 +111,7 @@ func (s *Withdrawals) mayWithdraw(ctx context.Context, db postgres.DB, sub lifec
 
 // WithdrawalUntil is the end of the right to withdraw; nil where there is none:
 // nothing paid, the setting off.
-func (s *Withdrawals) WithdrawalUntil(ctx context.Context, sub lifecycle.Row) (*time.Time, error) {
+func (s *Withdrawals) WithdrawalUntil(ctx context.Context, sub lifecycle.Subscription) (*time.Time, error) {
 	chain, err := s.deps.Reads.RenewalChain(ctx, s.deps.Pool, sub)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,9 @@ func (s *Withdrawals) WithdrawalUntil(ctx context.Context, sub lifecycle.Row) (*
 // withdrawalEnd is the end of the right: of the day, in REPORT_TZ, that lies
 // WITHDRAWAL_DAYS after that of the first payment, which is itself not counted. A payment
 // of before that lengthened the subscription neither begins the right nor ends it.
-func (s *Withdrawals) withdrawalEnd(ctx context.Context, db postgres.DB, chain []lifecycle.Row) (*time.Time, error) {
+func (s *Withdrawals) withdrawalEnd(ctx context.Context, db postgres.DB,
+	chain []lifecycle.Subscription,
+) (*time.Time, error) {
 	if s.deps.Config.WithdrawalDays == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
@@ -142,7 +144,7 @@ func (s *Withdrawals) withdrawalEnd(ctx context.Context, db postgres.DB, chain [
 
 // withdrawTx ends the row, and has the rest done by job. One that has ended stays as it
 // is: its history tells of the withdrawal.
-func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Row) error {
+func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription) error {
 	if withdrawn, err := s.isWithdrawn(ctx, tx, sub.ID); err != nil || withdrawn {
 		return err // asked for twice at once
 	}
@@ -165,13 +167,15 @@ func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 
 // endedLast is the customer's last subscription that has begun, for who has none now;
 // none when nothing was paid for it, so that there is nothing to withdraw from.
-func (s *Withdrawals) endedLast(ctx context.Context, customerID objectid.ID, none error) (lifecycle.Row, error) {
+func (s *Withdrawals) endedLast(ctx context.Context, customerID objectid.ID,
+	none error,
+) (lifecycle.Subscription, error) {
 	last, err := s.db.SubscriptionGetLatestBegun(ctx, s.deps.Pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return lifecycle.Row{}, none
+		return lifecycle.Subscription{}, none
 	}
 	if err != nil {
-		return lifecycle.Row{}, fmt.Errorf("read subscription: %w", err)
+		return lifecycle.Subscription{}, fmt.Errorf("read subscription: %w", err)
 	}
 	if withdrawn, err := s.isWithdrawn(ctx, s.deps.Pool, last.ID); err != nil || withdrawn {
 		return last, err
@@ -308,7 +312,7 @@ func (s *Withdrawals) giveBack(ctx context.Context, id objectid.ID) error {
 }
 
 // giveBackAll refunds what is left of the payments of one subscription.
-func (s *Withdrawals) giveBackAll(ctx context.Context, sub lifecycle.Row) error {
+func (s *Withdrawals) giveBackAll(ctx context.Context, sub lifecycle.Subscription) error {
 	paid, given, err := s.paidAndGiven(ctx, sub.ID)
 	if err != nil {
 		return err
@@ -326,7 +330,7 @@ func (s *Withdrawals) giveBackAll(ctx context.Context, sub lifecycle.Row) error 
 // giveBackPayment refunds one payment. What its gateway refuses, now or after it had
 // taken the refund on, is left to people. Gateway A refuses a refund beside another that
 // is under way: once it has, the rest waits for the end of that one.
-func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment,
+func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Subscription, p gateway.LedgerPayment,
 	given []payments.Refund, left money.Cents,
 ) error {
 	beside, refused := false, false
@@ -361,8 +365,8 @@ func (s *Withdrawals) giveBackPayment(ctx context.Context, sub lifecycle.Row, p 
 	return fmt.Errorf("refund withdrawal of %s: %w", sub.ID, err)
 }
 
-func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Row, p gateway.LedgerPayment, left money.Cents,
-	note string,
+func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Subscription, p gateway.LedgerPayment,
+	left money.Cents, note string,
 ) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{

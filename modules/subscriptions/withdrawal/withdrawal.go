@@ -6,7 +6,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/modules/subscriptions/calls"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/webhooks"
@@ -24,12 +23,12 @@ type Deps struct {
 // Withdrawals ends subscriptions within the days of regret and gives all money back.
 type Withdrawals struct {
 	deps Deps
-	db   *subscriptionsdb.Queries
+	db   lifecycle.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Withdrawals {
-	return &Withdrawals{deps: d, db: subscriptionsdb.New()}
+	return &Withdrawals{deps: d}
 }
 
 // Handlers are the room's operations.
