@@ -57,8 +57,8 @@ func (s *Service) sweepOrphans(ctx context.Context) error {
 func (s *Service) sweepKind(ctx context.Context, records Records, before time.Time) (deleted int64, err error) {
 	kind := records.FileKind()
 	for after := objectid.ID("000000000000000000000000"); ; {
-		rows, err := s.db.FilePage(ctx, s.deps.Pool,
-			filesdb.FilePageParams{OwnerKind: kind, Before: before, After: after, PageSize: orphanPage})
+		rows, err := s.db.FileListOfKind(ctx, s.deps.Pool,
+			filesdb.FileListOfKindParams{OwnerKind: kind, Before: before, After: after, PageSize: orphanPage})
 		if err != nil || len(rows) == 0 {
 			return deleted, err
 		}

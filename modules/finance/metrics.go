@@ -41,7 +41,7 @@ func (m *rollupMetrics) Describe(out chan<- *prometheus.Desc) {
 func (m *rollupMetrics) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	last, err := m.service.db.RollupChecked(ctx, m.service.deps.Pool)
+	last, err := m.service.db.RollupGetLastCheck(ctx, m.service.deps.Pool)
 	if err != nil {
 		return
 	}

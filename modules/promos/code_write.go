@@ -44,7 +44,7 @@ func (w codeWrites) beforeDelete(ctx context.Context, tx pgx.Tx, ids []objectid.
 
 // afterWrite refuses cycles and gives targets their tickets.
 func (w codeWrites) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
-	cyclic, err := w.s.db.CodeCycles(ctx, tx, objectid.Strings(ids))
+	cyclic, err := w.s.db.CodeListCycles(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return err
 	}

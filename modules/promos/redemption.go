@@ -116,7 +116,7 @@ func (s *Service) issueTx(ctx context.Context, tx pgx.Tx, c code, customers []ob
 func (s *Service) redeemBundleTx(ctx context.Context, tx pgx.Tx, c code, customerID objectid.ID,
 	passOver func(child code, err error) bool,
 ) (made int, err error) {
-	children, err := s.db.CodeDescendants(ctx, tx, c.ID)
+	children, err := s.db.CodeListDescendants(ctx, tx, c.ID)
 	if err != nil {
 		return 0, fmt.Errorf("read bundle: %w", err)
 	}

@@ -35,15 +35,15 @@ type topPromoCode struct {
 
 func (s *Service) stats(ctx context.Context) (promoStats, error) {
 	now := s.deps.Clock.Now()
-	counts, err := s.db.CodeStats(ctx, s.deps.Pool, &now)
+	counts, err := s.db.CodeStatsGet(ctx, s.deps.Pool, &now)
 	if err != nil {
 		return promoStats{}, fmt.Errorf("count promo codes: %w", err)
 	}
-	totals, err := s.db.RedemptionTotals(ctx, s.deps.Pool)
+	totals, err := s.db.RedemptionTotalsGet(ctx, s.deps.Pool)
 	if err != nil {
 		return promoStats{}, fmt.Errorf("count redemptions: %w", err)
 	}
-	top, err := s.db.RedemptionTop(ctx, s.deps.Pool)
+	top, err := s.db.RedemptionListTop(ctx, s.deps.Pool)
 	if err != nil {
 		return promoStats{}, fmt.Errorf("read top promo codes: %w", err)
 	}

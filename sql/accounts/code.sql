@@ -12,10 +12,10 @@ DELETE FROM accounts.codes WHERE id = @id;
 -- name: CodeDeleteExpired :execrows
 DELETE FROM accounts.codes WHERE expires_at <= @before;
 
--- name: CodeForUser :one
+-- name: CodeGetOfUser :one
 SELECT * FROM accounts.codes WHERE user_id = @user_id AND purpose = @purpose;
 
--- name: CodeForMail :one
+-- name: CodeGetForMail :one
 SELECT c.id, c.purpose, c.address, c.code_mac, c.expires_at, u.language, COALESCE(u.full_name, u.name, u.username)::text AS recipient
 FROM accounts.codes c JOIN accounts.users u ON u.id = c.user_id
 WHERE c.id = @id;

@@ -1,4 +1,4 @@
--- name: DeletionErased :execrows
+-- name: DeletionMarkErased :execrows
 UPDATE accounts.deletions SET erased_at = @now WHERE customer_id = @customer_id AND erased_at IS NULL;
 
 -- name: DeletionGet :one

@@ -19,8 +19,8 @@ DELETE FROM accounts.email_changes WHERE expires_at <= @now;
 -- name: EmailChangeEnd :exec
 UPDATE accounts.email_changes SET expires_at = @now WHERE user_id = ANY(@user_ids::text[]) AND expires_at > @now;
 
--- EmailChangeUndoableUntil is when the last link ends that undoes a change which was made.
--- name: EmailChangeUndoableUntil :one
+-- EmailChangeGetUndoableUntil is when the last link ends that undoes a change which was made.
+-- name: EmailChangeGetUndoableUntil :one
 SELECT expires_at FROM accounts.email_changes
 WHERE user_id = @user_id AND changed_at IS NOT NULL AND undone_at IS NULL AND expires_at > @now ORDER BY expires_at DESC LIMIT 1;
 

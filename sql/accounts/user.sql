@@ -1,11 +1,11 @@
--- LoginOwner returns the id of the user whose username or e-mail it is, whatever its
+-- LoginGetOwner returns the id of the user whose username or e-mail it is, whatever its
 -- case, or an empty text. It gives one short row either way, and reads no user: what
 -- it costs does not tell whether there is one.
--- name: LoginOwner :one
+-- name: LoginGetOwner :one
 SELECT coalesce((SELECT l.user_id::text FROM accounts.logins l WHERE l.login = accounts.fold(@login)), '')::text AS user_id;
 
--- UserByLogin finds the user whose username or e-mail it is, whatever its case.
--- name: UserByLogin :one
+-- UserGetByLogin finds the user whose username or e-mail it is, whatever its case.
+-- name: UserGetByLogin :one
 SELECT u.* FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
 WHERE l.login = accounts.fold(@login);
 
@@ -84,8 +84,8 @@ UPDATE accounts.users SET email_verified = true, email_verified_at = @now, updat
 WHERE id = @id AND NOT email_verified AND deleted_at IS NULL
 RETURNING *;
 
--- name: UserByGatewayCustomer :one
--- UserByGatewayCustomer finds whose id at a gateway it is; who is deleted has none.
+-- name: UserGetByGatewayCustomer :one
+-- UserGetByGatewayCustomer finds whose id at a gateway it is; who is deleted has none.
 SELECT id FROM accounts.users
 WHERE @gateway::text = 'gwa' AND gwa_customer_id = @gateway_id::text OR @gateway::text = 'gwb' AND gwb_customer_id = @gateway_id::text
 LIMIT 1;

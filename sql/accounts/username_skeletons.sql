@@ -21,5 +21,5 @@ INSERT INTO accounts.username_skeletons (user_id, skeleton, username, shared)
 SELECT @user_id, k.skeleton, @username, false FROM unnest(@skeletons::text[]) AS k (skeleton)
 ON CONFLICT ON CONSTRAINT username_skeletons_once_per_user DO UPDATE SET username = excluded.username;
 
--- name: SkeletonTaken :one
+-- name: SkeletonIsTaken :one
 SELECT EXISTS (SELECT 1 FROM accounts.username_skeletons WHERE skeleton = ANY (@skeletons::text[]) AND user_id <> @user_id);

@@ -6,8 +6,8 @@ SELECT id FROM accounts.users_type WHERE id = ANY (@ids::text[]) ORDER BY id FOR
 -- name: ProfileHoldForUse :many
 SELECT id FROM accounts.users_type WHERE id = ANY (@ids::text[]) ORDER BY id FOR KEY SHARE;
 
--- ProfileInUse reports whether an admin carries one of them.
--- name: ProfileInUse :one
+-- ProfileIsUsed reports whether an admin carries one of them.
+-- name: ProfileIsUsed :one
 SELECT EXISTS (SELECT 1 FROM accounts.users WHERE user_type = 'admin' AND deleted_at IS NULL AND type_user && @ids::text[]);
 
 -- ProfileListHandlers returns every handler name that a profile holds.

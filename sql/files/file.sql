@@ -24,8 +24,8 @@ RETURNING *;
 SELECT * FROM files.files WHERE owner_kind = @owner_kind AND owner_id = ANY (@owner_ids::text[])
 ORDER BY owner_id, created_at, id;
 
--- FilePage lists the files of one kind made before an instant, by id, for the daily job.
--- name: FilePage :many
+-- FileListOfKind lists the files of one kind made before an instant, by id, for the daily job.
+-- name: FileListOfKind :many
 SELECT id, owner_id, purpose FROM files.files
 WHERE owner_kind = @owner_kind AND created_at < @before AND id > @after
 ORDER BY id LIMIT @page_size;

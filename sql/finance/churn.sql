@@ -1,4 +1,4 @@
--- name: ChurnByMonth :many
+-- name: ChurnListByMonth :many
 -- The last months, the present one among them; before the first day all is 0.
 SELECT to_char(k.month, 'YYYY-MM')::text AS month, coalesce(f.active_start, 0)::bigint AS active_start, coalesce(f.new_customers, 0)::bigint AS new_customers,
     coalesce(f.cancelled, 0)::bigint AS cancelled, coalesce(f.active_end, 0)::bigint AS active_end, coalesce(f.churn_rate, 0)::float8 AS churn_rate,

@@ -1,4 +1,4 @@
--- name: Customer360 :one
+-- name: Customer360Get :one
 -- Everything about the customer whom the id, the e-mail and the tax id name; no row
 -- when there is none. Each list is read by an index and cut at the newest 100.
 WITH who AS MATERIALIZED (

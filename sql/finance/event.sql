@@ -1,4 +1,4 @@
--- name: EventDetail :one
+-- name: EventDetailGet :one
 -- One event with the newest 500 of its orders, tickets and promo codes.
 SELECT json_build_object(
     'event_id', e.event_id, 'title', e.title, 'event_type', e.event_type, 'event_date', platform.json_time(e.event_date), 'location', e.location,
@@ -55,7 +55,7 @@ SELECT json_build_object(
 )::json AS report
 FROM page JOIN finance.events e ON e.event_id = page.event_id;
 
--- name: EventOverview :one
+-- name: EventOverviewGet :one
 SELECT json_build_object(
     'total_events', e.events, 'active_events', e.active, 'upcoming_events', e.upcoming, 'past_events', e.events - e.upcoming,
     'total_tickets_issued', t.live, 'total_tickets_sold', t.sold, 'total_tickets_promo', t.promo,

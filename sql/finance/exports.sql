@@ -44,7 +44,7 @@ ON CONFLICT (requested_by, kind, md5(parameters::text)) WHERE status IN ('queued
 -- Returns exports whose worker has fallen silent.
 SELECT id, attempt FROM finance.exports WHERE status = 'running' AND lease_until < @now::timestamptz ORDER BY lease_until LIMIT 100;
 
--- name: ExportOpen :one
+-- name: ExportGetOpen :one
 SELECT * FROM finance.exports
 WHERE requested_by = @requested_by AND kind = @kind AND parameters = @parameters AND status IN ('queued', 'running');
 

@@ -1,4 +1,4 @@
--- name: OrderTotals :one
+-- name: OrderTotalsGet :one
 -- Each of the three maps is over all orders, which are read once: their totals minus what went back of them.
 WITH kinds AS MATERIALIZED (
     SELECT o.payment_status, coalesce(o.gateway, 'free') AS gateway, coalesce(o.payment_method, 'unknown') AS payment_method, o.is_paid,

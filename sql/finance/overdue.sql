@@ -1,4 +1,4 @@
--- name: OverdueReport :one
+-- name: OverdueReportGet :one
 -- A page of the overdue, the longest first, and the totals of all pages. The day on
 -- which the page's last row is due is found by index first; then only rows due by
 -- that day are put in order.

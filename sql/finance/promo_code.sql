@@ -1,4 +1,4 @@
--- name: PromoPerformance :one
+-- name: PromoPerformanceGet :one
 SELECT json_build_object(
     'total_promo_codes', sum(k.total), 'active_promo_codes', sum(k.active), 'total_tickets_from_promos', sum(k.tickets),
     'by_type', json_object_agg(k.code_type, json_build_object('total', k.total, 'active', k.active, 'tickets_generated', k.tickets)),

@@ -1,4 +1,4 @@
--- name: RevenueByDay :many
+-- name: RevenueListByDay :many
 -- Every day of the period, also those on which nothing happened.
 SELECT to_char(k.day, 'YYYY-MM-DD')::text AS date, coalesce(f.gross_cents, 0)::bigint AS gross_cents, coalesce(f.refunds_cents, 0)::bigint AS refunds_cents,
     coalesce(f.chargebacks_cents, 0)::bigint AS chargebacks_cents, coalesce(f.net_cents, 0)::bigint AS net_cents,
@@ -13,7 +13,7 @@ LEFT JOIN finance.revenue_daily f ON f.day = k.day::date
     AND f.day <= (SELECT coalesce(sqlc.narg(last_day)::date, b.today) FROM finance.clock b)
 ORDER BY k.day;
 
--- name: RevenueByMonth :many
+-- name: RevenueListByMonth :many
 -- Every month that holds a day of the period, whole.
 SELECT to_char(k.month, 'YYYY-MM')::text AS date, coalesce(f.gross_cents, 0)::bigint AS gross_cents, coalesce(f.refunds_cents, 0)::bigint AS refunds_cents,
     coalesce(f.chargebacks_cents, 0)::bigint AS chargebacks_cents, coalesce(f.net_cents, 0)::bigint AS net_cents,

@@ -9,8 +9,8 @@ SELECT sqlc.arg(checked_at)::timestamptz, (SELECT count(*) FROM found), coalesce
     (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000)::bigint
 RETURNING differences, examples, took_ms;
 
--- name: RollupChecked :one
--- RollupChecked tells of the last comparison, and how many deltas wait.
+-- name: RollupGetLastCheck :one
+-- RollupGetLastCheck tells of the last comparison, and how many deltas wait.
 SELECT coalesce((SELECT k.differences FROM finance.checks k ORDER BY k.id DESC LIMIT 1), 0)::bigint AS differences,
     coalesce((SELECT extract(epoch FROM k.checked_at) FROM finance.checks k ORDER BY k.id DESC LIMIT 1), 0)::float8 AS checked_at,
     ((SELECT count(*) FROM finance.daily_deltas) + (SELECT count(*) FROM finance.standing_deltas))::bigint AS unfolded;

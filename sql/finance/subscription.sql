@@ -1,4 +1,4 @@
--- name: SubscriptionDashboard :one
+-- name: SubscriptionDashboardGet :one
 SELECT json_build_object(
     'totals', json_build_object('active', t.active, 'pending', t.pending, 'suspended', t.suspended, 'cancelled', t.cancelled, 'expired', t.expired),
     'by_gateway', (SELECT json_object_agg(g.gateway, json_build_object('count', g.active, 'mrr', g.mrr)) FROM (
@@ -32,7 +32,7 @@ CROSS JOIN (
     FROM finance.subscriptions
 ) t;
 
--- name: SubscriptionInsights :one
+-- name: SubscriptionInsightsGet :one
 -- The window is the last months, the present one among them.
 WITH span AS MATERIALIZED (
     SELECT m.first_day, m.first_day::timestamp AT TIME ZONE m.report_tz AS first_at, m.last_month

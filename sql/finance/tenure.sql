@@ -1,4 +1,4 @@
--- name: CustomerTenure :one
+-- name: CustomerTenureGet :one
 -- Cohorts are those of the last 24 months.
 WITH stay AS MATERIALIZED (
     SELECT t.access_days, count(*) AS customers, count(*) FILTER (WHERE t.is_active) AS active FROM finance.tenure t GROUP BY t.access_days

@@ -43,22 +43,22 @@ UPDATE payments.disputes SET
     closed_at = sqlc.narg(closed_at), opened_at = least(opened_at, @opened_at), reported_at = @reported_at, updated_at = @at
 WHERE id = @id;
 
--- name: DisputeTookPayment :one
--- DisputeTookPayment reports whether a lost dispute of a payment stands for what the gateway counts among its refunds.
+-- name: DisputeHasTakenPayment :one
+-- DisputeHasTakenPayment reports whether a lost dispute of a payment stands for what the gateway counts among its refunds.
 SELECT EXISTS (SELECT 1 FROM payments.disputes
     WHERE gateway = @gateway AND payment_ref = @payment_ref AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'));
 
--- name: DisputeLostByRefund :one
--- DisputeLostByRefund reports whether a dispute counts as lost by the refunds of its payment, of which one is not known to have failed.
+-- name: DisputeIsLostByRefund :one
+-- DisputeIsLostByRefund reports whether a dispute counts as lost by the refunds of its payment, of which one is not known to have failed.
 SELECT EXISTS (SELECT 1 FROM payments.disputes d WHERE d.gateway = @gateway AND d.gateway_dispute_id = @gateway_dispute_id AND d.state = 'lost'
     AND NOT EXISTS (SELECT 1 FROM payments.refund_reports r WHERE r.gateway = d.gateway AND r.payment_ref = @payment_ref AND r.refund_id = @refund_id AND r.kind = 'failed'));
 
--- name: DisputeLostCents :one
--- DisputeLostCents is what lost disputes took of a payment, by any of its names.
+-- name: DisputeSumLost :one
+-- DisputeSumLost is what lost disputes took of a payment, by any of its names.
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.disputes
 WHERE gateway = @gateway AND payment_ref = ANY(@refs::text[]) AND state = 'lost';
 
--- name: DisputeStateOf :one
+-- name: DisputeGetState :one
 SELECT state FROM payments.disputes WHERE gateway = @gateway AND gateway_dispute_id = @gateway_dispute_id;
 
 -- name: DisputeGet :one

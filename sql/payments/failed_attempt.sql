@@ -14,7 +14,7 @@ WHERE NOT EXISTS (
 )
 ON CONFLICT DO NOTHING;
 
--- name: FailedAttemptLast :one
+-- name: FailedAttemptGetLast :one
 SELECT * FROM payments.failed_attempts WHERE purpose = @purpose AND local_id = @local_id ORDER BY failed_at DESC LIMIT 1;
 
 -- name: FailedAttemptLock :exec
@@ -22,8 +22,8 @@ SELECT * FROM payments.failed_attempts WHERE purpose = @purpose AND local_id = @
 -- until the transaction ends.
 SELECT pg_advisory_xact_lock(hashtextextended('payments.failed_attempts/' || sqlc.arg(gateway)::text || '/' || sqlc.arg(gateway_payment_id)::text, 0));
 
--- name: FailedAttemptNumber :execrows
--- FailedAttemptNumber gives a failure that was counted without its number the
+-- name: FailedAttemptSetNumber :execrows
+-- FailedAttemptSetNumber gives a failure that was counted without its number the
 -- number, unless that number is counted already.
 UPDATE payments.failed_attempts f SET attempt = @attempt
 WHERE f.gateway = @gateway AND f.gateway_payment_id = @gateway_payment_id AND f.attempt = 0

@@ -1,5 +1,5 @@
--- name: GatewayOrders :many
--- GatewayOrders counts the orders to each gateway whose outcome is open.
+-- name: IntentCountOpen :many
+-- IntentCountOpen counts the orders to each gateway whose outcome is open.
 SELECT gateway, kind, count(*) AS open, count(*) FILTER (WHERE not_known_since IS NOT NULL) AS not_known,
     min(coalesce(not_known_since, created_at))::timestamptz AS oldest
 FROM payments.intents WHERE state = 'open' GROUP BY gateway, kind ORDER BY gateway, kind;

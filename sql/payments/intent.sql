@@ -39,8 +39,8 @@ WHERE i.id IN (
     WHERE o.gateway = @gateway AND o.state = 'open' AND o.next_look_at > @now::timestamptz AND o.not_known_since IS NOT NULL
     FOR UPDATE SKIP LOCKED);
 
--- name: IntentInTheWay :one
--- IntentInTheWay is what keeps an intent from being opened beside those that were: that of its own name, or one that it excludes.
+-- name: IntentFindConflicting :one
+-- IntentFindConflicting is what keeps an intent from being opened beside those that were: that of its own name, or one that it excludes.
 SELECT * FROM payments.intents
 WHERE state = 'open' AND (subject_id = @subject_id AND kind = @kind AND item = @item OR gateway = @gateway AND excludes = nullif(@excludes::text, ''))
   AND id <> ALL(@made::platform.object_id[])
@@ -64,15 +64,15 @@ INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
 SELECT id, @now::timestamptz, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
 RETURNING intent_id;
 
--- name: IntentNextCheck :one
--- IntentNextCheck is the first look of the gateway after an instant.
+-- name: IntentGetNextCheck :one
+-- IntentGetNextCheck is the first look of the gateway after an instant.
 SELECT next_look_at::timestamptz AS at FROM payments.intents
 WHERE gateway = @gateway AND state = 'open' AND next_look_at > @now::timestamptz ORDER BY next_look_at LIMIT 1;
 
--- name: IntentOpen :one
+-- name: IntentGetOpen :one
 SELECT * FROM payments.intents WHERE subject_id = @subject_id AND kind = @kind AND item = @item AND state = 'open';
 
--- name: IntentOpenOf :many
+-- name: IntentListOpenOf :many
 SELECT * FROM payments.intents WHERE subject_id = @subject_id AND state = 'open' ORDER BY created_at, id;
 
 -- name: IntentPostpone :execrows
@@ -125,8 +125,8 @@ WHERE i.id IN (
     ORDER BY o.created_at LIMIT 500 FOR UPDATE SKIP LOCKED)
 RETURNING i.*;
 
--- name: IntentMailedOf :many
--- IntentMailedOf lists what the operators were told of a subject at a gateway, what is open first, then what ended last, and who ended it.
+-- name: IntentListMailedOf :many
+-- IntentListMailedOf lists what the operators were told of a subject at a gateway, what is open first, then what ended last, and who ended it.
 SELECT i.kind, i.state, coalesce(i.ended_at, i.created_at)::timestamptz AS ended_at, coalesce(s.by, '')::text AS by FROM payments.intents i
 LEFT JOIN LATERAL (SELECT t.by FROM payments.intent_steps t WHERE t.intent_id = i.id ORDER BY t.id DESC LIMIT 1) s ON true
 WHERE i.subject_id = @subject_id AND i.gateway = @gateway AND i.told_at IS NOT NULL

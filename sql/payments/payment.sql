@@ -19,8 +19,8 @@ SELECT EXISTS (SELECT 1 FROM first) AS is_first, EXISTS (
     WHERE e.state = 'waiting' AND e.gateway = @gateway AND e.subjects && @subjects::text[]
 ) AS is_awaited;
 
--- name: PaymentFirstOfSubject :one
--- PaymentFirstOfSubject is when the first payment of a subscription or order settled that was
+-- name: PaymentGetFirstOfSubject :one
+-- PaymentGetFirstOfSubject is when the first payment of a subscription or order settled that was
 -- made for it: none that an admin lengthened it by.
 SELECT p.settled_at FROM payments.payments p
 WHERE p.purpose = @purpose AND p.local_id = @local_id AND NOT EXISTS (
@@ -28,13 +28,13 @@ WHERE p.purpose = @purpose AND p.local_id = @local_id AND NOT EXISTS (
     WHERE u.gateway = p.gateway AND u.subject = p.gateway_payment_id AND u.state = 'extended')
 ORDER BY p.settled_at, p.id LIMIT 1;
 
--- name: PaymentCount :exec
--- PaymentCount notes that a payment opened its subscription or paid one of its periods.
+-- name: PaymentMarkCounted :exec
+-- PaymentMarkCounted notes that a payment opened its subscription or paid one of its periods.
 UPDATE payments.payments SET counted = true
 WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id AND counted IS DISTINCT FROM true;
 
--- name: PaymentCounts :one
--- PaymentCounts tells whether a payment opened its subscription or paid one of its periods.
+-- name: PaymentIsCounted :one
+-- PaymentIsCounted tells whether a payment opened its subscription or paid one of its periods.
 SELECT coalesce(counted, false)::boolean FROM payments.payments WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
 
 -- name: PaymentListOf :many
@@ -55,8 +55,8 @@ UPDATE payments.payments SET
     updated_at = @at
 WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
 
--- name: PaymentPaidFor :many
--- PaymentPaidFor lists the other payments of a subscription that count, were charged for the same day, and of which something is left.
+-- name: PaymentListPaidFor :many
+-- PaymentListPaidFor lists the other payments of a subscription that count, were charged for the same day, and of which something is left.
 SELECT p.gateway_payment_id, (p.shown_at IS NOT NULL)::boolean AS is_shown FROM payments.payments p
 WHERE p.purpose = 'subscription' AND p.local_id = @local_id AND p.gateway = @gateway AND p.due_at = @due_at::timestamptz AND p.gateway_payment_id <> @gateway_payment_id AND p.counted
   AND NOT EXISTS (SELECT 1 FROM payments.bought_nothing n WHERE n.gateway = p.gateway AND n.gateway_payment_id = p.gateway_payment_id)
@@ -64,13 +64,13 @@ WHERE p.purpose = 'subscription' AND p.local_id = @local_id AND p.gateway = @gat
       WHERE r.gateway = p.gateway AND r.payment_ref = p.gateway_payment_id AND r.status <> 'failed')
 ORDER BY p.id;
 
--- name: PaymentConfirmed :exec
--- PaymentConfirmed notes that the gateway shows a payment paid, and for which day it was made.
+-- name: PaymentConfirm :exec
+-- PaymentConfirm notes that the gateway shows a payment paid, and for which day it was made.
 UPDATE payments.payments SET shown_at = coalesce(shown_at, @at::timestamptz), due_at = coalesce(sqlc.narg(due_at), due_at), updated_at = @at
 WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id;
 
--- name: PaymentUncount :one
--- PaymentUncount takes a payment out of what opened its subscription or paid its periods.
+-- name: PaymentClearCounted :one
+-- PaymentClearCounted takes a payment out of what opened its subscription or paid its periods.
 UPDATE payments.payments SET counted = false, updated_at = @at
 WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id AND counted
 RETURNING *;
@@ -81,15 +81,15 @@ SELECT * FROM payments.payments
 WHERE gateway = @gateway AND created_at >= @since AND shown_at IS NULL AND purpose <> 'customer'
 ORDER BY id;
 
--- name: PaymentByGatewayID :one
--- PaymentByGatewayID finds the ledger row by any of the gateway's ids: payment,
+-- name: PaymentGetByGatewayID :one
+-- PaymentGetByGatewayID finds the ledger row by any of the gateway's ids: payment,
 -- invoice or payment intent.
 SELECT * FROM payments.payments
 WHERE gateway = @gateway AND (gateway_payment_id = ANY(@ids::text[]) OR payment_intent_id = ANY(@ids::text[]))
 ORDER BY settled_at LIMIT 1;
 
--- name: PaymentAbsent :one
--- PaymentAbsent tells what the ledger has none of: a payment with the id, one with it that is for something else, a
+-- name: PaymentCheckAbsent :one
+-- PaymentCheckAbsent tells what the ledger has none of: a payment with the id, one with it that is for something else, a
 -- failed attempt of the subscription or order.
 SELECT (count(*) = 0)::boolean AS payment,
     (count(*) FILTER (WHERE NOT (p.purpose = @purpose AND p.local_id = @local_id)) = 0)::boolean AS others,

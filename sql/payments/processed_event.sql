@@ -37,8 +37,8 @@ SELECT state, log_id FROM payments.processed_events
 WHERE gateway = @gateway AND event_id = @event_id
 FOR UPDATE;
 
--- name: ProcessedEventKnown :many
--- ProcessedEventKnown tells which of the events have come.
+-- name: ProcessedEventListKnown :many
+-- ProcessedEventListKnown tells which of the events have come.
 SELECT event_id FROM payments.processed_events WHERE gateway = @gateway AND event_id = ANY(@event_ids::text[]);
 
 -- name: ProcessedEventLock :one
@@ -49,14 +49,14 @@ FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
 WHERE e.gateway = @gateway AND e.event_id = @event_id AND e.state IN ('queued', 'waiting')
 FOR UPDATE OF e;
 
--- name: ProcessedEventBody :one
--- ProcessedEventBody reads the body of an event, whatever its state, and the log that
+-- name: ProcessedEventGetBody :one
+-- ProcessedEventGetBody reads the body of an event, whatever its state, and the log that
 -- has it.
 SELECT e.log_id, l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
 WHERE e.gateway = @gateway AND e.event_id = @event_id;
 
--- name: ProcessedEventPayload :one
--- ProcessedEventPayload reads the body of an event that waits.
+-- name: ProcessedEventGetPayload :one
+-- ProcessedEventGetPayload reads the body of an event that waits.
 SELECT l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
 WHERE e.gateway = @gateway AND e.event_id = @event_id AND e.state = 'waiting';
 
@@ -70,8 +70,8 @@ VALUES (@gateway, @event_id, @log_id, 'applying', @subjects::text[], '{}', @even
 ON CONFLICT DO NOTHING
 RETURNING set_config('lock_timeout', '2s', true), set_config('statement_timeout', '4s', true);
 
--- name: ProcessedEventReceived :exec
--- ProcessedEventReceived gives the event its result and logs its delivery with
+-- name: ProcessedEventRecord :exec
+-- ProcessedEventRecord gives the event its result and logs its delivery with
 -- it. The log is written once, as it stays: an update would have to look for it in
 -- every month.
 WITH log AS (
@@ -105,13 +105,13 @@ WITH known AS (
 )
 SELECT coalesce(result, '{}')::jsonb AS result FROM known;
 
--- name: ProcessedEventSubject :execrows
--- ProcessedEventSubject adds an id by which a waiting event may be found.
+-- name: ProcessedEventAddSubject :execrows
+-- ProcessedEventAddSubject adds an id by which a waiting event may be found.
 UPDATE payments.processed_events SET subjects = subjects || sqlc.arg(subject)::text
 WHERE gateway = @gateway AND event_id = @event_id AND state = 'waiting' AND NOT subjects @> ARRAY[sqlc.arg(subject)::text];
 
--- name: ProcessedEventWaiting :many
--- ProcessedEventWaiting lists the events that wait for one of the subjects, in
+-- name: ProcessedEventListWaiting :many
+-- ProcessedEventListWaiting lists the events that wait for one of the subjects, in
 -- the order in which they happened.
 SELECT event_id FROM payments.processed_events
 WHERE state = 'waiting' AND gateway = @gateway AND subjects && @subjects::text[]

@@ -39,25 +39,25 @@ FROM (
 ) n
 WHERE n.name <> '';
 
--- name: RefundTotal :one
+-- name: RefundSum :one
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
 WHERE purpose = @purpose AND local_id = @local_id AND status = 'done';
 
--- name: RefundStatusOf :one
--- RefundStatusOf is the status of a refund that the gateway names.
+-- name: RefundGetStatus :one
+-- RefundGetStatus is the status of a refund that the gateway names.
 SELECT status FROM payments.refunds WHERE gateway = @gateway AND gateway_refund_id = @gateway_refund_id;
 
--- name: RefundTotalSince :one
--- RefundTotalSince is what has been given back of subscriptions or orders by refunds asked for since an instant.
+-- name: RefundSumSince :one
+-- RefundSumSince is what has been given back of subscriptions or orders by refunds asked for since an instant.
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
 WHERE purpose = @purpose AND local_id = ANY(@local_ids::text[]) AND status = 'done' AND requested_at >= @since;
 
--- name: RefundTotalsOf :many
--- RefundTotalsOf is what has been given back of the payments of many subscriptions or orders.
+-- name: RefundListSums :many
+-- RefundListSums is what has been given back of the payments of many subscriptions or orders.
 SELECT local_id, payment_ref, sum(amount_cents)::bigint AS cents FROM payments.refunds
 WHERE purpose = @purpose AND local_id = ANY(@local_ids::text[]) AND status = 'done' GROUP BY local_id, payment_ref;
 
--- name: RefundTotalOfPayment :one
+-- name: RefundSumOfPayment :one
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
 WHERE gateway = @gateway AND payment_ref = @payment_ref AND status = 'done';
 

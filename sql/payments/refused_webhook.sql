@@ -58,8 +58,8 @@ DELETE FROM payments.refused_webhook_counts WHERE hour < @before;
 -- RefusedWebhookForget empties the stored calls whose body matches.
 UPDATE payments.refused_webhooks SET payload = '"[erased]"' WHERE payload::text ~ @pattern::text;
 
--- name: RefusedWebhookStats :one
--- RefusedWebhookStats counts the refused calls that are counted alone; hours that the
+-- name: RefusedWebhookStatsGet :one
+-- RefusedWebhookStatsGet counts the refused calls that are counted alone; hours that the
 -- bounds cut are taken whole.
 SELECT
     coalesce(sum(calls) FILTER (WHERE gateway = 'gwa'), 0)::bigint AS from_gwa,

@@ -42,8 +42,8 @@ UPDATE payments.unapplied_payments SET
 WHERE gateway = @gateway AND subject = @subject
   AND (kind = 'unknown' AND @kind <> 'unknown' OR amount_cents IS NULL OR customer_id IS NULL OR subscription_id IS NULL OR order_id IS NULL OR paid_at IS NULL OR note IS NULL);
 
--- name: UnappliedOfNobody :many
--- UnappliedOfNobody lists open money of a gateway's customer who was not known here, that no ledger has.
+-- name: UnappliedListOfNobody :many
+-- UnappliedListOfNobody lists open money of a gateway's customer who was not known here, that no ledger has.
 SELECT u.id, u.gateway, u.gateway_customer_id::text AS gateway_customer_id FROM payments.unapplied_payments u
 WHERE u.state = 'open' AND u.customer_id IS NULL AND u.gateway_customer_id IS NOT NULL
   AND NOT EXISTS (SELECT FROM payments.payments p WHERE p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id)
@@ -61,16 +61,16 @@ WHERE kind = 'unknown' AND state = 'open' AND customer_id IS NULL AND gateway_pa
   AND (told_at IS NULL OR told_at <= sqlc.arg(before)::timestamptz)
 RETURNING gateway, gateway_payment_id::text AS gateway_payment_id, coalesce(amount_cents, 0)::bigint AS amount_cents, coalesce(note, '')::text AS note;
 
--- name: UnappliedEnded :many
--- UnappliedEnded lists what waits for an answer that has come.
+-- name: UnappliedListEnded :many
+-- UnappliedListEnded lists what waits for an answer that has come.
 SELECT u.gateway, u.subject FROM payments.unapplied_payments u
 WHERE u.kind = 'unknown' AND u.state = 'open' AND u.gateway_payment_id IS NULL
   AND EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL)
   AND NOT EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL AND i.state = 'open')
 ORDER BY u.created_at LIMIT @most;
 
--- name: UnappliedBySubject :one
--- UnappliedBySubject finds and locks the case of something that no payment is known of.
+-- name: UnappliedLockBySubject :one
+-- UnappliedLockBySubject finds and locks the case of something that no payment is known of.
 SELECT * FROM payments.unapplied_payments WHERE gateway = @gateway AND subject = @subject AND gateway_payment_id IS NULL FOR UPDATE;
 
 -- name: UnappliedBudgetLock :exec
@@ -81,16 +81,16 @@ SELECT pg_advisory_xact_lock(hashtextextended('payments.unapplied_payments/autom
 INSERT INTO payments.unapplied_decisions (unapplied_id, at, from_state, to_state, source, admin_id, amount_cents, reason)
 VALUES (@unapplied_id, @at, @from_state, @to_state, @source, sqlc.narg(admin_id), sqlc.narg(amount_cents), sqlc.narg(reason));
 
--- name: UnappliedDue :many
--- UnappliedDue lists what may be refunded by itself, and what somebody decided to
+-- name: UnappliedListDue :many
+-- UnappliedListDue lists what may be refunded by itself, and what somebody decided to
 -- refund and may not have gone on with, the oldest first.
 SELECT id FROM payments.unapplied_payments
 WHERE state = 'open' AND automatic AND coalesce(next_try_at, '-infinity') <= @now
    OR state = 'refunding' AND updated_at <= @left_since
 ORDER BY created_at LIMIT @most;
 
--- name: UnappliedUnconfirmed :many
--- UnappliedUnconfirmed lists open cases of booked payments that an event of gateway A alone had told, and that are to be asked for again.
+-- name: UnappliedListUnconfirmed :many
+-- UnappliedListUnconfirmed lists open cases of booked payments that an event of gateway A alone had told, and that are to be asked for again.
 SELECT u.* FROM payments.unapplied_payments u
 JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
 WHERE u.gateway = 'gwa' AND u.kind = 'unknown' AND u.state = 'open' AND NOT u.automatic AND NOT u.bought AND NOT u.taken_back AND p.purpose <> 'customer'
@@ -109,11 +109,11 @@ SELECT * FROM payments.unapplied_payments WHERE id = @id;
 -- UnappliedGiveUp leaves a case to people.
 UPDATE payments.unapplied_payments SET automatic = false, note = @note, updated_at = @at WHERE id = @id AND state = 'open';
 
--- name: UnappliedLastDecision :one
+-- name: UnappliedGetLastDecision :one
 SELECT * FROM payments.unapplied_decisions WHERE unapplied_id = @unapplied_id ORDER BY id DESC LIMIT 1;
 
--- name: UnappliedLeft :exec
--- UnappliedLeft lowers what an open case is about to what is left of its payment.
+-- name: UnappliedLowerAmount :exec
+-- UnappliedLowerAmount lowers what an open case is about to what is left of its payment.
 UPDATE payments.unapplied_payments SET amount_cents = @amount_cents, updated_at = @at
 WHERE id = @id AND state = 'open' AND NOT taken_back AND amount_cents > @amount_cents;
 
@@ -128,8 +128,8 @@ ORDER BY u.id FOR UPDATE;
 -- name: UnappliedLock :one
 SELECT * FROM payments.unapplied_payments WHERE id = @id FOR UPDATE;
 
--- name: UnappliedLost :many
--- UnappliedLost lists what is open although lost disputes, and what was given back beside them, took all of the payment.
+-- name: UnappliedListLost :many
+-- UnappliedListLost lists what is open although lost disputes, and what was given back beside them, took all of the payment.
 SELECT u.gateway, p.gateway_payment_id FROM payments.unapplied_payments u
 JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
 JOIN LATERAL (
@@ -149,8 +149,8 @@ UPDATE payments.unapplied_payments SET
     note = coalesce(sqlc.narg(note)::text, note), automatic = automatic AND @automatic::boolean, updated_at = @at
 WHERE id = @id AND state = @from_state;
 
--- name: UnappliedOfPayment :many
--- UnappliedOfPayment finds and locks the case of a payment that refunds name, with
+-- name: UnappliedLockOfPayment :many
+-- UnappliedLockOfPayment finds and locks the case of a payment that refunds name, with
 -- what the ledger has of it.
 SELECT sqlc.embed(u), p.amount_cents AS paid_cents, p.purpose
 FROM payments.unapplied_payments u
@@ -158,21 +158,21 @@ JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.g
 WHERE p.gateway = @gateway AND (p.gateway_payment_id = @payment_ref::text OR p.payment_intent_id = @payment_ref::text)
 FOR UPDATE OF u;
 
--- name: UnappliedOpenCount :many
--- UnappliedOpenCount counts what waits for a decision, by kind.
+-- name: UnappliedCountOpen :many
+-- UnappliedCountOpen counts what waits for a decision, by kind.
 SELECT kind, count(*) FROM payments.unapplied_payments WHERE state = 'open' GROUP BY kind;
 
 -- name: UnappliedPostpone :exec
 -- UnappliedPostpone leaves a case of which the gateway says nothing until later.
 UPDATE payments.unapplied_payments SET tries = tries + 1, next_try_at = @next_try_at WHERE id = @id AND state = 'open';
 
--- name: UnappliedRefundsItself :one
--- UnappliedRefundsItself reports whether the list gives a payment back without a person's decision, or is at it.
+-- name: UnappliedHasAutomaticRefund :one
+-- UnappliedHasAutomaticRefund reports whether the list gives a payment back without a person's decision, or is at it.
 SELECT EXISTS (SELECT FROM payments.unapplied_payments
     WHERE gateway = @gateway AND subject = @subject AND automatic AND state IN ('open', 'refunding'));
 
--- name: UnappliedSpent :one
--- UnappliedSpent counts what was refunded by itself: how many since hour_ago, how
+-- name: UnappliedSumSpent :one
+-- UnappliedSumSpent counts what was refunded by itself: how many since hour_ago, how
 -- much since day_ago.
 WITH claimed AS (
     SELECT d.unapplied_id AS claimed_id, max(d.at)::timestamptz AS claimed_at FROM payments.unapplied_decisions d

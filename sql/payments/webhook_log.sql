@@ -32,5 +32,5 @@ INSERT INTO payments.webhook_logs (
     @processed, sqlc.narg(result), @received_at, sqlc.narg(processed_at)
 );
 
--- name: WebhookLogPayloadOf :one
+-- name: WebhookLogGetPayload :one
 SELECT payload FROM payments.webhook_logs WHERE gateway = @gateway AND event_id = @event_id ORDER BY received_at LIMIT 1;

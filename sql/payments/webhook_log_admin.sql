@@ -14,8 +14,8 @@ SELECT l.id, l.gateway, l.event_id, l.event_type, l.payload, l.signature_valid F
 UNION ALL
 SELECT r.id, r.gateway, r.event_id, r.event_type, r.payload, r.signature_valid FROM payments.refused_webhooks r WHERE r.id = @id;
 
--- name: WebhookLogStats :one
--- WebhookLogStats counts the stored calls received in [from, to); null is no bound.
+-- name: WebhookLogStatsGet :one
+-- WebhookLogStatsGet counts the stored calls received in [from, to); null is no bound.
 -- Every one is in one of processed, pending, failed and invalid_signature.
 WITH calls AS (
     SELECT w.gateway, w.event_id, w.event_type, w.received_at, w.processed_at, w.signature_valid, w.processed FROM payments.webhook_logs w

@@ -2,7 +2,7 @@
 SELECT count(*) FROM promos.promo_codes c
 WHERE c.is_active AND (c.event_date IS NULL OR c.event_date >= @now) AND (c.target_customer_ids = '{}' OR c.target_customer_ids @> ARRAY[@customer_id::text]);
 
--- name: CodeCycles :many
+-- name: CodeListCycles :many
 -- Of the codes, those that their own bundle leads back to.
 WITH RECURSIVE reached AS (
     SELECT c.id::text AS root, unnest(c.children_code_ids) AS child FROM promos.promo_codes c WHERE c.id = ANY(@ids::text[])
@@ -11,7 +11,7 @@ WITH RECURSIVE reached AS (
 )
 SELECT DISTINCT root::text AS id FROM reached WHERE child = root;
 
--- name: CodeDescendants :many
+-- name: CodeListDescendants :many
 -- Everything that a bundle holds, through all levels, by event, so that events
 -- are locked in one order.
 WITH RECURSIVE reached AS (
@@ -67,7 +67,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('promos.bundles', 0));
 -- name: CodeSetImage :exec
 UPDATE promos.promo_codes SET image_id = sqlc.narg('image_id'), register_update_date = @now WHERE id = @id;
 
--- name: CodeStats :one
+-- name: CodeStatsGet :one
 -- Expired: past its window, whether it is switched on or not.
 SELECT count(*)::int AS total, count(*) FILTER (WHERE is_active AND (valid_until IS NULL OR valid_until >= @now))::int AS active,
     count(*) FILTER (WHERE valid_until < @now)::int AS expired,

@@ -49,10 +49,10 @@ DELETE FROM promos.redemptions WHERE customer_id = @customer_id AND subscription
 -- What the customer has redeemed stays redeemed, and is free for another subscription.
 UPDATE promos.redemptions SET subscription_id = NULL WHERE customer_id = @customer_id AND subscription_id = @subscription_id::text AND redeemed_at IS NOT NULL AND paid_at IS NULL;
 
--- name: RedemptionTop :many
+-- name: RedemptionListTop :many
 SELECT c.id, c.code, c.code_type, c.title, c.is_active, count(*)::int AS redemptions, sum(r.tickets)::int AS tickets
 FROM promos.redemptions r JOIN promos.promo_codes c ON c.id = r.promo_code_id
 WHERE r.redeemed_at IS NOT NULL GROUP BY c.id ORDER BY count(*) DESC, sum(r.tickets) DESC, c.id LIMIT 10;
 
--- name: RedemptionTotals :one
+-- name: RedemptionTotalsGet :one
 SELECT count(*)::int AS redemptions, coalesce(sum(tickets), 0)::int AS tickets FROM promos.redemptions WHERE redeemed_at IS NOT NULL;

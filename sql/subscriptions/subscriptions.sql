@@ -11,7 +11,7 @@ ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1;
 -- name: SubscriptionGet :one
 SELECT * FROM subscriptions.subscriptions WHERE id = @id;
 
--- name: SubscriptionAbsent :one
+-- name: SubscriptionCheckAbsent :one
 -- What a subscription has none of: a renewal charge with our own id or the payment, a pause, an extension's charge move.
 SELECT (NOT EXISTS (SELECT FROM subscriptions.renewal_charges c
         WHERE c.id = @reference OR c.gateway = @gateway AND c.gateway_payment_id = sqlc.narg(gateway_payment_id)))::boolean AS charge,

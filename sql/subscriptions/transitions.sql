@@ -6,7 +6,7 @@ SELECT reason FROM subscriptions.transitions WHERE subscription_id = @subscripti
 -- When the customer withdrew from the subscription.
 SELECT at FROM subscriptions.transitions WHERE subscription_id = @subscription_id AND reason = 'withdrawn' ORDER BY id DESC LIMIT 1;
 
--- name: TransitionActivatedSince :one
+-- name: TransitionHasActivationSince :one
 -- Whether an admin has activated a subscription of the customer's since an instant.
 SELECT EXISTS (SELECT 1 FROM subscriptions.transitions WHERE customer_id = @customer_id AND reason = 'admin_activated' AND at >= @since::timestamptz);
 

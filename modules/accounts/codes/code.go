@@ -187,7 +187,7 @@ var noCode = map[string]string{
 func (s *Codes) whyInvalidTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string,
 	now time.Time,
 ) (*fault.Error, error) {
-	row, err := s.db.CodeForUser(ctx, tx, accountsdb.CodeForUserParams{UserID: userID, Purpose: purpose})
+	row, err := s.db.CodeGetOfUser(ctx, tx, accountsdb.CodeGetOfUserParams{UserID: userID, Purpose: purpose})
 	switch {
 	case postgres.IsNoRows(err):
 		return fault.BadRequestDetail("%s", noCode[purpose]), nil

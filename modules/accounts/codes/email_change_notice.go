@@ -118,8 +118,8 @@ func (s *EmailChanges) openChangeTx(ctx context.Context, tx pgx.Tx, u accountsdb
 // UndoableUntil is until when a change of the user's address can be undone; false when
 // none can.
 func (s *EmailChanges) UndoableUntil(ctx context.Context, db postgres.DB, userID objectid.ID) (time.Time, bool, error) {
-	until, err := s.db.EmailChangeUndoableUntil(ctx, db,
-		accountsdb.EmailChangeUndoableUntilParams{UserID: userID, Now: s.deps.Clock.Now()})
+	until, err := s.db.EmailChangeGetUndoableUntil(ctx, db,
+		accountsdb.EmailChangeGetUndoableUntilParams{UserID: userID, Now: s.deps.Clock.Now()})
 	if postgres.IsNoRows(err) {
 		return until, false, nil
 	}

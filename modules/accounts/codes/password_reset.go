@@ -33,7 +33,7 @@ func (s *Codes) requestReset(ctx context.Context, email string) error {
 func (s *Codes) requestCode(ctx context.Context, purpose, email string,
 	job func(userID objectid.ID) river.JobArgs,
 ) error {
-	owner, err := s.db.LoginOwner(ctx, s.deps.Pool, email)
+	owner, err := s.db.LoginGetOwner(ctx, s.deps.Pool, email)
 	if err != nil {
 		return fmt.Errorf("find the owner of an address: %w", err)
 	}
@@ -190,7 +190,7 @@ func (s *Codes) resetOwner(ctx context.Context, email string) (accountsdb.User, 
 	if _, err := s.deps.Sessions.CheckThrottles(ctx, s.deps.Pool, throttles); err != nil {
 		return accountsdb.User{}, err
 	}
-	u, err := s.db.UserByLogin(ctx, s.deps.Pool, email)
+	u, err := s.db.UserGetByLogin(ctx, s.deps.Pool, email)
 	if postgres.IsNoRows(err) {
 		if err := s.deps.Sessions.CountFailure(ctx, s.deps.Pool, throttles); err != nil {
 			return u, err

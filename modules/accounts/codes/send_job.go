@@ -49,7 +49,7 @@ type codeMail struct {
 // SendCode mails the code unless it was replaced, used or is over meanwhile. Its errors are
 // the database's and the mail server's; the job comes again, but for a code of another key.
 func (s *Codes) SendCode(ctx context.Context, a SendCodeArgs) error {
-	row, err := s.db.CodeForMail(ctx, s.deps.Pool, a.CodeID)
+	row, err := s.db.CodeGetForMail(ctx, s.deps.Pool, a.CodeID)
 	if postgres.IsNoRows(err) {
 		return nil
 	}

@@ -124,7 +124,7 @@ func (s *Customers) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.
 	if _, err := s.db.CustomerErase(ctx, tx, accountsdb.CustomerEraseParams{ID: id, Now: now}); err != nil {
 		return err
 	}
-	_, err := s.db.DeletionErased(ctx, tx, accountsdb.DeletionErasedParams{CustomerID: id, Now: &now})
+	_, err := s.db.DeletionMarkErased(ctx, tx, accountsdb.DeletionMarkErasedParams{CustomerID: id, Now: &now})
 	return err
 }
 

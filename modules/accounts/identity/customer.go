@@ -62,8 +62,8 @@ func (s *Store) CustomerByID(ctx context.Context, db postgres.DB, id objectid.ID
 // CustomerOfGateway finds whose id at a gateway ("gwa", "gwb") it is; "" when it is
 // nobody's.
 func (s *Store) CustomerOfGateway(ctx context.Context, db postgres.DB, gateway, gatewayID string) (objectid.ID, error) {
-	id, err := s.db.UserByGatewayCustomer(ctx, db,
-		accountsdb.UserByGatewayCustomerParams{Gateway: gateway, GatewayID: gatewayID})
+	id, err := s.db.UserGetByGatewayCustomer(ctx, db,
+		accountsdb.UserGetByGatewayCustomerParams{Gateway: gateway, GatewayID: gatewayID})
 	if postgres.IsNoRows(err) {
 		return "", nil
 	}

@@ -167,7 +167,7 @@ func (s *Store) ReserveAppearanceTx(ctx context.Context, tx pgx.Tx, userType, us
 	if userType == httpapi.TypeCustomer && isReserved(username) {
 		return errAppearanceTaken()
 	}
-	taken, err := s.db.SkeletonTaken(ctx, tx, accountsdb.SkeletonTakenParams{Skeletons: readings, UserID: userID})
+	taken, err := s.db.SkeletonIsTaken(ctx, tx, accountsdb.SkeletonIsTakenParams{Skeletons: readings, UserID: userID})
 	if err == nil && !taken {
 		err = s.db.SkeletonTake(ctx, tx, accountsdb.SkeletonTakeParams{
 			UserID: userID, Username: username, Skeletons: readings,

@@ -78,7 +78,7 @@ func (s *Sessions) newSession(ctx context.Context, db postgres.DB, u accountsdb.
 // authenticate returns the user with this login and password. One look-up
 // serves usernames and e-mails: they share one name space.
 func (s *Sessions) authenticate(ctx context.Context, login string, password secret.Text) (accountsdb.User, error) {
-	u, err := s.db.UserByLogin(ctx, s.deps.Pool, login)
+	u, err := s.db.UserGetByLogin(ctx, s.deps.Pool, login)
 	if err != nil && !postgres.IsNoRows(err) {
 		return u, fmt.Errorf("read user: %w", err)
 	}

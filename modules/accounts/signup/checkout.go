@@ -87,7 +87,7 @@ func (s *Signup) CheckoutCustomer(ctx context.Context, b Buyer) (identity.Custom
 func (s *Signup) checkoutOwner(ctx context.Context,
 	row accountsdb.UserInsertParams,
 ) (c identity.Customer, known bool, err error) {
-	u, err := s.db.UserByLogin(ctx, s.deps.Pool, row.Email)
+	u, err := s.db.UserGetByLogin(ctx, s.deps.Pool, row.Email)
 	if err != nil && !postgres.IsNoRows(err) {
 		return c, false, fmt.Errorf("read user: %w", err)
 	}

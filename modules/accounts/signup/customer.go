@@ -74,7 +74,7 @@ func (s *Signup) addPromoCode(ctx context.Context, row *accountsdb.UserInsertPar
 func (s *Signup) unverifiedOwner(ctx context.Context, email string,
 	password secret.Text,
 ) (u accountsdb.User, known bool, err error) {
-	u, err = s.db.UserByLogin(ctx, s.deps.Pool, email)
+	u, err = s.db.UserGetByLogin(ctx, s.deps.Pool, email)
 	if postgres.IsNoRows(err) {
 		return u, false, nil
 	}

@@ -73,7 +73,7 @@ func (s *Users) beforeProfileDelete(ctx context.Context, tx pgx.Tx, ids []object
 	if err := s.db.ProfileHoldForDelete(ctx, tx, objectid.Strings(ids)); err != nil {
 		return fmt.Errorf("lock profiles: %w", err)
 	}
-	used, err := s.db.ProfileInUse(ctx, tx, objectid.Strings(ids))
+	used, err := s.db.ProfileIsUsed(ctx, tx, objectid.Strings(ids))
 	if err != nil {
 		return fmt.Errorf("look up users of profiles: %w", err)
 	}

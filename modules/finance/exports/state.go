@@ -77,8 +77,8 @@ func (s *Exports) start(ctx context.Context, r request) (e financedb.Export, err
 			return fmt.Errorf("keep export: %w", err)
 		}
 		if made == 0 {
-			e, err = s.db.ExportOpen(ctx, tx,
-				financedb.ExportOpenParams{RequestedBy: caller, Kind: r.Kind, Parameters: parameters})
+			e, err = s.db.ExportGetOpen(ctx, tx,
+				financedb.ExportGetOpenParams{RequestedBy: caller, Kind: r.Kind, Parameters: parameters})
 			return err
 		}
 		if e, err = s.db.ExportGet(ctx, tx, id); err != nil {

@@ -38,7 +38,7 @@ type ChurnReasons struct {
 func (s *Reports) Churn(ctx context.Context, months int) (Churn, error) {
 	c := Churn{Monthly: make([]ChurnMonth, 0, months)}
 	err := s.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) error {
-		rows, err := s.db.ChurnByMonth(ctx, tx, int32(months)) //nolint:gosec // the route allows 24
+		rows, err := s.db.ChurnListByMonth(ctx, tx, int32(months)) //nolint:gosec // the route allows 24
 		if err != nil {
 			return fmt.Errorf("read churn: %w", err)
 		}

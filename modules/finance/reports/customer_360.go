@@ -181,11 +181,11 @@ func (h Handlers) GetCustomer360(ctx context.Context, in *customer360Input) (*do
 		return nil, err
 	}
 	return h.document(httpapi.InFull(ctx), "Customer",
-		func(tx pgx.Tx) ([]byte, error) { return h.db.Customer360(ctx, tx, who) })
+		func(tx pgx.Tx) ([]byte, error) { return h.db.Customer360Get(ctx, tx, who) })
 }
 
 // customer reads who is meant.
-func (in *customer360Input) customer() (who financedb.Customer360Params, err error) {
+func (in *customer360Input) customer() (who financedb.Customer360GetParams, err error) {
 	if in.ID == "" && in.Email == "" && in.TaxID == "" {
 		return who, fault.InvalidAt("is required, or email or tax_id in its place", "query", "_id")
 	}
@@ -233,5 +233,5 @@ type tenureBucket struct {
 
 // GetTenure answers GET /admin/customers/tenure.
 func (h Handlers) GetTenure(ctx context.Context, _ *struct{}) (*document, error) {
-	return h.document(ctx, "Customers", func(tx pgx.Tx) ([]byte, error) { return h.db.CustomerTenure(ctx, tx) })
+	return h.document(ctx, "Customers", func(tx pgx.Tx) ([]byte, error) { return h.db.CustomerTenureGet(ctx, tx) })
 }

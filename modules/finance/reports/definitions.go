@@ -25,7 +25,7 @@ type definition struct {
 func (h Handlers) GetDefinitions(ctx context.Context, _ *struct{}) (*httpapi.Output[definitions], error) {
 	var out definitions
 	err := h.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) (err error) {
-		if out.TimeZone, err = h.db.ReportZone(ctx, tx); err != nil {
+		if out.TimeZone, err = h.db.ReportZoneGet(ctx, tx); err != nil {
 			return err
 		}
 		rows, err := h.db.DefinitionList(ctx, tx)

@@ -84,15 +84,15 @@ func (s *Reports) Revenue(ctx context.Context, p RevenuePeriod) (Revenue, error)
 
 func (s *Reports) revenueRowsTx(ctx context.Context, tx pgx.Tx,
 	p RevenuePeriod,
-) ([]financedb.RevenueByMonthRow, error) {
+) ([]financedb.RevenueListByMonthRow, error) {
 	first, last := date(p.Start), date(p.End)
 	if p.Grain == Monthly {
-		return s.db.RevenueByMonth(ctx, tx, financedb.RevenueByMonthParams{FirstDay: first, LastDay: last})
+		return s.db.RevenueListByMonth(ctx, tx, financedb.RevenueListByMonthParams{FirstDay: first, LastDay: last})
 	}
-	days, err := s.db.RevenueByDay(ctx, tx, financedb.RevenueByDayParams{FirstDay: first, LastDay: last})
-	rows := make([]financedb.RevenueByMonthRow, len(days))
+	days, err := s.db.RevenueListByDay(ctx, tx, financedb.RevenueListByDayParams{FirstDay: first, LastDay: last})
+	rows := make([]financedb.RevenueListByMonthRow, len(days))
 	for i, d := range days {
-		rows[i] = financedb.RevenueByMonthRow(d)
+		rows[i] = financedb.RevenueListByMonthRow(d)
 	}
 	return rows, err
 }

@@ -45,7 +45,7 @@ func (h *Health) Collect(to chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	orders, err := h.db.GatewayOrders(ctx, h.deps.Pool)
+	orders, err := h.db.IntentCountOpen(ctx, h.deps.Pool)
 	if err != nil {
 		h.deps.Log.WarnContext(ctx, "intents not counted", slog.Any("error", err))
 		return

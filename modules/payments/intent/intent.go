@@ -166,7 +166,7 @@ func (s *Service) Connect(h Hooks) {
 
 // row is the open intent of the name.
 func (s *Service) row(ctx context.Context, db postgres.DB, r Ref) (row paymentsdb.PaymentsIntent, open bool, err error) {
-	row, err = s.db.IntentOpen(ctx, db, paymentsdb.IntentOpenParams{SubjectID: r.Subject, Kind: r.Kind, Item: r.Item})
+	row, err = s.db.IntentGetOpen(ctx, db, paymentsdb.IntentGetOpenParams{SubjectID: r.Subject, Kind: r.Kind, Item: r.Item})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, false, nil
 	}
@@ -179,7 +179,7 @@ func (s *Service) row(ctx context.Context, db postgres.DB, r Ref) (row paymentsd
 // OpenOf is the oldest open intent of a subject: what a 409 tells, since when it is
 // not known and when the next look is.
 func (s *Service) OpenOf(ctx context.Context, db postgres.DB, subject objectid.ID) (Intent, bool, error) {
-	open, err := s.db.IntentOpenOf(ctx, db, subject)
+	open, err := s.db.IntentListOpenOf(ctx, db, subject)
 	if err != nil || len(open) == 0 {
 		return Intent{}, false, err
 	}

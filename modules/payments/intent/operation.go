@@ -298,7 +298,7 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 		return nil
 	}
 	for _, o := range openings {
-		row, err := s.db.IntentInTheWay(ctx, tx, paymentsdb.IntentInTheWayParams{
+		row, err := s.db.IntentFindConflicting(ctx, tx, paymentsdb.IntentFindConflictingParams{
 			SubjectID: o.Subject, Kind: o.Kind, Item: o.Item, Gateway: o.Gateway, Excludes: o.Excludes, Made: made,
 		})
 		if err == nil {

@@ -189,7 +189,7 @@ func (s *Service) turn(ctx context.Context, a checkArgs) error {
 			return nil
 		}
 		now := s.deps.Clock.Now()
-		next, err := s.db.IntentNextCheck(ctx, s.deps.Pool, paymentsdb.IntentNextCheckParams{Gateway: a.Gateway, Now: now})
+		next, err := s.db.IntentGetNextCheck(ctx, s.deps.Pool, paymentsdb.IntentGetNextCheckParams{Gateway: a.Gateway, Now: now})
 		if err != nil || next.Sub(now) > time.Until(until) {
 			return nil
 		}

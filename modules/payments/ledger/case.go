@@ -129,8 +129,8 @@ func (s *Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 
 // reopenTakenBackTx opens what somebody has kept again when more of it went back than they knew.
 func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
-	found, err := s.db.UnappliedOfPayment(ctx, tx,
-		paymentsdb.UnappliedOfPaymentParams{Gateway: u.Gateway, PaymentRef: u.PaymentID})
+	found, err := s.db.UnappliedLockOfPayment(ctx, tx,
+		paymentsdb.UnappliedLockOfPaymentParams{Gateway: u.Gateway, PaymentRef: u.PaymentID})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
@@ -172,8 +172,8 @@ func (s *Reader) IsClosedByAdmin(ctx context.Context, db postgres.DB, gateway ga
 func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name,
 	paymentID string,
 ) (bool, error) {
-	by, err := s.db.UnappliedRefundsItself(ctx, db,
-		paymentsdb.UnappliedRefundsItselfParams{Gateway: gateway, Subject: paymentID})
+	by, err := s.db.UnappliedHasAutomaticRefund(ctx, db,
+		paymentsdb.UnappliedHasAutomaticRefundParams{Gateway: gateway, Subject: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read who refunds %s: %w", paymentID, err)
 	}

@@ -18,8 +18,8 @@ import (
 // decide. When a part is left, the case is about that. Whatever comes last calls it, the
 // dispute or the case: the case's row is locked before the disputes are read.
 func (s *Cases) DecideLostTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string) error {
-	found, err := s.db.UnappliedOfPayment(ctx, tx,
-		paymentsdb.UnappliedOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
+	found, err := s.db.UnappliedLockOfPayment(ctx, tx,
+		paymentsdb.UnappliedLockOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
@@ -37,7 +37,7 @@ func (s *Cases) DecideLostTx(ctx context.Context, tx pgx.Tx, gateway gateway.Nam
 // decideLostCaseTx does so of one case: kept when nothing is left, else about what is left. What the
 // ledger does not have, or no lost dispute took, stays as it is.
 func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string,
-	row paymentsdb.UnappliedOfPaymentRow,
+	row paymentsdb.UnappliedLockOfPaymentRow,
 ) error {
 	paid, err := s.reader.FindPayment(ctx, tx, gateway, nullable.Value(row.PaymentsUnappliedPayment.GatewayPaymentID))
 	if err != nil || paid == nil {
@@ -52,7 +52,7 @@ func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway
 		return err
 	}
 	if left := LeftOf(paid.Payment.Amount, refunds) - gone; left > 0 {
-		err := s.db.UnappliedLeft(ctx, tx, paymentsdb.UnappliedLeftParams{
+		err := s.db.UnappliedLowerAmount(ctx, tx, paymentsdb.UnappliedLowerAmountParams{
 			ID: row.PaymentsUnappliedPayment.ID, AmountCents: new(int64(left)), At: s.deps.Clock.Now(),
 		})
 		if err != nil {
@@ -70,14 +70,14 @@ func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway
 // reopenReturnedTx has people decide again what was decided because all of its money was
 // gone: it is with us again.
 func (s *Cases) reopenReturnedTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) error {
-	found, err := s.db.UnappliedOfPayment(ctx, tx,
-		paymentsdb.UnappliedOfPaymentParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
+	found, err := s.db.UnappliedLockOfPayment(ctx, tx,
+		paymentsdb.UnappliedLockOfPaymentParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
 	for _, row := range found {
 		u := row.PaymentsUnappliedPayment
-		last, err := s.db.UnappliedLastDecision(ctx, tx, u.ID)
+		last, err := s.db.UnappliedGetLastDecision(ctx, tx, u.ID)
 		if err != nil {
 			return fmt.Errorf("read decision: %w", err)
 		}

@@ -99,8 +99,8 @@ func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 func (s *Cases) SyncRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string,
 	tryAgain bool,
 ) error {
-	found, err := s.db.UnappliedOfPayment(ctx, tx,
-		paymentsdb.UnappliedOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
+	found, err := s.db.UnappliedLockOfPayment(ctx, tx,
+		paymentsdb.UnappliedLockOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
 	if err != nil {
 		return fmt.Errorf("find unapplied payment: %w", err)
 	}
@@ -143,7 +143,7 @@ func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 	if u.State != state.UnappliedRefunding || !done || open {
 		return c, false, nil
 	}
-	last, err := s.db.UnappliedLastDecision(ctx, tx, u.ID)
+	last, err := s.db.UnappliedGetLastDecision(ctx, tx, u.ID)
 	if err != nil {
 		return c, false, fmt.Errorf("read decision: %w", err)
 	}

@@ -44,8 +44,8 @@ func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) e
 	if err != nil || first {
 		return err
 	}
-	known, err := s.db.UnappliedBySubject(ctx, tx,
-		paymentsdb.UnappliedBySubjectParams{Gateway: i.Gateway, Subject: i.Subject.String()})
+	known, err := s.db.UnappliedLockBySubject(ctx, tx,
+		paymentsdb.UnappliedLockBySubjectParams{Gateway: i.Gateway, Subject: i.Subject.String()})
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
@@ -58,15 +58,15 @@ func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) e
 // IntentEndedTx decides what is listed of a row whose orders at a gateway were not known for
 // a day, when the last of them has its answer: that says what became of any money.
 func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, subject objectid.ID) error {
-	u, err := s.db.UnappliedBySubject(ctx, tx,
-		paymentsdb.UnappliedBySubjectParams{Gateway: gw, Subject: subject.String()})
+	u, err := s.db.UnappliedLockBySubject(ctx, tx,
+		paymentsdb.UnappliedLockBySubjectParams{Gateway: gw, Subject: subject.String()})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
-	mailed, err := s.db.IntentMailedOf(ctx, tx, paymentsdb.IntentMailedOfParams{SubjectID: subject, Gateway: gw})
+	mailed, err := s.db.IntentListMailedOf(ctx, tx, paymentsdb.IntentListMailedOfParams{SubjectID: subject, Gateway: gw})
 	if err != nil {
 		return fmt.Errorf("read intents: %w", err)
 	}
@@ -83,7 +83,7 @@ func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, s
 }
 
 // outcomeText says how an order that was not known for long came to its end.
-func outcomeText(i paymentsdb.IntentMailedOfRow) string {
+func outcomeText(i paymentsdb.IntentListMailedOfRow) string {
 	by := "it was settled here, by " + i.By
 	switch i.By {
 	case "look", "recovery", "live_read", "reconciliation":
@@ -111,7 +111,7 @@ const unshownNote = "An event alone told that it was paid: the gateway does not 
 // UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
 // lists it for people. The ledger keeps it.
 func (s *Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
-	row, err := s.db.PaymentUncount(ctx, tx, paymentsdb.PaymentUncountParams{
+	row, err := s.db.PaymentClearCounted(ctx, tx, paymentsdb.PaymentClearCountedParams{
 		Gateway: gateway, GatewayPaymentID: paymentID, At: s.deps.Clock.Now(),
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -312,7 +312,7 @@ func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Nam
 func (s *Reader) LostOf(ctx context.Context, db postgres.DB, gateway gateway.Name,
 	names ...string,
 ) (money.Cents, error) {
-	lost, err := s.db.DisputeLostCents(ctx, db, paymentsdb.DisputeLostCentsParams{Gateway: gateway, Refs: names})
+	lost, err := s.db.DisputeSumLost(ctx, db, paymentsdb.DisputeSumLostParams{Gateway: gateway, Refs: names})
 	if err != nil {
 		return 0, fmt.Errorf("read what disputes took: %w", err)
 	}

@@ -26,7 +26,7 @@ type Absent struct {
 func (s *Reader) Absent(ctx context.Context, db postgres.DB, gw gateway.Name, paymentID string,
 	purpose gateway.Purpose, localID objectid.ID,
 ) (Absent, error) {
-	row, err := s.db.PaymentAbsent(ctx, db, paymentsdb.PaymentAbsentParams{
+	row, err := s.db.PaymentCheckAbsent(ctx, db, paymentsdb.PaymentCheckAbsentParams{
 		Purpose: purpose, LocalID: localID, Gateway: gw, ID: paymentID,
 	})
 	if err != nil {
@@ -39,8 +39,8 @@ func (s *Reader) Absent(ctx context.Context, db postgres.DB, gw gateway.Name, pa
 func (s *Reader) Knows(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
 	switch p := e.Payload.(type) {
 	case gateway.DisputeChange:
-		state, err := s.db.DisputeStateOf(ctx, db,
-			paymentsdb.DisputeStateOfParams{Gateway: e.Gateway, GatewayDisputeID: p.Report.ID})
+		state, err := s.db.DisputeGetState(ctx, db,
+			paymentsdb.DisputeGetStateParams{Gateway: e.Gateway, GatewayDisputeID: p.Report.ID})
 		return state == p.Report.State, orNone(err)
 	case gateway.RefundChange:
 		return s.knowsRefunds(ctx, db, e.Gateway, p.Report)
@@ -57,8 +57,8 @@ func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Na
 	report gateway.RefundReport,
 ) (bool, error) {
 	if report.HasTotal {
-		total, err := s.db.RefundTotalOfPayment(ctx, db,
-			paymentsdb.RefundTotalOfPaymentParams{Gateway: gw, PaymentRef: report.PaymentID})
+		total, err := s.db.RefundSumOfPayment(ctx, db,
+			paymentsdb.RefundSumOfPaymentParams{Gateway: gw, PaymentRef: report.PaymentID})
 		if err != nil || money.Cents(total) >= report.Total {
 			return money.Cents(total) == report.Total, err
 		}
@@ -76,7 +76,7 @@ func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Na
 func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, gw gateway.Name,
 	report gateway.RefundReport,
 ) (bool, error) {
-	return s.db.DisputeTookPayment(ctx, db, paymentsdb.DisputeTookPaymentParams{
+	return s.db.DisputeHasTakenPayment(ctx, db, paymentsdb.DisputeHasTakenPaymentParams{
 		Gateway: gw, PaymentRef: report.PaymentID,
 	})
 }
@@ -87,8 +87,8 @@ func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway
 	report gateway.RefundReport,
 ) (bool, error) {
 	for _, single := range report.Singles {
-		status, err := s.db.RefundStatusOf(ctx, db,
-			paymentsdb.RefundStatusOfParams{Gateway: gw, GatewayRefundID: &single.ID})
+		status, err := s.db.RefundGetStatus(ctx, db,
+			paymentsdb.RefundGetStatusParams{Gateway: gw, GatewayRefundID: &single.ID})
 		if err := orNone(err); err != nil {
 			return false, err
 		}
@@ -96,7 +96,7 @@ func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway
 			return false, nil
 		}
 		if status == "" && single.Status == gateway.RefundStatusFailed {
-			lost, err := s.db.DisputeLostByRefund(ctx, db, paymentsdb.DisputeLostByRefundParams{
+			lost, err := s.db.DisputeIsLostByRefund(ctx, db, paymentsdb.DisputeIsLostByRefundParams{
 				Gateway: gw, PaymentRef: report.PaymentID, GatewayDisputeID: TakenBackID(report.PaymentID),
 				RefundID: single.ID,
 			})

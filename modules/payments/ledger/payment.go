@@ -79,7 +79,7 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 // CountPaymentTx notes that a booked payment opened its subscription or paid one of its
 // periods. What is not counted has to stand on the list of unapplied payments.
 func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
-	err := s.db.PaymentCount(ctx, tx, paymentsdb.PaymentCountParams{Gateway: gateway, GatewayPaymentID: paymentID})
+	err := s.db.PaymentMarkCounted(ctx, tx, paymentsdb.PaymentMarkCountedParams{Gateway: gateway, GatewayPaymentID: paymentID})
 	if err != nil {
 		return fmt.Errorf("count payment %s: %w", paymentID, err)
 	}
@@ -170,7 +170,7 @@ func (s *Ledger) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (fir
 		})
 		return n == 1, err
 	}
-	n, err = s.db.FailedAttemptNumber(ctx, tx, paymentsdb.FailedAttemptNumberParams{
+	n, err = s.db.FailedAttemptSetNumber(ctx, tx, paymentsdb.FailedAttemptSetNumberParams{
 		Gateway: row.Gateway, GatewayPaymentID: row.GatewayPaymentID, Attempt: row.Attempt,
 	})
 	if err != nil || n == 1 {
@@ -194,7 +194,7 @@ func (s *Reader) FindPayment(ctx context.Context, db postgres.DB, gateway gatewa
 	if len(known) == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer: no row
 	}
-	row, err := s.db.PaymentByGatewayID(ctx, db, paymentsdb.PaymentByGatewayIDParams{Gateway: gateway, Ids: known})
+	row, err := s.db.PaymentGetByGatewayID(ctx, db, paymentsdb.PaymentGetByGatewayIDParams{Gateway: gateway, Ids: known})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // as above
 	}
@@ -218,7 +218,7 @@ func (s *Reader) KnownPayment(ctx context.Context, db postgres.DB, e gateway.Eve
 func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localID objectid.ID,
 ) (*Failure, error) {
-	row, err := s.db.FailedAttemptLast(ctx, db, paymentsdb.FailedAttemptLastParams{Purpose: purpose, LocalID: localID})
+	row, err := s.db.FailedAttemptGetLast(ctx, db, paymentsdb.FailedAttemptGetLastParams{Purpose: purpose, LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
@@ -252,8 +252,8 @@ func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway
 func (s *Reader) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localID objectid.ID,
 ) (*time.Time, error) {
-	at, err := s.db.PaymentFirstOfSubject(ctx, db,
-		paymentsdb.PaymentFirstOfSubjectParams{Purpose: purpose, LocalID: localID})
+	at, err := s.db.PaymentGetFirstOfSubject(ctx, db,
+		paymentsdb.PaymentGetFirstOfSubjectParams{Purpose: purpose, LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
@@ -274,7 +274,7 @@ func (s *Reader) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Na
 	if p.MadeFor == nil {
 		return nil, nil
 	}
-	rows, err := s.db.PaymentPaidFor(ctx, db, paymentsdb.PaymentPaidForParams{
+	rows, err := s.db.PaymentListPaidFor(ctx, db, paymentsdb.PaymentListPaidForParams{
 		LocalID: subscription, Gateway: gateway, DueAt: *p.MadeFor, GatewayPaymentID: p.ID,
 	})
 	if err != nil {

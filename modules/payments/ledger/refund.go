@@ -244,7 +244,7 @@ func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, fa
 func (s *Reader) RefundedTotal(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localID objectid.ID,
 ) (money.Cents, error) {
-	total, err := s.db.RefundTotal(ctx, db, paymentsdb.RefundTotalParams{Purpose: purpose, LocalID: localID})
+	total, err := s.db.RefundSum(ctx, db, paymentsdb.RefundSumParams{Purpose: purpose, LocalID: localID})
 	return money.Cents(total), err
 }
 
@@ -260,8 +260,8 @@ type RefundedPayment struct {
 func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localIDs []objectid.ID,
 ) ([]RefundedPayment, error) {
-	rows, err := s.db.RefundTotalsOf(ctx, db,
-		paymentsdb.RefundTotalsOfParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs)})
+	rows, err := s.db.RefundListSums(ctx, db,
+		paymentsdb.RefundListSumsParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs)})
 	if err != nil {
 		return nil, fmt.Errorf("read refunds: %w", err)
 	}
@@ -277,8 +277,8 @@ func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose g
 func (s *Reader) RefundedSince(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID,
 	since time.Time,
 ) (money.Cents, error) {
-	total, err := s.db.RefundTotalSince(ctx, db,
-		paymentsdb.RefundTotalSinceParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs), Since: since})
+	total, err := s.db.RefundSumSince(ctx, db,
+		paymentsdb.RefundSumSinceParams{Purpose: purpose, LocalIds: objectid.Strings(localIDs), Since: since})
 	if err != nil {
 		return 0, fmt.Errorf("read refunds: %w", err)
 	}

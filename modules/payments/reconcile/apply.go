@@ -42,8 +42,8 @@ func (s *Reconciler) missedOf(ctx context.Context, gw gateway.Adapter,
 		e.ReceivedAt(s.deps.Clock.Now())
 		all, ids = append(all, missedEvent{body: body, event: e}), append(ids, e.ID)
 	}
-	known, err := s.db.ProcessedEventKnown(ctx, s.deps.Pool,
-		paymentsdb.ProcessedEventKnownParams{Gateway: gw.Name(), EventIds: ids})
+	known, err := s.db.ProcessedEventListKnown(ctx, s.deps.Pool,
+		paymentsdb.ProcessedEventListKnownParams{Gateway: gw.Name(), EventIds: ids})
 	if err != nil {
 		return nil, fmt.Errorf("look for events: %w", err)
 	}

@@ -24,8 +24,8 @@ func (s *Refunds) RefundByID(ctx context.Context, id objectid.ID) (Outcome, erro
 		return Outcome{}, fmt.Errorf("read refund: %w", err)
 	}
 	out := Outcome{Refund: ledger.RefundOf(row)}
-	payload, err := s.db.WebhookLogPayloadOf(ctx, s.deps.Pool,
-		paymentsdb.WebhookLogPayloadOfParams{Gateway: row.Gateway, EventID: &row.EventID})
+	payload, err := s.db.WebhookLogGetPayload(ctx, s.deps.Pool,
+		paymentsdb.WebhookLogGetPayloadParams{Gateway: row.Gateway, EventID: &row.EventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return out, nil
 	}

@@ -63,8 +63,8 @@ func (SweepArgs) Kind() string { return "payments_unapplied_sweep" }
 // a lost dispute took is kept, and so is what waited for an answer that has come.
 func (s *List) RefundDueUnapplied(ctx context.Context) error {
 	now := s.deps.Clock.Now()
-	due, err := s.db.UnappliedDue(ctx, s.deps.Pool,
-		paymentsdb.UnappliedDueParams{Now: &now, LeftSince: now.Add(-unappliedLeft), Most: unappliedBatch})
+	due, err := s.db.UnappliedListDue(ctx, s.deps.Pool,
+		paymentsdb.UnappliedListDueParams{Now: &now, LeftSince: now.Add(-unappliedLeft), Most: unappliedBatch})
 	if err != nil {
 		return fmt.Errorf("list unapplied payments: %w", err)
 	}
@@ -126,8 +126,8 @@ func (s *List) mayRefund(ctx context.Context, db postgres.DB, u paymentsdb.Payme
 		return false, err
 	}
 	now := s.deps.Clock.Now()
-	spent, err := s.db.UnappliedSpent(ctx, db,
-		paymentsdb.UnappliedSpentParams{HourAgo: now.Add(-time.Hour), DayAgo: now.Add(-24 * time.Hour)})
+	spent, err := s.db.UnappliedSumSpent(ctx, db,
+		paymentsdb.UnappliedSumSpentParams{HourAgo: now.Add(-time.Hour), DayAgo: now.Add(-24 * time.Hour)})
 	if err != nil {
 		return false, fmt.Errorf("count automatic refunds: %w", err)
 	}
@@ -292,7 +292,7 @@ func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedP
 			return err
 		})
 	}
-	last, err := s.db.UnappliedLastDecision(ctx, s.deps.Pool, u.ID)
+	last, err := s.db.UnappliedGetLastDecision(ctx, s.deps.Pool, u.ID)
 	if err != nil {
 		return fmt.Errorf("read decision: %w", err)
 	}
@@ -307,7 +307,7 @@ func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedP
 // decideLost decides what stands on the list although a lost dispute took all of it: who
 // listed it and who told of the dispute passed each other, or an earlier release did.
 func (s *List) decideLost(ctx context.Context) error {
-	lost, err := s.db.UnappliedLost(ctx, s.deps.Pool, unappliedBatch)
+	lost, err := s.db.UnappliedListLost(ctx, s.deps.Pool, unappliedBatch)
 	if err != nil {
 		return fmt.Errorf("list lost money: %w", err)
 	}

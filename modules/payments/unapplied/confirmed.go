@@ -36,8 +36,8 @@ func (s *List) DecideConfirmed(ctx context.Context) error {
 // decideConfirmed keeps by itself what gateway A shows as paid by now, and that pays for
 // something. About what it does not show, or what pays for nothing, people decide.
 func (s *List) decideConfirmed(ctx context.Context, due time.Time) error {
-	found, err := s.db.UnappliedUnconfirmed(ctx, s.deps.Pool,
-		paymentsdb.UnappliedUnconfirmedParams{Due: due, Most: unappliedBatch})
+	found, err := s.db.UnappliedListUnconfirmed(ctx, s.deps.Pool,
+		paymentsdb.UnappliedListUnconfirmedParams{Due: due, Most: unappliedBatch})
 	if err != nil {
 		return fmt.Errorf("list told payments: %w", err)
 	}
@@ -107,7 +107,7 @@ func (s *List) IsConfirmed(ctx context.Context, name gateway.Name, paymentID str
 		return false, fmt.Errorf("read payment %s: %w", paymentID, err)
 	}
 	paid, _ := live.Payment()
-	err = s.db.PaymentConfirmed(context.WithoutCancel(ctx), s.deps.Pool, paymentsdb.PaymentConfirmedParams{
+	err = s.db.PaymentConfirm(context.WithoutCancel(ctx), s.deps.Pool, paymentsdb.PaymentConfirmParams{
 		Gateway: name, GatewayPaymentID: paymentID, DueAt: paid.MadeFor, At: s.deps.Clock.Now(),
 	})
 	if err != nil {
@@ -152,8 +152,8 @@ func (s *List) requireUnused(ctx context.Context, tx pgx.Tx, u paymentsdb.Paymen
 func (s *List) isGivenTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
 	paid gateway.LedgerPayment,
 ) (bool, error) {
-	counts, err := s.db.PaymentCounts(ctx, tx,
-		paymentsdb.PaymentCountsParams{Gateway: u.Gateway, GatewayPaymentID: paid.Payment.ID})
+	counts, err := s.db.PaymentIsCounted(ctx, tx,
+		paymentsdb.PaymentIsCountedParams{Gateway: u.Gateway, GatewayPaymentID: paid.Payment.ID})
 	if err != nil {
 		return false, fmt.Errorf("read whether %s counts: %w", paid.Payment.ID, err)
 	}

@@ -19,7 +19,7 @@ const unappliedScrape = 5 * time.Second
 
 // unappliedMetrics counts what is open on the list of unapplied payments.
 type unappliedMetrics struct {
-	count func(ctx context.Context) ([]paymentsdb.UnappliedOpenCountRow, error)
+	count func(ctx context.Context) ([]paymentsdb.UnappliedCountOpenRow, error)
 	log   *slog.Logger
 }
 
@@ -27,8 +27,8 @@ type unappliedMetrics struct {
 func (s *List) UnappliedMetrics() prometheus.Collector {
 	return unappliedMetrics{
 		log: s.deps.Log,
-		count: func(ctx context.Context) ([]paymentsdb.UnappliedOpenCountRow, error) {
-			return s.db.UnappliedOpenCount(ctx, s.deps.Reads)
+		count: func(ctx context.Context) ([]paymentsdb.UnappliedCountOpenRow, error) {
+			return s.db.UnappliedCountOpen(ctx, s.deps.Reads)
 		},
 	}
 }

@@ -20,7 +20,7 @@ import (
 // decideEnded decides what was left open although the answer has come, as by an earlier
 // release.
 func (s *List) decideEnded(ctx context.Context) error {
-	found, err := s.db.UnappliedEnded(ctx, s.deps.Pool, unappliedBatch)
+	found, err := s.db.UnappliedListEnded(ctx, s.deps.Pool, unappliedBatch)
 	if err != nil {
 		return fmt.Errorf("list answered orders: %w", err)
 	}
@@ -51,7 +51,7 @@ func (s *List) findCustomers(ctx context.Context) error {
 	if s.deps.Accounts == nil {
 		return nil
 	}
-	rows, err := s.db.UnappliedOfNobody(ctx, s.deps.Pool, unappliedBatch)
+	rows, err := s.db.UnappliedListOfNobody(ctx, s.deps.Pool, unappliedBatch)
 	if err != nil {
 		return fmt.Errorf("list money of nobody: %w", err)
 	}

@@ -106,8 +106,8 @@ func (s *Webhooks) ConfirmEvent(ctx context.Context, a ConfirmEventArgs) error {
 	if err != nil {
 		return err
 	}
-	row, err := s.db.ProcessedEventBody(ctx, s.deps.Pool,
-		paymentsdb.ProcessedEventBodyParams{Gateway: a.Gateway, EventID: a.EventID})
+	row, err := s.db.ProcessedEventGetBody(ctx, s.deps.Pool,
+		paymentsdb.ProcessedEventGetBodyParams{Gateway: a.Gateway, EventID: a.EventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // its log was removed with its month
 	}

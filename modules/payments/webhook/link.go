@@ -22,8 +22,8 @@ func (s *Webhooks) linkIntent(ctx context.Context, gw gateway.Adapter, eventID s
 	if !gw.Name().Traits().Invoices {
 		return nil
 	}
-	payload, err := s.db.ProcessedEventPayload(ctx, s.deps.Pool,
-		paymentsdb.ProcessedEventPayloadParams{Gateway: gw.Name(), EventID: eventID})
+	payload, err := s.db.ProcessedEventGetPayload(ctx, s.deps.Pool,
+		paymentsdb.ProcessedEventGetPayloadParams{Gateway: gw.Name(), EventID: eventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (s *Webhooks) linkInvoice(ctx context.Context, gw gateway.Gateway, eventID,
 	// for events before this one waited, and be committed after it was to be linked: for it
 	// there is a later look.
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		n, err := s.db.ProcessedEventSubject(ctx, tx, paymentsdb.ProcessedEventSubjectParams{
+		n, err := s.db.ProcessedEventAddSubject(ctx, tx, paymentsdb.ProcessedEventAddSubjectParams{
 			Gateway: gw.Name(), EventID: eventID, Subject: link.invoice,
 		})
 		if err != nil || n == 0 {

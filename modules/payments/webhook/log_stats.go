@@ -33,7 +33,7 @@ func (s *Log) stats(ctx context.Context, from, to *time.Time) (webhookStats, err
 	if err := s.refusals.writeRefused(ctx); err != nil {
 		return webhookStats{}, err
 	}
-	row, err := s.db.WebhookLogStats(ctx, s.deps.Reads, paymentsdb.WebhookLogStatsParams{FromAt: from, ToAt: to})
+	row, err := s.db.WebhookLogStatsGet(ctx, s.deps.Reads, paymentsdb.WebhookLogStatsGetParams{FromAt: from, ToAt: to})
 	if postgres.IsTimeout(err) {
 		return webhookStats{}, fault.InvalidAt("has to be later: there are too many calls to count", "query", "start").
 			WithCause(err)
@@ -41,8 +41,8 @@ func (s *Log) stats(ctx context.Context, from, to *time.Time) (webhookStats, err
 	if err != nil {
 		return webhookStats{}, fmt.Errorf("count webhook logs: %w", err)
 	}
-	counted, err := s.db.RefusedWebhookStats(ctx, s.deps.Reads,
-		paymentsdb.RefusedWebhookStatsParams{FromAt: from, ToAt: to})
+	counted, err := s.db.RefusedWebhookStatsGet(ctx, s.deps.Reads,
+		paymentsdb.RefusedWebhookStatsGetParams{FromAt: from, ToAt: to})
 	if err != nil {
 		return webhookStats{}, fmt.Errorf("count refused webhooks: %w", err)
 	}

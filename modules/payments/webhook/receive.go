@@ -333,7 +333,7 @@ func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, to sta
 	if err != nil {
 		return err
 	}
-	params := paymentsdb.ProcessedEventReceivedParams{
+	params := paymentsdb.ProcessedEventRecordParams{
 		State: to, Result: raw, At: s.deps.Clock.Now(), Gateway: d.event.Gateway, EventID: d.event.ID,
 		EventType: nullable.Ptr(d.event.Type),
 		LogID:     d.log, Payload: d.body, Signature: nullable.Ptr(d.proof), ReceivedAt: d.at,
@@ -341,7 +341,7 @@ func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, to sta
 	if to != state.EventQueued {
 		params.Processed, params.ProcessedAt = true, &params.At
 	}
-	if err := s.db.ProcessedEventReceived(ctx, tx, params); err != nil {
+	if err := s.db.ProcessedEventRecord(ctx, tx, params); err != nil {
 		return fmt.Errorf("log and finish event: %w", err)
 	}
 	return nil

@@ -81,7 +81,7 @@ func (s *Webhooks) ApplyAgain(ctx context.Context, name gateway.Name, eventID st
 
 // ReplayWaiting applies each waiting event in its own transaction, oldest first.
 func (s *Webhooks) ReplayWaiting(ctx context.Context, gateway gateway.Name, subjects []string) error {
-	events, err := s.db.ProcessedEventWaiting(ctx, s.deps.Pool, paymentsdb.ProcessedEventWaitingParams{
+	events, err := s.db.ProcessedEventListWaiting(ctx, s.deps.Pool, paymentsdb.ProcessedEventListWaitingParams{
 		Gateway: gateway, Subjects: subjects,
 	})
 	if err != nil {

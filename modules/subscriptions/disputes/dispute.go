@@ -261,8 +261,8 @@ func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Subscription) e
 			if d.State != gateway.DisputeOpen && d.State != gateway.DisputeLost {
 				continue
 			}
-			lifted, err := s.db.TransitionActivatedSince(ctx, tx,
-				subscriptionsdb.TransitionActivatedSinceParams{CustomerID: sub.CustomerID, Since: d.OpenedAt})
+			lifted, err := s.db.TransitionHasActivationSince(ctx, tx,
+				subscriptionsdb.TransitionHasActivationSinceParams{CustomerID: sub.CustomerID, Since: d.OpenedAt})
 			if err != nil {
 				return fmt.Errorf("read who has activated: %w", err)
 			}

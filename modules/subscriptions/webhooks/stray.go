@@ -33,7 +33,7 @@ func (s *Locator) absentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscri
 	if err != nil {
 		return settle.Absent{}, err
 	}
-	row, err := s.db.SubscriptionAbsent(ctx, tx, subscriptionsdb.SubscriptionAbsentParams{
+	row, err := s.db.SubscriptionCheckAbsent(ctx, tx, subscriptionsdb.SubscriptionCheckAbsentParams{
 		Reference: e.Reference, Gateway: e.Gateway, GatewayPaymentID: nullable.Ptr(e.PaymentID()),
 		SubscriptionID: sub.ID,
 	})

@@ -70,13 +70,13 @@ func (q *Queries) CodeDeleteExpired(ctx context.Context, db DBTX, before time.Ti
 	return result.RowsAffected(), nil
 }
 
-const codeForMail = `-- name: CodeForMail :one
+const codeGetForMail = `-- name: CodeGetForMail :one
 SELECT c.id, c.purpose, c.address, c.code_mac, c.expires_at, u.language, COALESCE(u.full_name, u.name, u.username)::text AS recipient
 FROM accounts.codes c JOIN accounts.users u ON u.id = c.user_id
 WHERE c.id = $1
 `
 
-type CodeForMailRow struct {
+type CodeGetForMailRow struct {
 	ID        objectid.ID
 	Purpose   string
 	Address   string
@@ -86,9 +86,9 @@ type CodeForMailRow struct {
 	Recipient string
 }
 
-func (q *Queries) CodeForMail(ctx context.Context, db DBTX, id objectid.ID) (CodeForMailRow, error) {
-	row := db.QueryRow(ctx, codeForMail, id)
-	var i CodeForMailRow
+func (q *Queries) CodeGetForMail(ctx context.Context, db DBTX, id objectid.ID) (CodeGetForMailRow, error) {
+	row := db.QueryRow(ctx, codeGetForMail, id)
+	var i CodeGetForMailRow
 	err := row.Scan(
 		&i.ID,
 		&i.Purpose,
@@ -101,17 +101,17 @@ func (q *Queries) CodeForMail(ctx context.Context, db DBTX, id objectid.ID) (Cod
 	return i, err
 }
 
-const codeForUser = `-- name: CodeForUser :one
+const codeGetOfUser = `-- name: CodeGetOfUser :one
 SELECT id, user_id, purpose, address, code_mac, attempts, created_at, expires_at FROM accounts.codes WHERE user_id = $1 AND purpose = $2
 `
 
-type CodeForUserParams struct {
+type CodeGetOfUserParams struct {
 	UserID  objectid.ID
 	Purpose string
 }
 
-func (q *Queries) CodeForUser(ctx context.Context, db DBTX, arg CodeForUserParams) (Code, error) {
-	row := db.QueryRow(ctx, codeForUser, arg.UserID, arg.Purpose)
+func (q *Queries) CodeGetOfUser(ctx context.Context, db DBTX, arg CodeGetOfUserParams) (Code, error) {
+	row := db.QueryRow(ctx, codeGetOfUser, arg.UserID, arg.Purpose)
 	var i Code
 	err := row.Scan(
 		&i.ID,

@@ -91,23 +91,6 @@ func (q *Queries) CustomerListUnverified(ctx context.Context, db DBTX, arg Custo
 	return items, nil
 }
 
-const deletionErased = `-- name: DeletionErased :execrows
-UPDATE accounts.deletions SET erased_at = $1 WHERE customer_id = $2 AND erased_at IS NULL
-`
-
-type DeletionErasedParams struct {
-	Now        *time.Time
-	CustomerID objectid.ID
-}
-
-func (q *Queries) DeletionErased(ctx context.Context, db DBTX, arg DeletionErasedParams) (int64, error) {
-	result, err := db.Exec(ctx, deletionErased, arg.Now, arg.CustomerID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const deletionGet = `-- name: DeletionGet :one
 SELECT customer_id, deleted_by, deleted_at, erased_at FROM accounts.deletions WHERE customer_id = $1
 `
@@ -162,4 +145,21 @@ func (q *Queries) DeletionListOpen(ctx context.Context, db DBTX) ([]objectid.ID,
 		return nil, err
 	}
 	return items, nil
+}
+
+const deletionMarkErased = `-- name: DeletionMarkErased :execrows
+UPDATE accounts.deletions SET erased_at = $1 WHERE customer_id = $2 AND erased_at IS NULL
+`
+
+type DeletionMarkErasedParams struct {
+	Now        *time.Time
+	CustomerID objectid.ID
+}
+
+func (q *Queries) DeletionMarkErased(ctx context.Context, db DBTX, arg DeletionMarkErasedParams) (int64, error) {
+	result, err := db.Exec(ctx, deletionMarkErased, arg.Now, arg.CustomerID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

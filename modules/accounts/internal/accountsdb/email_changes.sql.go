@@ -71,6 +71,24 @@ func (q *Queries) EmailChangeGet(ctx context.Context, db DBTX, id objectid.ID) (
 	return i, err
 }
 
+const emailChangeGetUndoableUntil = `-- name: EmailChangeGetUndoableUntil :one
+SELECT expires_at FROM accounts.email_changes
+WHERE user_id = $1 AND changed_at IS NOT NULL AND undone_at IS NULL AND expires_at > $2 ORDER BY expires_at DESC LIMIT 1
+`
+
+type EmailChangeGetUndoableUntilParams struct {
+	UserID objectid.ID
+	Now    time.Time
+}
+
+// EmailChangeGetUndoableUntil is when the last link ends that undoes a change which was made.
+func (q *Queries) EmailChangeGetUndoableUntil(ctx context.Context, db DBTX, arg EmailChangeGetUndoableUntilParams) (time.Time, error) {
+	row := db.QueryRow(ctx, emailChangeGetUndoableUntil, arg.UserID, arg.Now)
+	var expires_at time.Time
+	err := row.Scan(&expires_at)
+	return expires_at, err
+}
+
 const emailChangeList = `-- name: EmailChangeList :many
 SELECT old_email, new_email, requested_at, changed_at, undone_at, expires_at FROM accounts.email_changes WHERE user_id = $1 ORDER BY requested_at
 `
@@ -181,24 +199,6 @@ type EmailChangeUndoParams struct {
 func (q *Queries) EmailChangeUndo(ctx context.Context, db DBTX, arg EmailChangeUndoParams) error {
 	_, err := db.Exec(ctx, emailChangeUndo, arg.Now, arg.ID)
 	return err
-}
-
-const emailChangeUndoableUntil = `-- name: EmailChangeUndoableUntil :one
-SELECT expires_at FROM accounts.email_changes
-WHERE user_id = $1 AND changed_at IS NOT NULL AND undone_at IS NULL AND expires_at > $2 ORDER BY expires_at DESC LIMIT 1
-`
-
-type EmailChangeUndoableUntilParams struct {
-	UserID objectid.ID
-	Now    time.Time
-}
-
-// EmailChangeUndoableUntil is when the last link ends that undoes a change which was made.
-func (q *Queries) EmailChangeUndoableUntil(ctx context.Context, db DBTX, arg EmailChangeUndoableUntilParams) (time.Time, error) {
-	row := db.QueryRow(ctx, emailChangeUndoableUntil, arg.UserID, arg.Now)
-	var expires_at time.Time
-	err := row.Scan(&expires_at)
-	return expires_at, err
 }
 
 const userRestoreEmail = `-- name: UserRestoreEmail :one

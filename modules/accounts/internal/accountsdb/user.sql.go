@@ -13,47 +13,45 @@ import (
 	"marquee/platform/objectid"
 )
 
-const loginOwner = `-- name: LoginOwner :one
+const loginGetOwner = `-- name: LoginGetOwner :one
 SELECT coalesce((SELECT l.user_id::text FROM accounts.logins l WHERE l.login = accounts.fold($1)), '')::text AS user_id
 `
 
-// LoginOwner returns the id of the user whose username or e-mail it is, whatever its
+// LoginGetOwner returns the id of the user whose username or e-mail it is, whatever its
 // case, or an empty text. It gives one short row either way, and reads no user: what
 // it costs does not tell whether there is one.
-func (q *Queries) LoginOwner(ctx context.Context, db DBTX, login string) (string, error) {
-	row := db.QueryRow(ctx, loginOwner, login)
+func (q *Queries) LoginGetOwner(ctx context.Context, db DBTX, login string) (string, error) {
+	row := db.QueryRow(ctx, loginGetOwner, login)
 	var user_id string
 	err := row.Scan(&user_id)
 	return user_id, err
 }
 
-const userByGatewayCustomer = `-- name: UserByGatewayCustomer :one
-SELECT id FROM accounts.users
-WHERE $1::text = 'gwa' AND gwa_customer_id = $2::text OR $1::text = 'gwb' AND gwb_customer_id = $2::text
-LIMIT 1
+const userClearCurrentSubscription = `-- name: UserClearCurrentSubscription :execrows
+UPDATE accounts.users SET current_subscription_id = NULL, updated_at = $1
+WHERE id = $2 AND current_subscription_id = $3
 `
 
-type UserByGatewayCustomerParams struct {
-	Gateway   string
-	GatewayID string
+type UserClearCurrentSubscriptionParams struct {
+	Now            time.Time
+	ID             objectid.ID
+	SubscriptionID *objectid.ID
 }
 
-// UserByGatewayCustomer finds whose id at a gateway it is; who is deleted has none.
-func (q *Queries) UserByGatewayCustomer(ctx context.Context, db DBTX, arg UserByGatewayCustomerParams) (objectid.ID, error) {
-	row := db.QueryRow(ctx, userByGatewayCustomer, arg.Gateway, arg.GatewayID)
-	var id objectid.ID
-	err := row.Scan(&id)
-	return id, err
+func (q *Queries) UserClearCurrentSubscription(ctx context.Context, db DBTX, arg UserClearCurrentSubscriptionParams) (int64, error) {
+	result, err := db.Exec(ctx, userClearCurrentSubscription, arg.Now, arg.ID, arg.SubscriptionID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
-const userByLogin = `-- name: UserByLogin :one
-SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later, u.unproved_signup FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
-WHERE l.login = accounts.fold($1)
+const userGet = `-- name: UserGet :one
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup FROM accounts.users WHERE id = $1 AND deleted_at IS NULL
 `
 
-// UserByLogin finds the user whose username or e-mail it is, whatever its case.
-func (q *Queries) UserByLogin(ctx context.Context, db DBTX, login string) (User, error) {
-	row := db.QueryRow(ctx, userByLogin, login)
+func (q *Queries) UserGet(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
+	row := db.QueryRow(ctx, userGet, id)
 	var i User
 	err := row.Scan(
 		&i.ID,
@@ -95,31 +93,33 @@ func (q *Queries) UserByLogin(ctx context.Context, db DBTX, login string) (User,
 	return i, err
 }
 
-const userClearCurrentSubscription = `-- name: UserClearCurrentSubscription :execrows
-UPDATE accounts.users SET current_subscription_id = NULL, updated_at = $1
-WHERE id = $2 AND current_subscription_id = $3
+const userGetByGatewayCustomer = `-- name: UserGetByGatewayCustomer :one
+SELECT id FROM accounts.users
+WHERE $1::text = 'gwa' AND gwa_customer_id = $2::text OR $1::text = 'gwb' AND gwb_customer_id = $2::text
+LIMIT 1
 `
 
-type UserClearCurrentSubscriptionParams struct {
-	Now            time.Time
-	ID             objectid.ID
-	SubscriptionID *objectid.ID
+type UserGetByGatewayCustomerParams struct {
+	Gateway   string
+	GatewayID string
 }
 
-func (q *Queries) UserClearCurrentSubscription(ctx context.Context, db DBTX, arg UserClearCurrentSubscriptionParams) (int64, error) {
-	result, err := db.Exec(ctx, userClearCurrentSubscription, arg.Now, arg.ID, arg.SubscriptionID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// UserGetByGatewayCustomer finds whose id at a gateway it is; who is deleted has none.
+func (q *Queries) UserGetByGatewayCustomer(ctx context.Context, db DBTX, arg UserGetByGatewayCustomerParams) (objectid.ID, error) {
+	row := db.QueryRow(ctx, userGetByGatewayCustomer, arg.Gateway, arg.GatewayID)
+	var id objectid.ID
+	err := row.Scan(&id)
+	return id, err
 }
 
-const userGet = `-- name: UserGet :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup FROM accounts.users WHERE id = $1 AND deleted_at IS NULL
+const userGetByLogin = `-- name: UserGetByLogin :one
+SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later, u.unproved_signup FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
+WHERE l.login = accounts.fold($1)
 `
 
-func (q *Queries) UserGet(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
-	row := db.QueryRow(ctx, userGet, id)
+// UserGetByLogin finds the user whose username or e-mail it is, whatever its case.
+func (q *Queries) UserGetByLogin(ctx context.Context, db DBTX, login string) (User, error) {
+	row := db.QueryRow(ctx, userGetByLogin, login)
 	var i User
 	err := row.Scan(
 		&i.ID,

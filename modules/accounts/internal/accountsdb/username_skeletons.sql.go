@@ -31,6 +31,22 @@ func (q *Queries) SkeletonInsert(ctx context.Context, db DBTX, arg SkeletonInser
 	return err
 }
 
+const skeletonIsTaken = `-- name: SkeletonIsTaken :one
+SELECT EXISTS (SELECT 1 FROM accounts.username_skeletons WHERE skeleton = ANY ($1::text[]) AND user_id <> $2)
+`
+
+type SkeletonIsTakenParams struct {
+	Skeletons []string
+	UserID    objectid.ID
+}
+
+func (q *Queries) SkeletonIsTaken(ctx context.Context, db DBTX, arg SkeletonIsTakenParams) (bool, error) {
+	row := db.QueryRow(ctx, skeletonIsTaken, arg.Skeletons, arg.UserID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const skeletonListMissing = `-- name: SkeletonListMissing :many
 SELECT u.id, u.username FROM accounts.users u
 WHERE u.deleted_at IS NULL AND position('@' IN u.username) = 0
@@ -82,20 +98,4 @@ type SkeletonTakeParams struct {
 func (q *Queries) SkeletonTake(ctx context.Context, db DBTX, arg SkeletonTakeParams) error {
 	_, err := db.Exec(ctx, skeletonTake, arg.UserID, arg.Username, arg.Skeletons)
 	return err
-}
-
-const skeletonTaken = `-- name: SkeletonTaken :one
-SELECT EXISTS (SELECT 1 FROM accounts.username_skeletons WHERE skeleton = ANY ($1::text[]) AND user_id <> $2)
-`
-
-type SkeletonTakenParams struct {
-	Skeletons []string
-	UserID    objectid.ID
-}
-
-func (q *Queries) SkeletonTaken(ctx context.Context, db DBTX, arg SkeletonTakenParams) (bool, error) {
-	row := db.QueryRow(ctx, skeletonTaken, arg.Skeletons, arg.UserID)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
 }

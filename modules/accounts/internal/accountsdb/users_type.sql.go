@@ -46,13 +46,13 @@ func (q *Queries) ProfileHoldForUse(ctx context.Context, db DBTX, ids []string) 
 	return items, nil
 }
 
-const profileInUse = `-- name: ProfileInUse :one
+const profileIsUsed = `-- name: ProfileIsUsed :one
 SELECT EXISTS (SELECT 1 FROM accounts.users WHERE user_type = 'admin' AND deleted_at IS NULL AND type_user && $1::text[])
 `
 
-// ProfileInUse reports whether an admin carries one of them.
-func (q *Queries) ProfileInUse(ctx context.Context, db DBTX, ids []string) (bool, error) {
-	row := db.QueryRow(ctx, profileInUse, ids)
+// ProfileIsUsed reports whether an admin carries one of them.
+func (q *Queries) ProfileIsUsed(ctx context.Context, db DBTX, ids []string) (bool, error) {
+	row := db.QueryRow(ctx, profileIsUsed, ids)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err

@@ -143,6 +143,51 @@ func (q *Queries) FileInsert(ctx context.Context, db DBTX, arg FileInsertParams)
 	return i, err
 }
 
+const fileListOfKind = `-- name: FileListOfKind :many
+SELECT id, owner_id, purpose FROM files.files
+WHERE owner_kind = $1 AND created_at < $2 AND id > $3
+ORDER BY id LIMIT $4
+`
+
+type FileListOfKindParams struct {
+	OwnerKind string
+	Before    time.Time
+	After     objectid.ID
+	PageSize  int32
+}
+
+type FileListOfKindRow struct {
+	ID      objectid.ID
+	OwnerID objectid.ID
+	Purpose string
+}
+
+// FileListOfKind lists the files of one kind made before an instant, by id, for the daily job.
+func (q *Queries) FileListOfKind(ctx context.Context, db DBTX, arg FileListOfKindParams) ([]FileListOfKindRow, error) {
+	rows, err := db.Query(ctx, fileListOfKind,
+		arg.OwnerKind,
+		arg.Before,
+		arg.After,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FileListOfKindRow{}
+	for rows.Next() {
+		var i FileListOfKindRow
+		if err := rows.Scan(&i.ID, &i.OwnerID, &i.Purpose); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const fileListOfRecords = `-- name: FileListOfRecords :many
 SELECT id, purpose, visibility, owner_kind, owner_id, reader_id, filename, content_type, size, sha256, created_by, created_at FROM files.files WHERE owner_kind = $1 AND owner_id = ANY ($2::text[])
 ORDER BY owner_id, created_at, id
@@ -176,51 +221,6 @@ func (q *Queries) FileListOfRecords(ctx context.Context, db DBTX, arg FileListOf
 			&i.CreatedBy,
 			&i.CreatedAt,
 		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const filePage = `-- name: FilePage :many
-SELECT id, owner_id, purpose FROM files.files
-WHERE owner_kind = $1 AND created_at < $2 AND id > $3
-ORDER BY id LIMIT $4
-`
-
-type FilePageParams struct {
-	OwnerKind string
-	Before    time.Time
-	After     objectid.ID
-	PageSize  int32
-}
-
-type FilePageRow struct {
-	ID      objectid.ID
-	OwnerID objectid.ID
-	Purpose string
-}
-
-// FilePage lists the files of one kind made before an instant, by id, for the daily job.
-func (q *Queries) FilePage(ctx context.Context, db DBTX, arg FilePageParams) ([]FilePageRow, error) {
-	rows, err := db.Query(ctx, filePage,
-		arg.OwnerKind,
-		arg.Before,
-		arg.After,
-		arg.PageSize,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []FilePageRow{}
-	for rows.Next() {
-		var i FilePageRow
-		if err := rows.Scan(&i.ID, &i.OwnerID, &i.Purpose); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -9,7 +9,7 @@ import (
 	"context"
 )
 
-const churnByMonth = `-- name: ChurnByMonth :many
+const churnListByMonth = `-- name: ChurnListByMonth :many
 SELECT to_char(k.month, 'YYYY-MM')::text AS month, coalesce(f.active_start, 0)::bigint AS active_start, coalesce(f.new_customers, 0)::bigint AS new_customers,
     coalesce(f.cancelled, 0)::bigint AS cancelled, coalesce(f.active_end, 0)::bigint AS active_end, coalesce(f.churn_rate, 0)::float8 AS churn_rate,
     coalesce(f.payment_failure, 0)::bigint AS payment_failure, coalesce(f.customer_cancelled, 0)::bigint AS customer_cancelled,
@@ -21,7 +21,7 @@ LEFT JOIN finance.churn_monthly f ON f.month = k.month::date
 ORDER BY k.month
 `
 
-type ChurnByMonthRow struct {
+type ChurnListByMonthRow struct {
 	Month             string
 	ActiveStart       int64
 	NewCustomers      int64
@@ -36,15 +36,15 @@ type ChurnByMonthRow struct {
 }
 
 // The last months, the present one among them; before the first day all is 0.
-func (q *Queries) ChurnByMonth(ctx context.Context, db DBTX, months int32) ([]ChurnByMonthRow, error) {
-	rows, err := db.Query(ctx, churnByMonth, months)
+func (q *Queries) ChurnListByMonth(ctx context.Context, db DBTX, months int32) ([]ChurnListByMonthRow, error) {
+	rows, err := db.Query(ctx, churnListByMonth, months)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ChurnByMonthRow{}
+	items := []ChurnListByMonthRow{}
 	for rows.Next() {
-		var i ChurnByMonthRow
+		var i ChurnListByMonthRow
 		if err := rows.Scan(
 			&i.Month,
 			&i.ActiveStart,

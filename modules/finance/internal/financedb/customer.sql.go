@@ -9,7 +9,7 @@ import (
 	"context"
 )
 
-const customer360 = `-- name: Customer360 :one
+const customer360Get = `-- name: Customer360Get :one
 WITH who AS MATERIALIZED (
     SELECT p.customer_id, p.username, p.email, p.full_name, p.tax_id, p.phone, p.nationality, p.address, p.is_enabled, p.email_verified, p.email_verified_at, p.current_subscription_id, p.promo_code_used, p.created_at, p.updated_at FROM finance.customer_profiles_personal p
     WHERE p.customer_id = coalesce(
@@ -125,7 +125,7 @@ SELECT json_build_object(
 FROM who CROSS JOIN total
 `
 
-type Customer360Params struct {
+type Customer360GetParams struct {
 	ID    *string
 	Email *string
 	TaxID *string
@@ -133,8 +133,8 @@ type Customer360Params struct {
 
 // Everything about the customer whom the id, the e-mail and the tax id name; no row
 // when there is none. Each list is read by an index and cut at the newest 100.
-func (q *Queries) Customer360(ctx context.Context, db DBTX, arg Customer360Params) ([]byte, error) {
-	row := db.QueryRow(ctx, customer360, arg.ID, arg.Email, arg.TaxID)
+func (q *Queries) Customer360Get(ctx context.Context, db DBTX, arg Customer360GetParams) ([]byte, error) {
+	row := db.QueryRow(ctx, customer360Get, arg.ID, arg.Email, arg.TaxID)
 	var report []byte
 	err := row.Scan(&report)
 	return report, err

@@ -39,12 +39,12 @@ func (q *Queries) DefinitionList(ctx context.Context, db DBTX) ([]DefinitionList
 	return items, nil
 }
 
-const reportZone = `-- name: ReportZone :one
+const reportZoneGet = `-- name: ReportZoneGet :one
 SELECT report_tz FROM finance.settings
 `
 
-func (q *Queries) ReportZone(ctx context.Context, db DBTX) (string, error) {
-	row := db.QueryRow(ctx, reportZone)
+func (q *Queries) ReportZoneGet(ctx context.Context, db DBTX) (string, error) {
+	row := db.QueryRow(ctx, reportZoneGet)
 	var report_tz string
 	err := row.Scan(&report_tz)
 	return report_tz, err

@@ -11,7 +11,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-const eventDetail = `-- name: EventDetail :one
+const eventDetailGet = `-- name: EventDetailGet :one
 SELECT json_build_object(
     'event_id', e.event_id, 'title', e.title, 'event_type', e.event_type, 'event_date', platform.json_time(e.event_date), 'location', e.location,
     'capacity', e.capacity, 'tickets_issued', e.tickets_live, 'tickets_sold', e.tickets_sold, 'tickets_promo', e.tickets_promo,
@@ -48,8 +48,8 @@ WHERE e.event_id = $1
 `
 
 // One event with the newest 500 of its orders, tickets and promo codes.
-func (q *Queries) EventDetail(ctx context.Context, db DBTX, eventID objectid.ID) ([]byte, error) {
-	row := db.QueryRow(ctx, eventDetail, eventID)
+func (q *Queries) EventDetailGet(ctx context.Context, db DBTX, eventID objectid.ID) ([]byte, error) {
+	row := db.QueryRow(ctx, eventDetailGet, eventID)
 	var report []byte
 	err := row.Scan(&report)
 	return report, err
@@ -96,7 +96,7 @@ func (q *Queries) EventListReport(ctx context.Context, db DBTX, arg EventListRep
 	return report, err
 }
 
-const eventOverview = `-- name: EventOverview :one
+const eventOverviewGet = `-- name: EventOverviewGet :one
 SELECT json_build_object(
     'total_events', e.events, 'active_events', e.active, 'upcoming_events', e.upcoming, 'past_events', e.events - e.upcoming,
     'total_tickets_issued', t.live, 'total_tickets_sold', t.sold, 'total_tickets_promo', t.promo,
@@ -110,8 +110,8 @@ CROSS JOIN (SELECT count(*) FILTER (WHERE y.is_live) AS live, count(*) FILTER (W
 CROSS JOIN (SELECT count(*) AS orders, coalesce(sum(z.revenue_cents), 0) AS cents FROM finance.orders z) o
 `
 
-func (q *Queries) EventOverview(ctx context.Context, db DBTX) ([]byte, error) {
-	row := db.QueryRow(ctx, eventOverview)
+func (q *Queries) EventOverviewGet(ctx context.Context, db DBTX) ([]byte, error) {
+	row := db.QueryRow(ctx, eventOverviewGet)
 	var report []byte
 	err := row.Scan(&report)
 	return report, err

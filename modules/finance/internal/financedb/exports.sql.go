@@ -209,6 +209,42 @@ func (q *Queries) ExportGet(ctx context.Context, db DBTX, id objectid.ID) (Expor
 	return i, err
 }
 
+const exportGetOpen = `-- name: ExportGetOpen :one
+SELECT id, requested_by, kind, format, parameters, filename, status, attempt, lease_until, rows_total, rows_written, size, error, created_at, started_at, finished_at, expires_at FROM finance.exports
+WHERE requested_by = $1 AND kind = $2 AND parameters = $3 AND status IN ('queued', 'running')
+`
+
+type ExportGetOpenParams struct {
+	RequestedBy objectid.ID
+	Kind        string
+	Parameters  json.RawMessage
+}
+
+func (q *Queries) ExportGetOpen(ctx context.Context, db DBTX, arg ExportGetOpenParams) (Export, error) {
+	row := db.QueryRow(ctx, exportGetOpen, arg.RequestedBy, arg.Kind, arg.Parameters)
+	var i Export
+	err := row.Scan(
+		&i.ID,
+		&i.RequestedBy,
+		&i.Kind,
+		&i.Format,
+		&i.Parameters,
+		&i.Filename,
+		&i.Status,
+		&i.Attempt,
+		&i.LeaseUntil,
+		&i.RowsTotal,
+		&i.RowsWritten,
+		&i.Size,
+		&i.Error,
+		&i.CreatedAt,
+		&i.StartedAt,
+		&i.FinishedAt,
+		&i.ExpiresAt,
+	)
+	return i, err
+}
+
 const exportInsert = `-- name: ExportInsert :execrows
 INSERT INTO finance.exports (id, requested_by, kind, format, parameters, filename, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -270,42 +306,6 @@ func (q *Queries) ExportListLost(ctx context.Context, db DBTX, now time.Time) ([
 		return nil, err
 	}
 	return items, nil
-}
-
-const exportOpen = `-- name: ExportOpen :one
-SELECT id, requested_by, kind, format, parameters, filename, status, attempt, lease_until, rows_total, rows_written, size, error, created_at, started_at, finished_at, expires_at FROM finance.exports
-WHERE requested_by = $1 AND kind = $2 AND parameters = $3 AND status IN ('queued', 'running')
-`
-
-type ExportOpenParams struct {
-	RequestedBy objectid.ID
-	Kind        string
-	Parameters  json.RawMessage
-}
-
-func (q *Queries) ExportOpen(ctx context.Context, db DBTX, arg ExportOpenParams) (Export, error) {
-	row := db.QueryRow(ctx, exportOpen, arg.RequestedBy, arg.Kind, arg.Parameters)
-	var i Export
-	err := row.Scan(
-		&i.ID,
-		&i.RequestedBy,
-		&i.Kind,
-		&i.Format,
-		&i.Parameters,
-		&i.Filename,
-		&i.Status,
-		&i.Attempt,
-		&i.LeaseUntil,
-		&i.RowsTotal,
-		&i.RowsWritten,
-		&i.Size,
-		&i.Error,
-		&i.CreatedAt,
-		&i.StartedAt,
-		&i.FinishedAt,
-		&i.ExpiresAt,
-	)
-	return i, err
 }
 
 const exportRequeue = `-- name: ExportRequeue :execrows

@@ -9,7 +9,7 @@ import (
 	"context"
 )
 
-const orderTotals = `-- name: OrderTotals :one
+const orderTotalsGet = `-- name: OrderTotalsGet :one
 WITH kinds AS MATERIALIZED (
     SELECT o.payment_status, coalesce(o.gateway, 'free') AS gateway, coalesce(o.payment_method, 'unknown') AS payment_method, o.is_paid,
         count(*) AS orders, sum(CASE WHEN o.payment_status = 'CHARGEBACK_LOST' THEN 0 ELSE greatest(o.total_cents - o.refunded_cents, 0) END)::bigint AS cents, sum(o.revenue_cents)::bigint AS revenue, sum(o.quantity)::bigint AS tickets
@@ -35,8 +35,8 @@ FROM (
 `
 
 // Each of the three maps is over all orders, which are read once: their totals minus what went back of them.
-func (q *Queries) OrderTotals(ctx context.Context, db DBTX) ([]byte, error) {
-	row := db.QueryRow(ctx, orderTotals)
+func (q *Queries) OrderTotalsGet(ctx context.Context, db DBTX) ([]byte, error) {
+	row := db.QueryRow(ctx, orderTotalsGet)
 	var report []byte
 	err := row.Scan(&report)
 	return report, err

@@ -9,7 +9,7 @@ import (
 	"context"
 )
 
-const overdueReport = `-- name: OverdueReport :one
+const overdueReportGet = `-- name: OverdueReportGet :one
 WITH clock AS MATERIALIZED (
     SELECT c.now, c.today, c.report_tz FROM finance.clock c
 ), past AS MATERIALIZED (
@@ -53,7 +53,7 @@ SELECT json_build_object(
 )::json AS report
 `
 
-type OverdueReportParams struct {
+type OverdueReportGetParams struct {
 	Start int64
 	Size  int64
 }
@@ -61,8 +61,8 @@ type OverdueReportParams struct {
 // A page of the overdue, the longest first, and the totals of all pages. The day on
 // which the page's last row is due is found by index first; then only rows due by
 // that day are put in order.
-func (q *Queries) OverdueReport(ctx context.Context, db DBTX, arg OverdueReportParams) ([]byte, error) {
-	row := db.QueryRow(ctx, overdueReport, arg.Start, arg.Size)
+func (q *Queries) OverdueReportGet(ctx context.Context, db DBTX, arg OverdueReportGetParams) ([]byte, error) {
+	row := db.QueryRow(ctx, overdueReportGet, arg.Start, arg.Size)
 	var report []byte
 	err := row.Scan(&report)
 	return report, err

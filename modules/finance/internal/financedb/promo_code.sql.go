@@ -9,7 +9,7 @@ import (
 	"context"
 )
 
-const promoPerformance = `-- name: PromoPerformance :one
+const promoPerformanceGet = `-- name: PromoPerformanceGet :one
 SELECT json_build_object(
     'total_promo_codes', sum(k.total), 'active_promo_codes', sum(k.active), 'total_tickets_from_promos', sum(k.tickets),
     'by_type', json_object_agg(k.code_type, json_build_object('total', k.total, 'active', k.active, 'tickets_generated', k.tickets)),
@@ -29,8 +29,8 @@ FROM (
 ) k
 `
 
-func (q *Queries) PromoPerformance(ctx context.Context, db DBTX) ([]byte, error) {
-	row := db.QueryRow(ctx, promoPerformance)
+func (q *Queries) PromoPerformanceGet(ctx context.Context, db DBTX) ([]byte, error) {
+	row := db.QueryRow(ctx, promoPerformanceGet)
 	var report []byte
 	err := row.Scan(&report)
 	return report, err

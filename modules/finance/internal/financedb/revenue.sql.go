@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-const revenueByDay = `-- name: RevenueByDay :many
+const revenueListByDay = `-- name: RevenueListByDay :many
 SELECT to_char(k.day, 'YYYY-MM-DD')::text AS date, coalesce(f.gross_cents, 0)::bigint AS gross_cents, coalesce(f.refunds_cents, 0)::bigint AS refunds_cents,
     coalesce(f.chargebacks_cents, 0)::bigint AS chargebacks_cents, coalesce(f.net_cents, 0)::bigint AS net_cents,
     coalesce(f.new_subscriptions, 0)::bigint AS new_subscriptions, coalesce(f.cancellations, 0)::bigint AS cancellations,
@@ -26,12 +26,12 @@ LEFT JOIN finance.revenue_daily f ON f.day = k.day::date
 ORDER BY k.day
 `
 
-type RevenueByDayParams struct {
+type RevenueListByDayParams struct {
 	FirstDay pgtype.Date
 	LastDay  pgtype.Date
 }
 
-type RevenueByDayRow struct {
+type RevenueListByDayRow struct {
 	Date             string
 	GrossCents       int64
 	RefundsCents     int64
@@ -44,15 +44,15 @@ type RevenueByDayRow struct {
 }
 
 // Every day of the period, also those on which nothing happened.
-func (q *Queries) RevenueByDay(ctx context.Context, db DBTX, arg RevenueByDayParams) ([]RevenueByDayRow, error) {
-	rows, err := db.Query(ctx, revenueByDay, arg.FirstDay, arg.LastDay)
+func (q *Queries) RevenueListByDay(ctx context.Context, db DBTX, arg RevenueListByDayParams) ([]RevenueListByDayRow, error) {
+	rows, err := db.Query(ctx, revenueListByDay, arg.FirstDay, arg.LastDay)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []RevenueByDayRow{}
+	items := []RevenueListByDayRow{}
 	for rows.Next() {
-		var i RevenueByDayRow
+		var i RevenueListByDayRow
 		if err := rows.Scan(
 			&i.Date,
 			&i.GrossCents,
@@ -74,7 +74,7 @@ func (q *Queries) RevenueByDay(ctx context.Context, db DBTX, arg RevenueByDayPar
 	return items, nil
 }
 
-const revenueByMonth = `-- name: RevenueByMonth :many
+const revenueListByMonth = `-- name: RevenueListByMonth :many
 SELECT to_char(k.month, 'YYYY-MM')::text AS date, coalesce(f.gross_cents, 0)::bigint AS gross_cents, coalesce(f.refunds_cents, 0)::bigint AS refunds_cents,
     coalesce(f.chargebacks_cents, 0)::bigint AS chargebacks_cents, coalesce(f.net_cents, 0)::bigint AS net_cents,
     coalesce(f.new_subscriptions, 0)::bigint AS new_subscriptions, coalesce(f.cancellations, 0)::bigint AS cancellations,
@@ -87,12 +87,12 @@ LEFT JOIN finance.revenue_monthly f ON f.month = k.month::date
 ORDER BY k.month
 `
 
-type RevenueByMonthParams struct {
+type RevenueListByMonthParams struct {
 	FirstDay pgtype.Date
 	LastDay  pgtype.Date
 }
 
-type RevenueByMonthRow struct {
+type RevenueListByMonthRow struct {
 	Date             string
 	GrossCents       int64
 	RefundsCents     int64
@@ -105,15 +105,15 @@ type RevenueByMonthRow struct {
 }
 
 // Every month that holds a day of the period, whole.
-func (q *Queries) RevenueByMonth(ctx context.Context, db DBTX, arg RevenueByMonthParams) ([]RevenueByMonthRow, error) {
-	rows, err := db.Query(ctx, revenueByMonth, arg.FirstDay, arg.LastDay)
+func (q *Queries) RevenueListByMonth(ctx context.Context, db DBTX, arg RevenueListByMonthParams) ([]RevenueListByMonthRow, error) {
+	rows, err := db.Query(ctx, revenueListByMonth, arg.FirstDay, arg.LastDay)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []RevenueByMonthRow{}
+	items := []RevenueListByMonthRow{}
 	for rows.Next() {
-		var i RevenueByMonthRow
+		var i RevenueListByMonthRow
 		if err := rows.Scan(
 			&i.Date,
 			&i.GrossCents,

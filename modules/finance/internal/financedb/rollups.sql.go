@@ -36,26 +36,6 @@ func (q *Queries) RollupCheck(ctx context.Context, db DBTX, checkedAt time.Time)
 	return i, err
 }
 
-const rollupChecked = `-- name: RollupChecked :one
-SELECT coalesce((SELECT k.differences FROM finance.checks k ORDER BY k.id DESC LIMIT 1), 0)::bigint AS differences,
-    coalesce((SELECT extract(epoch FROM k.checked_at) FROM finance.checks k ORDER BY k.id DESC LIMIT 1), 0)::float8 AS checked_at,
-    ((SELECT count(*) FROM finance.daily_deltas) + (SELECT count(*) FROM finance.standing_deltas))::bigint AS unfolded
-`
-
-type RollupCheckedRow struct {
-	Differences int64
-	CheckedAt   float64
-	Unfolded    int64
-}
-
-// RollupChecked tells of the last comparison, and how many deltas wait.
-func (q *Queries) RollupChecked(ctx context.Context, db DBTX) (RollupCheckedRow, error) {
-	row := db.QueryRow(ctx, rollupChecked)
-	var i RollupCheckedRow
-	err := row.Scan(&i.Differences, &i.CheckedAt, &i.Unfolded)
-	return i, err
-}
-
 const rollupFold = `-- name: RollupFold :one
 SELECT finance.fold($1::integer)::bigint AS folded
 `
@@ -65,4 +45,24 @@ func (q *Queries) RollupFold(ctx context.Context, db DBTX, atMost int32) (int64,
 	var folded int64
 	err := row.Scan(&folded)
 	return folded, err
+}
+
+const rollupGetLastCheck = `-- name: RollupGetLastCheck :one
+SELECT coalesce((SELECT k.differences FROM finance.checks k ORDER BY k.id DESC LIMIT 1), 0)::bigint AS differences,
+    coalesce((SELECT extract(epoch FROM k.checked_at) FROM finance.checks k ORDER BY k.id DESC LIMIT 1), 0)::float8 AS checked_at,
+    ((SELECT count(*) FROM finance.daily_deltas) + (SELECT count(*) FROM finance.standing_deltas))::bigint AS unfolded
+`
+
+type RollupGetLastCheckRow struct {
+	Differences int64
+	CheckedAt   float64
+	Unfolded    int64
+}
+
+// RollupGetLastCheck tells of the last comparison, and how many deltas wait.
+func (q *Queries) RollupGetLastCheck(ctx context.Context, db DBTX) (RollupGetLastCheckRow, error) {
+	row := db.QueryRow(ctx, rollupGetLastCheck)
+	var i RollupGetLastCheckRow
+	err := row.Scan(&i.Differences, &i.CheckedAt, &i.Unfolded)
+	return i, err
 }

@@ -9,7 +9,7 @@ import (
 	"context"
 )
 
-const subscriptionDashboard = `-- name: SubscriptionDashboard :one
+const subscriptionDashboardGet = `-- name: SubscriptionDashboardGet :one
 SELECT json_build_object(
     'totals', json_build_object('active', t.active, 'pending', t.pending, 'suspended', t.suspended, 'cancelled', t.cancelled, 'expired', t.expired),
     'by_gateway', (SELECT json_object_agg(g.gateway, json_build_object('count', g.active, 'mrr', g.mrr)) FROM (
@@ -44,14 +44,14 @@ CROSS JOIN (
 ) t
 `
 
-func (q *Queries) SubscriptionDashboard(ctx context.Context, db DBTX) ([]byte, error) {
-	row := db.QueryRow(ctx, subscriptionDashboard)
+func (q *Queries) SubscriptionDashboardGet(ctx context.Context, db DBTX) ([]byte, error) {
+	row := db.QueryRow(ctx, subscriptionDashboardGet)
 	var report []byte
 	err := row.Scan(&report)
 	return report, err
 }
 
-const subscriptionInsights = `-- name: SubscriptionInsights :one
+const subscriptionInsightsGet = `-- name: SubscriptionInsightsGet :one
 WITH span AS MATERIALIZED (
     SELECT m.first_day, m.first_day::timestamp AT TIME ZONE m.report_tz AS first_at, m.last_month
     FROM (SELECT (date_trunc('month', c.today::timestamp) - make_interval(months => $1::int - 1))::date AS first_day,
@@ -88,8 +88,8 @@ FROM span
 `
 
 // The window is the last months, the present one among them.
-func (q *Queries) SubscriptionInsights(ctx context.Context, db DBTX, months int32) ([]byte, error) {
-	row := db.QueryRow(ctx, subscriptionInsights, months)
+func (q *Queries) SubscriptionInsightsGet(ctx context.Context, db DBTX, months int32) ([]byte, error) {
+	row := db.QueryRow(ctx, subscriptionInsightsGet, months)
 	var report []byte
 	err := row.Scan(&report)
 	return report, err

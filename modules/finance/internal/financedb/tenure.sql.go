@@ -9,7 +9,7 @@ import (
 	"context"
 )
 
-const customerTenure = `-- name: CustomerTenure :one
+const customerTenureGet = `-- name: CustomerTenureGet :one
 WITH stay AS MATERIALIZED (
     SELECT t.access_days, count(*) AS customers, count(*) FILTER (WHERE t.is_active) AS active FROM finance.tenure t GROUP BY t.access_days
 ), ranked AS MATERIALIZED (
@@ -35,8 +35,8 @@ SELECT json_build_object(
 `
 
 // Cohorts are those of the last 24 months.
-func (q *Queries) CustomerTenure(ctx context.Context, db DBTX) ([]byte, error) {
-	row := db.QueryRow(ctx, customerTenure)
+func (q *Queries) CustomerTenureGet(ctx context.Context, db DBTX) ([]byte, error) {
+	row := db.QueryRow(ctx, customerTenureGet)
 	var report []byte
 	err := row.Scan(&report)
 	return report, err

@@ -85,6 +85,40 @@ func (q *Queries) DisputeGet(ctx context.Context, db DBTX, arg DisputeGetParams)
 	return i, err
 }
 
+const disputeGetState = `-- name: DisputeGetState :one
+SELECT state FROM payments.disputes WHERE gateway = $1 AND gateway_dispute_id = $2
+`
+
+type DisputeGetStateParams struct {
+	Gateway          gateway.Name
+	GatewayDisputeID string
+}
+
+func (q *Queries) DisputeGetState(ctx context.Context, db DBTX, arg DisputeGetStateParams) (gateway.DisputeState, error) {
+	row := db.QueryRow(ctx, disputeGetState, arg.Gateway, arg.GatewayDisputeID)
+	var state gateway.DisputeState
+	err := row.Scan(&state)
+	return state, err
+}
+
+const disputeHasTakenPayment = `-- name: DisputeHasTakenPayment :one
+SELECT EXISTS (SELECT 1 FROM payments.disputes
+    WHERE gateway = $1 AND payment_ref = $2 AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'))
+`
+
+type DisputeHasTakenPaymentParams struct {
+	Gateway    gateway.Name
+	PaymentRef string
+}
+
+// DisputeHasTakenPayment reports whether a lost dispute of a payment stands for what the gateway counts among its refunds.
+func (q *Queries) DisputeHasTakenPayment(ctx context.Context, db DBTX, arg DisputeHasTakenPaymentParams) (bool, error) {
+	row := db.QueryRow(ctx, disputeHasTakenPayment, arg.Gateway, arg.PaymentRef)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const disputeInsert = `-- name: DisputeInsert :execrows
 INSERT INTO payments.disputes (
     id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, kind, state, native_status,
@@ -140,6 +174,31 @@ func (q *Queries) DisputeInsert(ctx context.Context, db DBTX, arg DisputeInsertP
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const disputeIsLostByRefund = `-- name: DisputeIsLostByRefund :one
+SELECT EXISTS (SELECT 1 FROM payments.disputes d WHERE d.gateway = $1 AND d.gateway_dispute_id = $2 AND d.state = 'lost'
+    AND NOT EXISTS (SELECT 1 FROM payments.refund_reports r WHERE r.gateway = d.gateway AND r.payment_ref = $3 AND r.refund_id = $4 AND r.kind = 'failed'))
+`
+
+type DisputeIsLostByRefundParams struct {
+	Gateway          gateway.Name
+	GatewayDisputeID string
+	PaymentRef       string
+	RefundID         string
+}
+
+// DisputeIsLostByRefund reports whether a dispute counts as lost by the refunds of its payment, of which one is not known to have failed.
+func (q *Queries) DisputeIsLostByRefund(ctx context.Context, db DBTX, arg DisputeIsLostByRefundParams) (bool, error) {
+	row := db.QueryRow(ctx, disputeIsLostByRefund,
+		arg.Gateway,
+		arg.GatewayDisputeID,
+		arg.PaymentRef,
+		arg.RefundID,
+	)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const disputeListBookedSince = `-- name: DisputeListBookedSince :many
@@ -341,49 +400,6 @@ func (q *Queries) DisputeLock(ctx context.Context, db DBTX, arg DisputeLockParam
 	return i, err
 }
 
-const disputeLostByRefund = `-- name: DisputeLostByRefund :one
-SELECT EXISTS (SELECT 1 FROM payments.disputes d WHERE d.gateway = $1 AND d.gateway_dispute_id = $2 AND d.state = 'lost'
-    AND NOT EXISTS (SELECT 1 FROM payments.refund_reports r WHERE r.gateway = d.gateway AND r.payment_ref = $3 AND r.refund_id = $4 AND r.kind = 'failed'))
-`
-
-type DisputeLostByRefundParams struct {
-	Gateway          gateway.Name
-	GatewayDisputeID string
-	PaymentRef       string
-	RefundID         string
-}
-
-// DisputeLostByRefund reports whether a dispute counts as lost by the refunds of its payment, of which one is not known to have failed.
-func (q *Queries) DisputeLostByRefund(ctx context.Context, db DBTX, arg DisputeLostByRefundParams) (bool, error) {
-	row := db.QueryRow(ctx, disputeLostByRefund,
-		arg.Gateway,
-		arg.GatewayDisputeID,
-		arg.PaymentRef,
-		arg.RefundID,
-	)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
-const disputeLostCents = `-- name: DisputeLostCents :one
-SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.disputes
-WHERE gateway = $1 AND payment_ref = ANY($2::text[]) AND state = 'lost'
-`
-
-type DisputeLostCentsParams struct {
-	Gateway gateway.Name
-	Refs    []string
-}
-
-// DisputeLostCents is what lost disputes took of a payment, by any of its names.
-func (q *Queries) DisputeLostCents(ctx context.Context, db DBTX, arg DisputeLostCentsParams) (int64, error) {
-	row := db.QueryRow(ctx, disputeLostCents, arg.Gateway, arg.Refs)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
 const disputeMove = `-- name: DisputeMove :exec
 UPDATE payments.disputes SET
     state = $1, native_status = $2, amount_cents = $3, reason = coalesce($4, reason),
@@ -418,38 +434,22 @@ func (q *Queries) DisputeMove(ctx context.Context, db DBTX, arg DisputeMoveParam
 	return err
 }
 
-const disputeStateOf = `-- name: DisputeStateOf :one
-SELECT state FROM payments.disputes WHERE gateway = $1 AND gateway_dispute_id = $2
+const disputeSumLost = `-- name: DisputeSumLost :one
+SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.disputes
+WHERE gateway = $1 AND payment_ref = ANY($2::text[]) AND state = 'lost'
 `
 
-type DisputeStateOfParams struct {
-	Gateway          gateway.Name
-	GatewayDisputeID string
+type DisputeSumLostParams struct {
+	Gateway gateway.Name
+	Refs    []string
 }
 
-func (q *Queries) DisputeStateOf(ctx context.Context, db DBTX, arg DisputeStateOfParams) (gateway.DisputeState, error) {
-	row := db.QueryRow(ctx, disputeStateOf, arg.Gateway, arg.GatewayDisputeID)
-	var state gateway.DisputeState
-	err := row.Scan(&state)
-	return state, err
-}
-
-const disputeTookPayment = `-- name: DisputeTookPayment :one
-SELECT EXISTS (SELECT 1 FROM payments.disputes
-    WHERE gateway = $1 AND payment_ref = $2 AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'))
-`
-
-type DisputeTookPaymentParams struct {
-	Gateway    gateway.Name
-	PaymentRef string
-}
-
-// DisputeTookPayment reports whether a lost dispute of a payment stands for what the gateway counts among its refunds.
-func (q *Queries) DisputeTookPayment(ctx context.Context, db DBTX, arg DisputeTookPaymentParams) (bool, error) {
-	row := db.QueryRow(ctx, disputeTookPayment, arg.Gateway, arg.PaymentRef)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
+// DisputeSumLost is what lost disputes took of a payment, by any of its names.
+func (q *Queries) DisputeSumLost(ctx context.Context, db DBTX, arg DisputeSumLostParams) (int64, error) {
+	row := db.QueryRow(ctx, disputeSumLost, arg.Gateway, arg.Refs)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const disputeWithdraw = `-- name: DisputeWithdraw :execrows

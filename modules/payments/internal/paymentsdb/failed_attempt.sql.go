@@ -13,6 +13,32 @@ import (
 	"marquee/platform/objectid"
 )
 
+const failedAttemptGetLast = `-- name: FailedAttemptGetLast :one
+SELECT id, gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at FROM payments.failed_attempts WHERE purpose = $1 AND local_id = $2 ORDER BY failed_at DESC LIMIT 1
+`
+
+type FailedAttemptGetLastParams struct {
+	Purpose gateway.Purpose
+	LocalID objectid.ID
+}
+
+func (q *Queries) FailedAttemptGetLast(ctx context.Context, db DBTX, arg FailedAttemptGetLastParams) (PaymentsFailedAttempt, error) {
+	row := db.QueryRow(ctx, failedAttemptGetLast, arg.Purpose, arg.LocalID)
+	var i PaymentsFailedAttempt
+	err := row.Scan(
+		&i.ID,
+		&i.Gateway,
+		&i.GatewayPaymentID,
+		&i.Attempt,
+		&i.Purpose,
+		&i.LocalID,
+		&i.AmountCents,
+		&i.FailedAt,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const failedAttemptInsert = `-- name: FailedAttemptInsert :execrows
 INSERT INTO payments.failed_attempts (id, gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -89,32 +115,6 @@ func (q *Queries) FailedAttemptInsertUnnumbered(ctx context.Context, db DBTX, ar
 	return result.RowsAffected(), nil
 }
 
-const failedAttemptLast = `-- name: FailedAttemptLast :one
-SELECT id, gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at FROM payments.failed_attempts WHERE purpose = $1 AND local_id = $2 ORDER BY failed_at DESC LIMIT 1
-`
-
-type FailedAttemptLastParams struct {
-	Purpose gateway.Purpose
-	LocalID objectid.ID
-}
-
-func (q *Queries) FailedAttemptLast(ctx context.Context, db DBTX, arg FailedAttemptLastParams) (PaymentsFailedAttempt, error) {
-	row := db.QueryRow(ctx, failedAttemptLast, arg.Purpose, arg.LocalID)
-	var i PaymentsFailedAttempt
-	err := row.Scan(
-		&i.ID,
-		&i.Gateway,
-		&i.GatewayPaymentID,
-		&i.Attempt,
-		&i.Purpose,
-		&i.LocalID,
-		&i.AmountCents,
-		&i.FailedAt,
-		&i.CreatedAt,
-	)
-	return i, err
-}
-
 const failedAttemptLock = `-- name: FailedAttemptLock :exec
 SELECT pg_advisory_xact_lock(hashtextextended('payments.failed_attempts/' || $1::text || '/' || $2::text, 0))
 `
@@ -131,7 +131,7 @@ func (q *Queries) FailedAttemptLock(ctx context.Context, db DBTX, arg FailedAtte
 	return err
 }
 
-const failedAttemptNumber = `-- name: FailedAttemptNumber :execrows
+const failedAttemptSetNumber = `-- name: FailedAttemptSetNumber :execrows
 UPDATE payments.failed_attempts f SET attempt = $1
 WHERE f.gateway = $2 AND f.gateway_payment_id = $3 AND f.attempt = 0
   AND NOT EXISTS (
@@ -140,16 +140,16 @@ WHERE f.gateway = $2 AND f.gateway_payment_id = $3 AND f.attempt = 0
 )
 `
 
-type FailedAttemptNumberParams struct {
+type FailedAttemptSetNumberParams struct {
 	Attempt          int32
 	Gateway          gateway.Name
 	GatewayPaymentID string
 }
 
-// FailedAttemptNumber gives a failure that was counted without its number the
+// FailedAttemptSetNumber gives a failure that was counted without its number the
 // number, unless that number is counted already.
-func (q *Queries) FailedAttemptNumber(ctx context.Context, db DBTX, arg FailedAttemptNumberParams) (int64, error) {
-	result, err := db.Exec(ctx, failedAttemptNumber, arg.Attempt, arg.Gateway, arg.GatewayPaymentID)
+func (q *Queries) FailedAttemptSetNumber(ctx context.Context, db DBTX, arg FailedAttemptSetNumberParams) (int64, error) {
+	result, err := db.Exec(ctx, failedAttemptSetNumber, arg.Attempt, arg.Gateway, arg.GatewayPaymentID)
 	if err != nil {
 		return 0, err
 	}

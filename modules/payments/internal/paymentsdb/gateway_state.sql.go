@@ -13,47 +13,6 @@ import (
 	"marquee/modules/payments/state"
 )
 
-const gatewayOrders = `-- name: GatewayOrders :many
-SELECT gateway, kind, count(*) AS open, count(*) FILTER (WHERE not_known_since IS NOT NULL) AS not_known,
-    min(coalesce(not_known_since, created_at))::timestamptz AS oldest
-FROM payments.intents WHERE state = 'open' GROUP BY gateway, kind ORDER BY gateway, kind
-`
-
-type GatewayOrdersRow struct {
-	Gateway  gateway.Name
-	Kind     state.IntentKind
-	Open     int64
-	NotKnown int64
-	Oldest   time.Time
-}
-
-// GatewayOrders counts the orders to each gateway whose outcome is open.
-func (q *Queries) GatewayOrders(ctx context.Context, db DBTX) ([]GatewayOrdersRow, error) {
-	rows, err := db.Query(ctx, gatewayOrders)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []GatewayOrdersRow{}
-	for rows.Next() {
-		var i GatewayOrdersRow
-		if err := rows.Scan(
-			&i.Gateway,
-			&i.Kind,
-			&i.Open,
-			&i.NotKnown,
-			&i.Oldest,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const gatewayStateCount = `-- name: GatewayStateCount :one
 UPDATE payments.gateway_state SET
     counted_from = CASE WHEN counted_from > $1::timestamptz THEN counted_from ELSE $2::timestamptz END,
@@ -257,4 +216,45 @@ func (q *Queries) GatewayStateTrust(ctx context.Context, db DBTX, argGateway gat
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const intentCountOpen = `-- name: IntentCountOpen :many
+SELECT gateway, kind, count(*) AS open, count(*) FILTER (WHERE not_known_since IS NOT NULL) AS not_known,
+    min(coalesce(not_known_since, created_at))::timestamptz AS oldest
+FROM payments.intents WHERE state = 'open' GROUP BY gateway, kind ORDER BY gateway, kind
+`
+
+type IntentCountOpenRow struct {
+	Gateway  gateway.Name
+	Kind     state.IntentKind
+	Open     int64
+	NotKnown int64
+	Oldest   time.Time
+}
+
+// IntentCountOpen counts the orders to each gateway whose outcome is open.
+func (q *Queries) IntentCountOpen(ctx context.Context, db DBTX) ([]IntentCountOpenRow, error) {
+	rows, err := db.Query(ctx, intentCountOpen)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IntentCountOpenRow{}
+	for rows.Next() {
+		var i IntentCountOpenRow
+		if err := rows.Scan(
+			&i.Gateway,
+			&i.Kind,
+			&i.Open,
+			&i.NotKnown,
+			&i.Oldest,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -238,6 +238,62 @@ func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) (
 	return items, nil
 }
 
+const intentFindConflicting = `-- name: IntentFindConflicting :one
+SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents
+WHERE state = 'open' AND (subject_id = $1 AND kind = $2 AND item = $3 OR gateway = $4 AND excludes = nullif($5::text, ''))
+  AND id <> ALL($6::platform.object_id[])
+ORDER BY subject_id = $1 DESC LIMIT 1
+`
+
+type IntentFindConflictingParams struct {
+	SubjectID objectid.ID
+	Kind      state.IntentKind
+	Item      string
+	Gateway   gateway.Name
+	Excludes  string
+	Made      []objectid.ID
+}
+
+// IntentFindConflicting is what keeps an intent from being opened beside those that were: that of its own name, or one that it excludes.
+func (q *Queries) IntentFindConflicting(ctx context.Context, db DBTX, arg IntentFindConflictingParams) (PaymentsIntent, error) {
+	row := db.QueryRow(ctx, intentFindConflicting,
+		arg.SubjectID,
+		arg.Kind,
+		arg.Item,
+		arg.Gateway,
+		arg.Excludes,
+		arg.Made,
+	)
+	var i PaymentsIntent
+	err := row.Scan(
+		&i.ID,
+		&i.Kind,
+		&i.SubjectID,
+		&i.Item,
+		&i.CustomerID,
+		&i.Gateway,
+		&i.Reference,
+		&i.Excludes,
+		&i.State,
+		&i.Calls,
+		&i.Looks,
+		&i.Failures,
+		&i.Misses,
+		&i.MissedAt,
+		&i.NotKnownSince,
+		&i.ToldAt,
+		&i.Cause,
+		&i.CallEndsAt,
+		&i.LookedAt,
+		&i.NextLookAt,
+		&i.LeasedUntil,
+		&i.CreatedAt,
+		&i.EndedAt,
+		&i.Forwards,
+	)
+	return i, err
+}
+
 const intentForward = `-- name: IntentForward :execrows
 UPDATE payments.intents i SET forwards = i.forwards + 1, next_look_at = CASE
     WHEN i.forwards = 0 OR i.looked_at IS NULL THEN $1::timestamptz
@@ -263,32 +319,36 @@ func (q *Queries) IntentForward(ctx context.Context, db DBTX, arg IntentForwardP
 	return result.RowsAffected(), nil
 }
 
-const intentInTheWay = `-- name: IntentInTheWay :one
-SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents
-WHERE state = 'open' AND (subject_id = $1 AND kind = $2 AND item = $3 OR gateway = $4 AND excludes = nullif($5::text, ''))
-  AND id <> ALL($6::platform.object_id[])
-ORDER BY subject_id = $1 DESC LIMIT 1
+const intentGetNextCheck = `-- name: IntentGetNextCheck :one
+SELECT next_look_at::timestamptz AS at FROM payments.intents
+WHERE gateway = $1 AND state = 'open' AND next_look_at > $2::timestamptz ORDER BY next_look_at LIMIT 1
 `
 
-type IntentInTheWayParams struct {
+type IntentGetNextCheckParams struct {
+	Gateway gateway.Name
+	Now     time.Time
+}
+
+// IntentGetNextCheck is the first look of the gateway after an instant.
+func (q *Queries) IntentGetNextCheck(ctx context.Context, db DBTX, arg IntentGetNextCheckParams) (time.Time, error) {
+	row := db.QueryRow(ctx, intentGetNextCheck, arg.Gateway, arg.Now)
+	var at time.Time
+	err := row.Scan(&at)
+	return at, err
+}
+
+const intentGetOpen = `-- name: IntentGetOpen :one
+SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents WHERE subject_id = $1 AND kind = $2 AND item = $3 AND state = 'open'
+`
+
+type IntentGetOpenParams struct {
 	SubjectID objectid.ID
 	Kind      state.IntentKind
 	Item      string
-	Gateway   gateway.Name
-	Excludes  string
-	Made      []objectid.ID
 }
 
-// IntentInTheWay is what keeps an intent from being opened beside those that were: that of its own name, or one that it excludes.
-func (q *Queries) IntentInTheWay(ctx context.Context, db DBTX, arg IntentInTheWayParams) (PaymentsIntent, error) {
-	row := db.QueryRow(ctx, intentInTheWay,
-		arg.SubjectID,
-		arg.Kind,
-		arg.Item,
-		arg.Gateway,
-		arg.Excludes,
-		arg.Made,
-	)
+func (q *Queries) IntentGetOpen(ctx context.Context, db DBTX, arg IntentGetOpenParams) (PaymentsIntent, error) {
+	row := db.QueryRow(ctx, intentGetOpen, arg.SubjectID, arg.Kind, arg.Item)
 	var i PaymentsIntent
 	err := row.Scan(
 		&i.ID,
@@ -388,35 +448,35 @@ func (q *Queries) IntentInsert(ctx context.Context, db DBTX, arg IntentInsertPar
 	return items, nil
 }
 
-const intentMailedOf = `-- name: IntentMailedOf :many
+const intentListMailedOf = `-- name: IntentListMailedOf :many
 SELECT i.kind, i.state, coalesce(i.ended_at, i.created_at)::timestamptz AS ended_at, coalesce(s.by, '')::text AS by FROM payments.intents i
 LEFT JOIN LATERAL (SELECT t.by FROM payments.intent_steps t WHERE t.intent_id = i.id ORDER BY t.id DESC LIMIT 1) s ON true
 WHERE i.subject_id = $1 AND i.gateway = $2 AND i.told_at IS NOT NULL
 ORDER BY i.state = 'open' DESC, i.ended_at DESC
 `
 
-type IntentMailedOfParams struct {
+type IntentListMailedOfParams struct {
 	SubjectID objectid.ID
 	Gateway   gateway.Name
 }
 
-type IntentMailedOfRow struct {
+type IntentListMailedOfRow struct {
 	Kind    state.IntentKind
 	State   state.Intent
 	EndedAt time.Time
 	By      string
 }
 
-// IntentMailedOf lists what the operators were told of a subject at a gateway, what is open first, then what ended last, and who ended it.
-func (q *Queries) IntentMailedOf(ctx context.Context, db DBTX, arg IntentMailedOfParams) ([]IntentMailedOfRow, error) {
-	rows, err := db.Query(ctx, intentMailedOf, arg.SubjectID, arg.Gateway)
+// IntentListMailedOf lists what the operators were told of a subject at a gateway, what is open first, then what ended last, and who ended it.
+func (q *Queries) IntentListMailedOf(ctx context.Context, db DBTX, arg IntentListMailedOfParams) ([]IntentListMailedOfRow, error) {
+	rows, err := db.Query(ctx, intentListMailedOf, arg.SubjectID, arg.Gateway)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []IntentMailedOfRow{}
+	items := []IntentListMailedOfRow{}
 	for rows.Next() {
-		var i IntentMailedOfRow
+		var i IntentListMailedOfRow
 		if err := rows.Scan(
 			&i.Kind,
 			&i.State,
@@ -433,24 +493,12 @@ func (q *Queries) IntentMailedOf(ctx context.Context, db DBTX, arg IntentMailedO
 	return items, nil
 }
 
-const intentMarkMailed = `-- name: IntentMarkMailed :many
-UPDATE payments.intents i SET told_at = $1::timestamptz
-WHERE i.id IN (
-    SELECT o.id FROM payments.intents o
-    WHERE o.gateway = $2 AND o.state = 'open' AND o.told_at IS NULL AND o.not_known_since <= $3::timestamptz
-    ORDER BY o.created_at LIMIT 500 FOR UPDATE SKIP LOCKED)
-RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards
+const intentListOpenOf = `-- name: IntentListOpenOf :many
+SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents WHERE subject_id = $1 AND state = 'open' ORDER BY created_at, id
 `
 
-type IntentMarkMailedParams struct {
-	Now     time.Time
-	Gateway gateway.Name
-	Since   time.Time
-}
-
-// IntentMarkMailed marks what has been not known for too long, for one mail.
-func (q *Queries) IntentMarkMailed(ctx context.Context, db DBTX, arg IntentMarkMailedParams) ([]PaymentsIntent, error) {
-	rows, err := db.Query(ctx, intentMarkMailed, arg.Now, arg.Gateway, arg.Since)
+func (q *Queries) IntentListOpenOf(ctx context.Context, db DBTX, subjectID objectid.ID) ([]PaymentsIntent, error) {
+	rows, err := db.Query(ctx, intentListOpenOf, subjectID)
 	if err != nil {
 		return nil, err
 	}
@@ -494,72 +542,24 @@ func (q *Queries) IntentMarkMailed(ctx context.Context, db DBTX, arg IntentMarkM
 	return items, nil
 }
 
-const intentNextCheck = `-- name: IntentNextCheck :one
-SELECT next_look_at::timestamptz AS at FROM payments.intents
-WHERE gateway = $1 AND state = 'open' AND next_look_at > $2::timestamptz ORDER BY next_look_at LIMIT 1
+const intentMarkMailed = `-- name: IntentMarkMailed :many
+UPDATE payments.intents i SET told_at = $1::timestamptz
+WHERE i.id IN (
+    SELECT o.id FROM payments.intents o
+    WHERE o.gateway = $2 AND o.state = 'open' AND o.told_at IS NULL AND o.not_known_since <= $3::timestamptz
+    ORDER BY o.created_at LIMIT 500 FOR UPDATE SKIP LOCKED)
+RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards
 `
 
-type IntentNextCheckParams struct {
-	Gateway gateway.Name
+type IntentMarkMailedParams struct {
 	Now     time.Time
+	Gateway gateway.Name
+	Since   time.Time
 }
 
-// IntentNextCheck is the first look of the gateway after an instant.
-func (q *Queries) IntentNextCheck(ctx context.Context, db DBTX, arg IntentNextCheckParams) (time.Time, error) {
-	row := db.QueryRow(ctx, intentNextCheck, arg.Gateway, arg.Now)
-	var at time.Time
-	err := row.Scan(&at)
-	return at, err
-}
-
-const intentOpen = `-- name: IntentOpen :one
-SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents WHERE subject_id = $1 AND kind = $2 AND item = $3 AND state = 'open'
-`
-
-type IntentOpenParams struct {
-	SubjectID objectid.ID
-	Kind      state.IntentKind
-	Item      string
-}
-
-func (q *Queries) IntentOpen(ctx context.Context, db DBTX, arg IntentOpenParams) (PaymentsIntent, error) {
-	row := db.QueryRow(ctx, intentOpen, arg.SubjectID, arg.Kind, arg.Item)
-	var i PaymentsIntent
-	err := row.Scan(
-		&i.ID,
-		&i.Kind,
-		&i.SubjectID,
-		&i.Item,
-		&i.CustomerID,
-		&i.Gateway,
-		&i.Reference,
-		&i.Excludes,
-		&i.State,
-		&i.Calls,
-		&i.Looks,
-		&i.Failures,
-		&i.Misses,
-		&i.MissedAt,
-		&i.NotKnownSince,
-		&i.ToldAt,
-		&i.Cause,
-		&i.CallEndsAt,
-		&i.LookedAt,
-		&i.NextLookAt,
-		&i.LeasedUntil,
-		&i.CreatedAt,
-		&i.EndedAt,
-		&i.Forwards,
-	)
-	return i, err
-}
-
-const intentOpenOf = `-- name: IntentOpenOf :many
-SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents WHERE subject_id = $1 AND state = 'open' ORDER BY created_at, id
-`
-
-func (q *Queries) IntentOpenOf(ctx context.Context, db DBTX, subjectID objectid.ID) ([]PaymentsIntent, error) {
-	rows, err := db.Query(ctx, intentOpenOf, subjectID)
+// IntentMarkMailed marks what has been not known for too long, for one mail.
+func (q *Queries) IntentMarkMailed(ctx context.Context, db DBTX, arg IntentMarkMailedParams) ([]PaymentsIntent, error) {
+	rows, err := db.Query(ctx, intentMarkMailed, arg.Now, arg.Gateway, arg.Since)
 	if err != nil {
 		return nil, err
 	}

@@ -13,55 +13,55 @@ import (
 	"marquee/platform/objectid"
 )
 
-const paymentAbsent = `-- name: PaymentAbsent :one
+const paymentCheckAbsent = `-- name: PaymentCheckAbsent :one
 SELECT (count(*) = 0)::boolean AS payment,
     (count(*) FILTER (WHERE NOT (p.purpose = $1 AND p.local_id = $2)) = 0)::boolean AS others,
     (NOT EXISTS (SELECT FROM payments.failed_attempts f WHERE f.purpose = $1 AND f.local_id = $2))::boolean AS failures
 FROM payments.payments p WHERE p.gateway = $3 AND (p.gateway_payment_id = $4::text OR p.payment_intent_id = $4::text)
 `
 
-type PaymentAbsentParams struct {
+type PaymentCheckAbsentParams struct {
 	Purpose gateway.Purpose
 	LocalID objectid.ID
 	Gateway gateway.Name
 	ID      string
 }
 
-type PaymentAbsentRow struct {
+type PaymentCheckAbsentRow struct {
 	Payment  bool
 	Others   bool
 	Failures bool
 }
 
-// PaymentAbsent tells what the ledger has none of: a payment with the id, one with it that is for something else, a
+// PaymentCheckAbsent tells what the ledger has none of: a payment with the id, one with it that is for something else, a
 // failed attempt of the subscription or order.
-func (q *Queries) PaymentAbsent(ctx context.Context, db DBTX, arg PaymentAbsentParams) (PaymentAbsentRow, error) {
-	row := db.QueryRow(ctx, paymentAbsent,
+func (q *Queries) PaymentCheckAbsent(ctx context.Context, db DBTX, arg PaymentCheckAbsentParams) (PaymentCheckAbsentRow, error) {
+	row := db.QueryRow(ctx, paymentCheckAbsent,
 		arg.Purpose,
 		arg.LocalID,
 		arg.Gateway,
 		arg.ID,
 	)
-	var i PaymentAbsentRow
+	var i PaymentCheckAbsentRow
 	err := row.Scan(&i.Payment, &i.Others, &i.Failures)
 	return i, err
 }
 
-const paymentByGatewayID = `-- name: PaymentByGatewayID :one
-SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at, shown_at FROM payments.payments
-WHERE gateway = $1 AND (gateway_payment_id = ANY($2::text[]) OR payment_intent_id = ANY($2::text[]))
-ORDER BY settled_at LIMIT 1
+const paymentClearCounted = `-- name: PaymentClearCounted :one
+UPDATE payments.payments SET counted = false, updated_at = $1
+WHERE gateway = $2 AND gateway_payment_id = $3 AND counted
+RETURNING id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at, shown_at
 `
 
-type PaymentByGatewayIDParams struct {
-	Gateway gateway.Name
-	Ids     []string
+type PaymentClearCountedParams struct {
+	At               time.Time
+	Gateway          gateway.Name
+	GatewayPaymentID string
 }
 
-// PaymentByGatewayID finds the ledger row by any of the gateway's ids: payment,
-// invoice or payment intent.
-func (q *Queries) PaymentByGatewayID(ctx context.Context, db DBTX, arg PaymentByGatewayIDParams) (PaymentsPayment, error) {
-	row := db.QueryRow(ctx, paymentByGatewayID, arg.Gateway, arg.Ids)
+// PaymentClearCounted takes a payment out of what opened its subscription or paid its periods.
+func (q *Queries) PaymentClearCounted(ctx context.Context, db DBTX, arg PaymentClearCountedParams) (PaymentsPayment, error) {
+	row := db.QueryRow(ctx, paymentClearCounted, arg.At, arg.Gateway, arg.GatewayPaymentID)
 	var i PaymentsPayment
 	err := row.Scan(
 		&i.ID,
@@ -85,21 +85,21 @@ func (q *Queries) PaymentByGatewayID(ctx context.Context, db DBTX, arg PaymentBy
 	return i, err
 }
 
-const paymentConfirmed = `-- name: PaymentConfirmed :exec
+const paymentConfirm = `-- name: PaymentConfirm :exec
 UPDATE payments.payments SET shown_at = coalesce(shown_at, $1::timestamptz), due_at = coalesce($2, due_at), updated_at = $1
 WHERE gateway = $3 AND gateway_payment_id = $4
 `
 
-type PaymentConfirmedParams struct {
+type PaymentConfirmParams struct {
 	At               time.Time
 	DueAt            *time.Time
 	Gateway          gateway.Name
 	GatewayPaymentID string
 }
 
-// PaymentConfirmed notes that the gateway shows a payment paid, and for which day it was made.
-func (q *Queries) PaymentConfirmed(ctx context.Context, db DBTX, arg PaymentConfirmedParams) error {
-	_, err := db.Exec(ctx, paymentConfirmed,
+// PaymentConfirm notes that the gateway shows a payment paid, and for which day it was made.
+func (q *Queries) PaymentConfirm(ctx context.Context, db DBTX, arg PaymentConfirmParams) error {
+	_, err := db.Exec(ctx, paymentConfirm,
 		arg.At,
 		arg.DueAt,
 		arg.Gateway,
@@ -108,40 +108,45 @@ func (q *Queries) PaymentConfirmed(ctx context.Context, db DBTX, arg PaymentConf
 	return err
 }
 
-const paymentCount = `-- name: PaymentCount :exec
-UPDATE payments.payments SET counted = true
-WHERE gateway = $1 AND gateway_payment_id = $2 AND counted IS DISTINCT FROM true
+const paymentGetByGatewayID = `-- name: PaymentGetByGatewayID :one
+SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at, shown_at FROM payments.payments
+WHERE gateway = $1 AND (gateway_payment_id = ANY($2::text[]) OR payment_intent_id = ANY($2::text[]))
+ORDER BY settled_at LIMIT 1
 `
 
-type PaymentCountParams struct {
-	Gateway          gateway.Name
-	GatewayPaymentID string
+type PaymentGetByGatewayIDParams struct {
+	Gateway gateway.Name
+	Ids     []string
 }
 
-// PaymentCount notes that a payment opened its subscription or paid one of its periods.
-func (q *Queries) PaymentCount(ctx context.Context, db DBTX, arg PaymentCountParams) error {
-	_, err := db.Exec(ctx, paymentCount, arg.Gateway, arg.GatewayPaymentID)
-	return err
+// PaymentGetByGatewayID finds the ledger row by any of the gateway's ids: payment,
+// invoice or payment intent.
+func (q *Queries) PaymentGetByGatewayID(ctx context.Context, db DBTX, arg PaymentGetByGatewayIDParams) (PaymentsPayment, error) {
+	row := db.QueryRow(ctx, paymentGetByGatewayID, arg.Gateway, arg.Ids)
+	var i PaymentsPayment
+	err := row.Scan(
+		&i.ID,
+		&i.Gateway,
+		&i.GatewayPaymentID,
+		&i.InvoiceID,
+		&i.PaymentIntentID,
+		&i.Purpose,
+		&i.LocalID,
+		&i.CustomerID,
+		&i.AmountCents,
+		&i.Method,
+		&i.NativeStatus,
+		&i.SettledAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Counted,
+		&i.DueAt,
+		&i.ShownAt,
+	)
+	return i, err
 }
 
-const paymentCounts = `-- name: PaymentCounts :one
-SELECT coalesce(counted, false)::boolean FROM payments.payments WHERE gateway = $1 AND gateway_payment_id = $2
-`
-
-type PaymentCountsParams struct {
-	Gateway          gateway.Name
-	GatewayPaymentID string
-}
-
-// PaymentCounts tells whether a payment opened its subscription or paid one of its periods.
-func (q *Queries) PaymentCounts(ctx context.Context, db DBTX, arg PaymentCountsParams) (bool, error) {
-	row := db.QueryRow(ctx, paymentCounts, arg.Gateway, arg.GatewayPaymentID)
-	var column_1 bool
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
-const paymentFirstOfSubject = `-- name: PaymentFirstOfSubject :one
+const paymentGetFirstOfSubject = `-- name: PaymentGetFirstOfSubject :one
 SELECT p.settled_at FROM payments.payments p
 WHERE p.purpose = $1 AND p.local_id = $2 AND NOT EXISTS (
     SELECT FROM payments.unapplied_payments u
@@ -149,15 +154,15 @@ WHERE p.purpose = $1 AND p.local_id = $2 AND NOT EXISTS (
 ORDER BY p.settled_at, p.id LIMIT 1
 `
 
-type PaymentFirstOfSubjectParams struct {
+type PaymentGetFirstOfSubjectParams struct {
 	Purpose gateway.Purpose
 	LocalID objectid.ID
 }
 
-// PaymentFirstOfSubject is when the first payment of a subscription or order settled that was
+// PaymentGetFirstOfSubject is when the first payment of a subscription or order settled that was
 // made for it: none that an admin lengthened it by.
-func (q *Queries) PaymentFirstOfSubject(ctx context.Context, db DBTX, arg PaymentFirstOfSubjectParams) (time.Time, error) {
-	row := db.QueryRow(ctx, paymentFirstOfSubject, arg.Purpose, arg.LocalID)
+func (q *Queries) PaymentGetFirstOfSubject(ctx context.Context, db DBTX, arg PaymentGetFirstOfSubjectParams) (time.Time, error) {
+	row := db.QueryRow(ctx, paymentGetFirstOfSubject, arg.Purpose, arg.LocalID)
 	var settled_at time.Time
 	err := row.Scan(&settled_at)
 	return settled_at, err
@@ -233,6 +238,23 @@ func (q *Queries) PaymentInsert(ctx context.Context, db DBTX, arg PaymentInsertP
 	return i, err
 }
 
+const paymentIsCounted = `-- name: PaymentIsCounted :one
+SELECT coalesce(counted, false)::boolean FROM payments.payments WHERE gateway = $1 AND gateway_payment_id = $2
+`
+
+type PaymentIsCountedParams struct {
+	Gateway          gateway.Name
+	GatewayPaymentID string
+}
+
+// PaymentIsCounted tells whether a payment opened its subscription or paid one of its periods.
+func (q *Queries) PaymentIsCounted(ctx context.Context, db DBTX, arg PaymentIsCountedParams) (bool, error) {
+	row := db.QueryRow(ctx, paymentIsCounted, arg.Gateway, arg.GatewayPaymentID)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const paymentLinkIntent = `-- name: PaymentLinkIntent :execrows
 UPDATE payments.payments SET payment_intent_id = $1, updated_at = $2
 WHERE gateway = 'gwb' AND gateway_payment_id = $3 AND payment_intent_id IS NULL
@@ -292,6 +314,53 @@ func (q *Queries) PaymentListOf(ctx context.Context, db DBTX, arg PaymentListOfP
 			&i.DueAt,
 			&i.ShownAt,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const paymentListPaidFor = `-- name: PaymentListPaidFor :many
+SELECT p.gateway_payment_id, (p.shown_at IS NOT NULL)::boolean AS is_shown FROM payments.payments p
+WHERE p.purpose = 'subscription' AND p.local_id = $1 AND p.gateway = $2 AND p.due_at = $3::timestamptz AND p.gateway_payment_id <> $4 AND p.counted
+  AND NOT EXISTS (SELECT 1 FROM payments.bought_nothing n WHERE n.gateway = p.gateway AND n.gateway_payment_id = p.gateway_payment_id)
+  AND p.amount_cents > (SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
+      WHERE r.gateway = p.gateway AND r.payment_ref = p.gateway_payment_id AND r.status <> 'failed')
+ORDER BY p.id
+`
+
+type PaymentListPaidForParams struct {
+	LocalID          objectid.ID
+	Gateway          gateway.Name
+	DueAt            time.Time
+	GatewayPaymentID string
+}
+
+type PaymentListPaidForRow struct {
+	GatewayPaymentID string
+	IsShown          bool
+}
+
+// PaymentListPaidFor lists the other payments of a subscription that count, were charged for the same day, and of which something is left.
+func (q *Queries) PaymentListPaidFor(ctx context.Context, db DBTX, arg PaymentListPaidForParams) ([]PaymentListPaidForRow, error) {
+	rows, err := db.Query(ctx, paymentListPaidFor,
+		arg.LocalID,
+		arg.Gateway,
+		arg.DueAt,
+		arg.GatewayPaymentID,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentListPaidForRow{}
+	for rows.Next() {
+		var i PaymentListPaidForRow
+		if err := rows.Scan(&i.GatewayPaymentID, &i.IsShown); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -382,6 +451,22 @@ func (q *Queries) PaymentListUnconfirmedSince(ctx context.Context, db DBTX, arg 
 	return items, nil
 }
 
+const paymentMarkCounted = `-- name: PaymentMarkCounted :exec
+UPDATE payments.payments SET counted = true
+WHERE gateway = $1 AND gateway_payment_id = $2 AND counted IS DISTINCT FROM true
+`
+
+type PaymentMarkCountedParams struct {
+	Gateway          gateway.Name
+	GatewayPaymentID string
+}
+
+// PaymentMarkCounted notes that a payment opened its subscription or paid one of its periods.
+func (q *Queries) PaymentMarkCounted(ctx context.Context, db DBTX, arg PaymentMarkCountedParams) error {
+	_, err := db.Exec(ctx, paymentMarkCounted, arg.Gateway, arg.GatewayPaymentID)
+	return err
+}
+
 const paymentMoveTo = `-- name: PaymentMoveTo :execrows
 UPDATE payments.payments SET purpose = 'subscription', local_id = $1, updated_at = $2
 WHERE gateway = $3 AND gateway_payment_id = $4 AND customer_id = $5
@@ -408,53 +493,6 @@ func (q *Queries) PaymentMoveTo(ctx context.Context, db DBTX, arg PaymentMoveToP
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const paymentPaidFor = `-- name: PaymentPaidFor :many
-SELECT p.gateway_payment_id, (p.shown_at IS NOT NULL)::boolean AS is_shown FROM payments.payments p
-WHERE p.purpose = 'subscription' AND p.local_id = $1 AND p.gateway = $2 AND p.due_at = $3::timestamptz AND p.gateway_payment_id <> $4 AND p.counted
-  AND NOT EXISTS (SELECT 1 FROM payments.bought_nothing n WHERE n.gateway = p.gateway AND n.gateway_payment_id = p.gateway_payment_id)
-  AND p.amount_cents > (SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
-      WHERE r.gateway = p.gateway AND r.payment_ref = p.gateway_payment_id AND r.status <> 'failed')
-ORDER BY p.id
-`
-
-type PaymentPaidForParams struct {
-	LocalID          objectid.ID
-	Gateway          gateway.Name
-	DueAt            time.Time
-	GatewayPaymentID string
-}
-
-type PaymentPaidForRow struct {
-	GatewayPaymentID string
-	IsShown          bool
-}
-
-// PaymentPaidFor lists the other payments of a subscription that count, were charged for the same day, and of which something is left.
-func (q *Queries) PaymentPaidFor(ctx context.Context, db DBTX, arg PaymentPaidForParams) ([]PaymentPaidForRow, error) {
-	rows, err := db.Query(ctx, paymentPaidFor,
-		arg.LocalID,
-		arg.Gateway,
-		arg.DueAt,
-		arg.GatewayPaymentID,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []PaymentPaidForRow{}
-	for rows.Next() {
-		var i PaymentPaidForRow
-		if err := rows.Scan(&i.GatewayPaymentID, &i.IsShown); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const paymentRepeat = `-- name: PaymentRepeat :exec
@@ -494,42 +532,4 @@ func (q *Queries) PaymentRepeat(ctx context.Context, db DBTX, arg PaymentRepeatP
 		arg.GatewayPaymentID,
 	)
 	return err
-}
-
-const paymentUncount = `-- name: PaymentUncount :one
-UPDATE payments.payments SET counted = false, updated_at = $1
-WHERE gateway = $2 AND gateway_payment_id = $3 AND counted
-RETURNING id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at, shown_at
-`
-
-type PaymentUncountParams struct {
-	At               time.Time
-	Gateway          gateway.Name
-	GatewayPaymentID string
-}
-
-// PaymentUncount takes a payment out of what opened its subscription or paid its periods.
-func (q *Queries) PaymentUncount(ctx context.Context, db DBTX, arg PaymentUncountParams) (PaymentsPayment, error) {
-	row := db.QueryRow(ctx, paymentUncount, arg.At, arg.Gateway, arg.GatewayPaymentID)
-	var i PaymentsPayment
-	err := row.Scan(
-		&i.ID,
-		&i.Gateway,
-		&i.GatewayPaymentID,
-		&i.InvoiceID,
-		&i.PaymentIntentID,
-		&i.Purpose,
-		&i.LocalID,
-		&i.CustomerID,
-		&i.AmountCents,
-		&i.Method,
-		&i.NativeStatus,
-		&i.SettledAt,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.Counted,
-		&i.DueAt,
-		&i.ShownAt,
-	)
-	return i, err
 }

@@ -15,28 +15,24 @@ import (
 	"marquee/platform/objectid"
 )
 
-const processedEventBody = `-- name: ProcessedEventBody :one
-SELECT e.log_id, l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
-WHERE e.gateway = $1 AND e.event_id = $2
+const processedEventAddSubject = `-- name: ProcessedEventAddSubject :execrows
+UPDATE payments.processed_events SET subjects = subjects || $1::text
+WHERE gateway = $2 AND event_id = $3 AND state = 'waiting' AND NOT subjects @> ARRAY[$1::text]
 `
 
-type ProcessedEventBodyParams struct {
+type ProcessedEventAddSubjectParams struct {
+	Subject string
 	Gateway gateway.Name
 	EventID string
 }
 
-type ProcessedEventBodyRow struct {
-	LogID   objectid.ID
-	Payload json.RawMessage
-}
-
-// ProcessedEventBody reads the body of an event, whatever its state, and the log that
-// has it.
-func (q *Queries) ProcessedEventBody(ctx context.Context, db DBTX, arg ProcessedEventBodyParams) (ProcessedEventBodyRow, error) {
-	row := db.QueryRow(ctx, processedEventBody, arg.Gateway, arg.EventID)
-	var i ProcessedEventBodyRow
-	err := row.Scan(&i.LogID, &i.Payload)
-	return i, err
+// ProcessedEventAddSubject adds an id by which a waiting event may be found.
+func (q *Queries) ProcessedEventAddSubject(ctx context.Context, db DBTX, arg ProcessedEventAddSubjectParams) (int64, error) {
+	result, err := db.Exec(ctx, processedEventAddSubject, arg.Subject, arg.Gateway, arg.EventID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const processedEventClaim = `-- name: ProcessedEventClaim :execrows
@@ -140,6 +136,48 @@ func (q *Queries) ProcessedEventFinishConfirmation(ctx context.Context, db DBTX,
 	return err
 }
 
+const processedEventGetBody = `-- name: ProcessedEventGetBody :one
+SELECT e.log_id, l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
+WHERE e.gateway = $1 AND e.event_id = $2
+`
+
+type ProcessedEventGetBodyParams struct {
+	Gateway gateway.Name
+	EventID string
+}
+
+type ProcessedEventGetBodyRow struct {
+	LogID   objectid.ID
+	Payload json.RawMessage
+}
+
+// ProcessedEventGetBody reads the body of an event, whatever its state, and the log that
+// has it.
+func (q *Queries) ProcessedEventGetBody(ctx context.Context, db DBTX, arg ProcessedEventGetBodyParams) (ProcessedEventGetBodyRow, error) {
+	row := db.QueryRow(ctx, processedEventGetBody, arg.Gateway, arg.EventID)
+	var i ProcessedEventGetBodyRow
+	err := row.Scan(&i.LogID, &i.Payload)
+	return i, err
+}
+
+const processedEventGetPayload = `-- name: ProcessedEventGetPayload :one
+SELECT l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
+WHERE e.gateway = $1 AND e.event_id = $2 AND e.state = 'waiting'
+`
+
+type ProcessedEventGetPayloadParams struct {
+	Gateway gateway.Name
+	EventID string
+}
+
+// ProcessedEventGetPayload reads the body of an event that waits.
+func (q *Queries) ProcessedEventGetPayload(ctx context.Context, db DBTX, arg ProcessedEventGetPayloadParams) (json.RawMessage, error) {
+	row := db.QueryRow(ctx, processedEventGetPayload, arg.Gateway, arg.EventID)
+	var payload json.RawMessage
+	err := row.Scan(&payload)
+	return payload, err
+}
+
 const processedEventHold = `-- name: ProcessedEventHold :one
 SELECT state, log_id FROM payments.processed_events
 WHERE gateway = $1 AND event_id = $2
@@ -165,18 +203,51 @@ func (q *Queries) ProcessedEventHold(ctx context.Context, db DBTX, arg Processed
 	return i, err
 }
 
-const processedEventKnown = `-- name: ProcessedEventKnown :many
+const processedEventListKnown = `-- name: ProcessedEventListKnown :many
 SELECT event_id FROM payments.processed_events WHERE gateway = $1 AND event_id = ANY($2::text[])
 `
 
-type ProcessedEventKnownParams struct {
+type ProcessedEventListKnownParams struct {
 	Gateway  gateway.Name
 	EventIds []string
 }
 
-// ProcessedEventKnown tells which of the events have come.
-func (q *Queries) ProcessedEventKnown(ctx context.Context, db DBTX, arg ProcessedEventKnownParams) ([]string, error) {
-	rows, err := db.Query(ctx, processedEventKnown, arg.Gateway, arg.EventIds)
+// ProcessedEventListKnown tells which of the events have come.
+func (q *Queries) ProcessedEventListKnown(ctx context.Context, db DBTX, arg ProcessedEventListKnownParams) ([]string, error) {
+	rows, err := db.Query(ctx, processedEventListKnown, arg.Gateway, arg.EventIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var event_id string
+		if err := rows.Scan(&event_id); err != nil {
+			return nil, err
+		}
+		items = append(items, event_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const processedEventListWaiting = `-- name: ProcessedEventListWaiting :many
+SELECT event_id FROM payments.processed_events
+WHERE state = 'waiting' AND gateway = $1 AND subjects && $2::text[]
+ORDER BY event_at, log_id
+`
+
+type ProcessedEventListWaitingParams struct {
+	Gateway  gateway.Name
+	Subjects []string
+}
+
+// ProcessedEventListWaiting lists the events that wait for one of the subjects, in
+// the order in which they happened.
+func (q *Queries) ProcessedEventListWaiting(ctx context.Context, db DBTX, arg ProcessedEventListWaitingParams) ([]string, error) {
+	rows, err := db.Query(ctx, processedEventListWaiting, arg.Gateway, arg.Subjects)
 	if err != nil {
 		return nil, err
 	}
@@ -222,24 +293,6 @@ func (q *Queries) ProcessedEventLock(ctx context.Context, db DBTX, arg Processed
 	return i, err
 }
 
-const processedEventPayload = `-- name: ProcessedEventPayload :one
-SELECT l.payload FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
-WHERE e.gateway = $1 AND e.event_id = $2 AND e.state = 'waiting'
-`
-
-type ProcessedEventPayloadParams struct {
-	Gateway gateway.Name
-	EventID string
-}
-
-// ProcessedEventPayload reads the body of an event that waits.
-func (q *Queries) ProcessedEventPayload(ctx context.Context, db DBTX, arg ProcessedEventPayloadParams) (json.RawMessage, error) {
-	row := db.QueryRow(ctx, processedEventPayload, arg.Gateway, arg.EventID)
-	var payload json.RawMessage
-	err := row.Scan(&payload)
-	return payload, err
-}
-
 const processedEventReceive = `-- name: ProcessedEventReceive :execrows
 INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
 VALUES ($1, $2, $3, 'applying', $4::text[], '{}', $5, $6)
@@ -275,7 +328,7 @@ func (q *Queries) ProcessedEventReceive(ctx context.Context, db DBTX, arg Proces
 	return result.RowsAffected(), nil
 }
 
-const processedEventReceived = `-- name: ProcessedEventReceived :exec
+const processedEventRecord = `-- name: ProcessedEventRecord :exec
 WITH log AS (
     INSERT INTO payments.webhook_logs (
         id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
@@ -287,7 +340,7 @@ UPDATE payments.processed_events e SET state = $1, result = $2, updated_at = $3
 WHERE e.gateway = $4 AND e.event_id = $5
 `
 
-type ProcessedEventReceivedParams struct {
+type ProcessedEventRecordParams struct {
 	State       state.Event
 	Result      json.RawMessage
 	At          time.Time
@@ -302,11 +355,11 @@ type ProcessedEventReceivedParams struct {
 	ProcessedAt *time.Time
 }
 
-// ProcessedEventReceived gives the event its result and logs its delivery with
+// ProcessedEventRecord gives the event its result and logs its delivery with
 // it. The log is written once, as it stays: an update would have to look for it in
 // every month.
-func (q *Queries) ProcessedEventReceived(ctx context.Context, db DBTX, arg ProcessedEventReceivedParams) error {
-	_, err := db.Exec(ctx, processedEventReceived,
+func (q *Queries) ProcessedEventRecord(ctx context.Context, db DBTX, arg ProcessedEventRecordParams) error {
+	_, err := db.Exec(ctx, processedEventRecord,
 		arg.State,
 		arg.Result,
 		arg.At,
@@ -370,57 +423,4 @@ func (q *Queries) ProcessedEventRepeat(ctx context.Context, db DBTX, arg Process
 	var result json.RawMessage
 	err := row.Scan(&result)
 	return result, err
-}
-
-const processedEventSubject = `-- name: ProcessedEventSubject :execrows
-UPDATE payments.processed_events SET subjects = subjects || $1::text
-WHERE gateway = $2 AND event_id = $3 AND state = 'waiting' AND NOT subjects @> ARRAY[$1::text]
-`
-
-type ProcessedEventSubjectParams struct {
-	Subject string
-	Gateway gateway.Name
-	EventID string
-}
-
-// ProcessedEventSubject adds an id by which a waiting event may be found.
-func (q *Queries) ProcessedEventSubject(ctx context.Context, db DBTX, arg ProcessedEventSubjectParams) (int64, error) {
-	result, err := db.Exec(ctx, processedEventSubject, arg.Subject, arg.Gateway, arg.EventID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const processedEventWaiting = `-- name: ProcessedEventWaiting :many
-SELECT event_id FROM payments.processed_events
-WHERE state = 'waiting' AND gateway = $1 AND subjects && $2::text[]
-ORDER BY event_at, log_id
-`
-
-type ProcessedEventWaitingParams struct {
-	Gateway  gateway.Name
-	Subjects []string
-}
-
-// ProcessedEventWaiting lists the events that wait for one of the subjects, in
-// the order in which they happened.
-func (q *Queries) ProcessedEventWaiting(ctx context.Context, db DBTX, arg ProcessedEventWaitingParams) ([]string, error) {
-	rows, err := db.Query(ctx, processedEventWaiting, arg.Gateway, arg.Subjects)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []string{}
-	for rows.Next() {
-		var event_id string
-		if err := rows.Scan(&event_id); err != nil {
-			return nil, err
-		}
-		items = append(items, event_id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }

@@ -99,6 +99,23 @@ func (q *Queries) RefundFind(ctx context.Context, db DBTX, id objectid.ID) (Paym
 	return i, err
 }
 
+const refundGetStatus = `-- name: RefundGetStatus :one
+SELECT status FROM payments.refunds WHERE gateway = $1 AND gateway_refund_id = $2
+`
+
+type RefundGetStatusParams struct {
+	Gateway         gateway.Name
+	GatewayRefundID *string
+}
+
+// RefundGetStatus is the status of a refund that the gateway names.
+func (q *Queries) RefundGetStatus(ctx context.Context, db DBTX, arg RefundGetStatusParams) (gateway.RefundStatus, error) {
+	row := db.QueryRow(ctx, refundGetStatus, arg.Gateway, arg.GatewayRefundID)
+	var status gateway.RefundStatus
+	err := row.Scan(&status)
+	return status, err
+}
+
 const refundInsert = `-- name: RefundInsert :exec
 INSERT INTO payments.refunds (
     id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, kind, status, source,
@@ -354,6 +371,43 @@ func (q *Queries) RefundListOfPayment(ctx context.Context, db DBTX, arg RefundLi
 	return items, nil
 }
 
+const refundListSums = `-- name: RefundListSums :many
+SELECT local_id, payment_ref, sum(amount_cents)::bigint AS cents FROM payments.refunds
+WHERE purpose = $1 AND local_id = ANY($2::text[]) AND status = 'done' GROUP BY local_id, payment_ref
+`
+
+type RefundListSumsParams struct {
+	Purpose  gateway.Purpose
+	LocalIds []string
+}
+
+type RefundListSumsRow struct {
+	LocalID    objectid.ID
+	PaymentRef string
+	Cents      int64
+}
+
+// RefundListSums is what has been given back of the payments of many subscriptions or orders.
+func (q *Queries) RefundListSums(ctx context.Context, db DBTX, arg RefundListSumsParams) ([]RefundListSumsRow, error) {
+	rows, err := db.Query(ctx, refundListSums, arg.Purpose, arg.LocalIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RefundListSumsRow{}
+	for rows.Next() {
+		var i RefundListSumsRow
+		if err := rows.Scan(&i.LocalID, &i.PaymentRef, &i.Cents); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const refundReportInsert = `-- name: RefundReportInsert :exec
 INSERT INTO payments.refund_reports (gateway, payment_ref, kind, refund_id, reported_at, amount_cents)
 VALUES ($1, $2, $3, $4, $5, $6)
@@ -424,111 +478,57 @@ func (q *Queries) RefundReportList(ctx context.Context, db DBTX, arg RefundRepor
 	return items, nil
 }
 
-const refundStatusOf = `-- name: RefundStatusOf :one
-SELECT status FROM payments.refunds WHERE gateway = $1 AND gateway_refund_id = $2
-`
-
-type RefundStatusOfParams struct {
-	Gateway         gateway.Name
-	GatewayRefundID *string
-}
-
-// RefundStatusOf is the status of a refund that the gateway names.
-func (q *Queries) RefundStatusOf(ctx context.Context, db DBTX, arg RefundStatusOfParams) (gateway.RefundStatus, error) {
-	row := db.QueryRow(ctx, refundStatusOf, arg.Gateway, arg.GatewayRefundID)
-	var status gateway.RefundStatus
-	err := row.Scan(&status)
-	return status, err
-}
-
-const refundTotal = `-- name: RefundTotal :one
+const refundSum = `-- name: RefundSum :one
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
 WHERE purpose = $1 AND local_id = $2 AND status = 'done'
 `
 
-type RefundTotalParams struct {
+type RefundSumParams struct {
 	Purpose gateway.Purpose
 	LocalID objectid.ID
 }
 
-func (q *Queries) RefundTotal(ctx context.Context, db DBTX, arg RefundTotalParams) (int64, error) {
-	row := db.QueryRow(ctx, refundTotal, arg.Purpose, arg.LocalID)
+func (q *Queries) RefundSum(ctx context.Context, db DBTX, arg RefundSumParams) (int64, error) {
+	row := db.QueryRow(ctx, refundSum, arg.Purpose, arg.LocalID)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
 }
 
-const refundTotalOfPayment = `-- name: RefundTotalOfPayment :one
+const refundSumOfPayment = `-- name: RefundSumOfPayment :one
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
 WHERE gateway = $1 AND payment_ref = $2 AND status = 'done'
 `
 
-type RefundTotalOfPaymentParams struct {
+type RefundSumOfPaymentParams struct {
 	Gateway    gateway.Name
 	PaymentRef string
 }
 
-func (q *Queries) RefundTotalOfPayment(ctx context.Context, db DBTX, arg RefundTotalOfPaymentParams) (int64, error) {
-	row := db.QueryRow(ctx, refundTotalOfPayment, arg.Gateway, arg.PaymentRef)
+func (q *Queries) RefundSumOfPayment(ctx context.Context, db DBTX, arg RefundSumOfPaymentParams) (int64, error) {
+	row := db.QueryRow(ctx, refundSumOfPayment, arg.Gateway, arg.PaymentRef)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
 }
 
-const refundTotalSince = `-- name: RefundTotalSince :one
+const refundSumSince = `-- name: RefundSumSince :one
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
 WHERE purpose = $1 AND local_id = ANY($2::text[]) AND status = 'done' AND requested_at >= $3
 `
 
-type RefundTotalSinceParams struct {
+type RefundSumSinceParams struct {
 	Purpose  gateway.Purpose
 	LocalIds []string
 	Since    time.Time
 }
 
-// RefundTotalSince is what has been given back of subscriptions or orders by refunds asked for since an instant.
-func (q *Queries) RefundTotalSince(ctx context.Context, db DBTX, arg RefundTotalSinceParams) (int64, error) {
-	row := db.QueryRow(ctx, refundTotalSince, arg.Purpose, arg.LocalIds, arg.Since)
+// RefundSumSince is what has been given back of subscriptions or orders by refunds asked for since an instant.
+func (q *Queries) RefundSumSince(ctx context.Context, db DBTX, arg RefundSumSinceParams) (int64, error) {
+	row := db.QueryRow(ctx, refundSumSince, arg.Purpose, arg.LocalIds, arg.Since)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
-}
-
-const refundTotalsOf = `-- name: RefundTotalsOf :many
-SELECT local_id, payment_ref, sum(amount_cents)::bigint AS cents FROM payments.refunds
-WHERE purpose = $1 AND local_id = ANY($2::text[]) AND status = 'done' GROUP BY local_id, payment_ref
-`
-
-type RefundTotalsOfParams struct {
-	Purpose  gateway.Purpose
-	LocalIds []string
-}
-
-type RefundTotalsOfRow struct {
-	LocalID    objectid.ID
-	PaymentRef string
-	Cents      int64
-}
-
-// RefundTotalsOf is what has been given back of the payments of many subscriptions or orders.
-func (q *Queries) RefundTotalsOf(ctx context.Context, db DBTX, arg RefundTotalsOfParams) ([]RefundTotalsOfRow, error) {
-	rows, err := db.Query(ctx, refundTotalsOf, arg.Purpose, arg.LocalIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []RefundTotalsOfRow{}
-	for rows.Next() {
-		var i RefundTotalsOfRow
-		if err := rows.Scan(&i.LocalID, &i.PaymentRef, &i.Cents); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const refundUpdate = `-- name: RefundUpdate :exec

@@ -180,7 +180,7 @@ func (q *Queries) RefusedWebhookLockWait(ctx context.Context, db DBTX) error {
 	return err
 }
 
-const refusedWebhookStats = `-- name: RefusedWebhookStats :one
+const refusedWebhookStatsGet = `-- name: RefusedWebhookStatsGet :one
 SELECT
     coalesce(sum(calls) FILTER (WHERE gateway = 'gwa'), 0)::bigint AS from_gwa,
     coalesce(sum(calls) FILTER (WHERE gateway = 'gwb'), 0)::bigint AS from_gwb,
@@ -190,22 +190,22 @@ WHERE ($1::timestamptz IS NULL OR last_at >= $1)
   AND ($2::timestamptz IS NULL OR hour < $2)
 `
 
-type RefusedWebhookStatsParams struct {
+type RefusedWebhookStatsGetParams struct {
 	FromAt *time.Time
 	ToAt   *time.Time
 }
 
-type RefusedWebhookStatsRow struct {
+type RefusedWebhookStatsGetRow struct {
 	FromGwa        int64
 	FromGwb        int64
 	LastReceivedAt time.Time
 }
 
-// RefusedWebhookStats counts the refused calls that are counted alone; hours that the
+// RefusedWebhookStatsGet counts the refused calls that are counted alone; hours that the
 // bounds cut are taken whole.
-func (q *Queries) RefusedWebhookStats(ctx context.Context, db DBTX, arg RefusedWebhookStatsParams) (RefusedWebhookStatsRow, error) {
-	row := db.QueryRow(ctx, refusedWebhookStats, arg.FromAt, arg.ToAt)
-	var i RefusedWebhookStatsRow
+func (q *Queries) RefusedWebhookStatsGet(ctx context.Context, db DBTX, arg RefusedWebhookStatsGetParams) (RefusedWebhookStatsGetRow, error) {
+	row := db.QueryRow(ctx, refusedWebhookStatsGet, arg.FromAt, arg.ToAt)
+	var i RefusedWebhookStatsGetRow
 	err := row.Scan(&i.FromGwa, &i.FromGwb, &i.LastReceivedAt)
 	return i, err
 }

@@ -49,46 +49,6 @@ func (q *Queries) UnappliedBudgetLock(ctx context.Context, db DBTX) error {
 	return err
 }
 
-const unappliedBySubject = `-- name: UnappliedBySubject :one
-SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back, gateway_customer_id, told_at FROM payments.unapplied_payments WHERE gateway = $1 AND subject = $2 AND gateway_payment_id IS NULL FOR UPDATE
-`
-
-type UnappliedBySubjectParams struct {
-	Gateway gateway.Name
-	Subject string
-}
-
-// UnappliedBySubject finds and locks the case of something that no payment is known of.
-func (q *Queries) UnappliedBySubject(ctx context.Context, db DBTX, arg UnappliedBySubjectParams) (PaymentsUnappliedPayment, error) {
-	row := db.QueryRow(ctx, unappliedBySubject, arg.Gateway, arg.Subject)
-	var i PaymentsUnappliedPayment
-	err := row.Scan(
-		&i.ID,
-		&i.Kind,
-		&i.Gateway,
-		&i.Subject,
-		&i.GatewayPaymentID,
-		&i.AmountCents,
-		&i.CustomerID,
-		&i.SubscriptionID,
-		&i.OrderID,
-		&i.PaidAt,
-		&i.State,
-		&i.Note,
-		&i.Automatic,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.Bought,
-		&i.Reference,
-		&i.TakenBack,
-		&i.GatewayCustomerID,
-		&i.ToldAt,
-	)
-	return i, err
-}
-
 const unappliedConfirmAgain = `-- name: UnappliedConfirmAgain :one
 UPDATE payments.unapplied_payments SET next_try_at = NULL
 WHERE gateway = $1 AND subject = $2 AND gateway = 'gwa' AND kind = 'unknown' AND state = 'open' RETURNING id
@@ -105,6 +65,36 @@ func (q *Queries) UnappliedConfirmAgain(ctx context.Context, db DBTX, arg Unappl
 	var id objectid.ID
 	err := row.Scan(&id)
 	return id, err
+}
+
+const unappliedCountOpen = `-- name: UnappliedCountOpen :many
+SELECT kind, count(*) FROM payments.unapplied_payments WHERE state = 'open' GROUP BY kind
+`
+
+type UnappliedCountOpenRow struct {
+	Kind  state.UnappliedKind
+	Count int64
+}
+
+// UnappliedCountOpen counts what waits for a decision, by kind.
+func (q *Queries) UnappliedCountOpen(ctx context.Context, db DBTX) ([]UnappliedCountOpenRow, error) {
+	rows, err := db.Query(ctx, unappliedCountOpen)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedCountOpenRow{}
+	for rows.Next() {
+		var i UnappliedCountOpenRow
+		if err := rows.Scan(&i.Kind, &i.Count); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const unappliedDecide = `-- name: UnappliedDecide :exec
@@ -135,75 +125,6 @@ func (q *Queries) UnappliedDecide(ctx context.Context, db DBTX, arg UnappliedDec
 		arg.Reason,
 	)
 	return err
-}
-
-const unappliedDue = `-- name: UnappliedDue :many
-SELECT id FROM payments.unapplied_payments
-WHERE state = 'open' AND automatic AND coalesce(next_try_at, '-infinity') <= $1
-   OR state = 'refunding' AND updated_at <= $2
-ORDER BY created_at LIMIT $3
-`
-
-type UnappliedDueParams struct {
-	Now       *time.Time
-	LeftSince time.Time
-	Most      int32
-}
-
-// UnappliedDue lists what may be refunded by itself, and what somebody decided to
-// refund and may not have gone on with, the oldest first.
-func (q *Queries) UnappliedDue(ctx context.Context, db DBTX, arg UnappliedDueParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, unappliedDue, arg.Now, arg.LeftSince, arg.Most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []objectid.ID{}
-	for rows.Next() {
-		var id objectid.ID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const unappliedEnded = `-- name: UnappliedEnded :many
-SELECT u.gateway, u.subject FROM payments.unapplied_payments u
-WHERE u.kind = 'unknown' AND u.state = 'open' AND u.gateway_payment_id IS NULL
-  AND EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL)
-  AND NOT EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL AND i.state = 'open')
-ORDER BY u.created_at LIMIT $1
-`
-
-type UnappliedEndedRow struct {
-	Gateway gateway.Name
-	Subject string
-}
-
-// UnappliedEnded lists what waits for an answer that has come.
-func (q *Queries) UnappliedEnded(ctx context.Context, db DBTX, most int32) ([]UnappliedEndedRow, error) {
-	rows, err := db.Query(ctx, unappliedEnded, most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UnappliedEndedRow{}
-	for rows.Next() {
-		var i UnappliedEndedRow
-		if err := rows.Scan(&i.Gateway, &i.Subject); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const unappliedFind = `-- name: UnappliedFind :one
@@ -265,6 +186,27 @@ func (q *Queries) UnappliedFindCustomer(ctx context.Context, db DBTX, arg Unappl
 	return err
 }
 
+const unappliedGetLastDecision = `-- name: UnappliedGetLastDecision :one
+SELECT id, unapplied_id, at, from_state, to_state, source, admin_id, amount_cents, reason FROM payments.unapplied_decisions WHERE unapplied_id = $1 ORDER BY id DESC LIMIT 1
+`
+
+func (q *Queries) UnappliedGetLastDecision(ctx context.Context, db DBTX, unappliedID objectid.ID) (PaymentsUnappliedDecision, error) {
+	row := db.QueryRow(ctx, unappliedGetLastDecision, unappliedID)
+	var i PaymentsUnappliedDecision
+	err := row.Scan(
+		&i.ID,
+		&i.UnappliedID,
+		&i.At,
+		&i.FromState,
+		&i.ToState,
+		&i.Source,
+		&i.AdminID,
+		&i.AmountCents,
+		&i.Reason,
+	)
+	return i, err
+}
+
 const unappliedGiveUp = `-- name: UnappliedGiveUp :exec
 UPDATE payments.unapplied_payments SET automatic = false, note = $1, updated_at = $2 WHERE id = $3 AND state = 'open'
 `
@@ -279,6 +221,24 @@ type UnappliedGiveUpParams struct {
 func (q *Queries) UnappliedGiveUp(ctx context.Context, db DBTX, arg UnappliedGiveUpParams) error {
 	_, err := db.Exec(ctx, unappliedGiveUp, arg.Note, arg.At, arg.ID)
 	return err
+}
+
+const unappliedHasAutomaticRefund = `-- name: UnappliedHasAutomaticRefund :one
+SELECT EXISTS (SELECT FROM payments.unapplied_payments
+    WHERE gateway = $1 AND subject = $2 AND automatic AND state IN ('open', 'refunding'))
+`
+
+type UnappliedHasAutomaticRefundParams struct {
+	Gateway gateway.Name
+	Subject string
+}
+
+// UnappliedHasAutomaticRefund reports whether the list gives a payment back without a person's decision, or is at it.
+func (q *Queries) UnappliedHasAutomaticRefund(ctx context.Context, db DBTX, arg UnappliedHasAutomaticRefundParams) (bool, error) {
+	row := db.QueryRow(ctx, unappliedHasAutomaticRefund, arg.Gateway, arg.Subject)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const unappliedInsert = `-- name: UnappliedInsert :one
@@ -365,42 +325,73 @@ func (q *Queries) UnappliedIsUnused(ctx context.Context, db DBTX, arg UnappliedI
 	return exists, err
 }
 
-const unappliedLastDecision = `-- name: UnappliedLastDecision :one
-SELECT id, unapplied_id, at, from_state, to_state, source, admin_id, amount_cents, reason FROM payments.unapplied_decisions WHERE unapplied_id = $1 ORDER BY id DESC LIMIT 1
+const unappliedListDue = `-- name: UnappliedListDue :many
+SELECT id FROM payments.unapplied_payments
+WHERE state = 'open' AND automatic AND coalesce(next_try_at, '-infinity') <= $1
+   OR state = 'refunding' AND updated_at <= $2
+ORDER BY created_at LIMIT $3
 `
 
-func (q *Queries) UnappliedLastDecision(ctx context.Context, db DBTX, unappliedID objectid.ID) (PaymentsUnappliedDecision, error) {
-	row := db.QueryRow(ctx, unappliedLastDecision, unappliedID)
-	var i PaymentsUnappliedDecision
-	err := row.Scan(
-		&i.ID,
-		&i.UnappliedID,
-		&i.At,
-		&i.FromState,
-		&i.ToState,
-		&i.Source,
-		&i.AdminID,
-		&i.AmountCents,
-		&i.Reason,
-	)
-	return i, err
+type UnappliedListDueParams struct {
+	Now       *time.Time
+	LeftSince time.Time
+	Most      int32
 }
 
-const unappliedLeft = `-- name: UnappliedLeft :exec
-UPDATE payments.unapplied_payments SET amount_cents = $1, updated_at = $2
-WHERE id = $3 AND state = 'open' AND NOT taken_back AND amount_cents > $1
+// UnappliedListDue lists what may be refunded by itself, and what somebody decided to
+// refund and may not have gone on with, the oldest first.
+func (q *Queries) UnappliedListDue(ctx context.Context, db DBTX, arg UnappliedListDueParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, unappliedListDue, arg.Now, arg.LeftSince, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unappliedListEnded = `-- name: UnappliedListEnded :many
+SELECT u.gateway, u.subject FROM payments.unapplied_payments u
+WHERE u.kind = 'unknown' AND u.state = 'open' AND u.gateway_payment_id IS NULL
+  AND EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL)
+  AND NOT EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = u.subject AND i.gateway = u.gateway AND i.told_at IS NOT NULL AND i.state = 'open')
+ORDER BY u.created_at LIMIT $1
 `
 
-type UnappliedLeftParams struct {
-	AmountCents *int64
-	At          time.Time
-	ID          objectid.ID
+type UnappliedListEndedRow struct {
+	Gateway gateway.Name
+	Subject string
 }
 
-// UnappliedLeft lowers what an open case is about to what is left of its payment.
-func (q *Queries) UnappliedLeft(ctx context.Context, db DBTX, arg UnappliedLeftParams) error {
-	_, err := db.Exec(ctx, unappliedLeft, arg.AmountCents, arg.At, arg.ID)
-	return err
+// UnappliedListEnded lists what waits for an answer that has come.
+func (q *Queries) UnappliedListEnded(ctx context.Context, db DBTX, most int32) ([]UnappliedListEndedRow, error) {
+	rows, err := db.Query(ctx, unappliedListEnded, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedListEndedRow{}
+	for rows.Next() {
+		var i UnappliedListEndedRow
+		if err := rows.Scan(&i.Gateway, &i.Subject); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const unappliedListExtended = `-- name: UnappliedListExtended :many
@@ -419,6 +410,136 @@ type UnappliedListExtendedParams struct {
 // since an instant.
 func (q *Queries) UnappliedListExtended(ctx context.Context, db DBTX, arg UnappliedListExtendedParams) ([]PaymentsUnappliedPayment, error) {
 	rows, err := db.Query(ctx, unappliedListExtended, arg.SubscriptionID, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentsUnappliedPayment{}
+	for rows.Next() {
+		var i PaymentsUnappliedPayment
+		if err := rows.Scan(
+			&i.ID,
+			&i.Kind,
+			&i.Gateway,
+			&i.Subject,
+			&i.GatewayPaymentID,
+			&i.AmountCents,
+			&i.CustomerID,
+			&i.SubscriptionID,
+			&i.OrderID,
+			&i.PaidAt,
+			&i.State,
+			&i.Note,
+			&i.Automatic,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Tries,
+			&i.NextTryAt,
+			&i.Bought,
+			&i.Reference,
+			&i.TakenBack,
+			&i.GatewayCustomerID,
+			&i.ToldAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unappliedListLost = `-- name: UnappliedListLost :many
+SELECT u.gateway, p.gateway_payment_id FROM payments.unapplied_payments u
+JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
+JOIN LATERAL (
+    SELECT sum(d.amount_cents) AS cents FROM payments.disputes d
+    WHERE d.gateway = p.gateway AND d.state = 'lost' AND d.payment_ref IN (p.gateway_payment_id, p.payment_intent_id, p.invoice_id)
+) lost ON lost.cents > 0
+WHERE u.state = 'open' AND p.amount_cents <= lost.cents + (
+    SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
+    WHERE r.gateway = p.gateway AND r.payment_ref = coalesce(p.payment_intent_id, p.gateway_payment_id) AND r.status <> 'failed')
+ORDER BY u.created_at LIMIT $1
+`
+
+type UnappliedListLostRow struct {
+	Gateway          gateway.Name
+	GatewayPaymentID string
+}
+
+// UnappliedListLost lists what is open although lost disputes, and what was given back beside them, took all of the payment.
+func (q *Queries) UnappliedListLost(ctx context.Context, db DBTX, most int32) ([]UnappliedListLostRow, error) {
+	rows, err := db.Query(ctx, unappliedListLost, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedListLostRow{}
+	for rows.Next() {
+		var i UnappliedListLostRow
+		if err := rows.Scan(&i.Gateway, &i.GatewayPaymentID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unappliedListOfNobody = `-- name: UnappliedListOfNobody :many
+SELECT u.id, u.gateway, u.gateway_customer_id::text AS gateway_customer_id FROM payments.unapplied_payments u
+WHERE u.state = 'open' AND u.customer_id IS NULL AND u.gateway_customer_id IS NOT NULL
+  AND NOT EXISTS (SELECT FROM payments.payments p WHERE p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id)
+ORDER BY u.created_at LIMIT $1
+`
+
+type UnappliedListOfNobodyRow struct {
+	ID                objectid.ID
+	Gateway           gateway.Name
+	GatewayCustomerID string
+}
+
+// UnappliedListOfNobody lists open money of a gateway's customer who was not known here, that no ledger has.
+func (q *Queries) UnappliedListOfNobody(ctx context.Context, db DBTX, most int32) ([]UnappliedListOfNobodyRow, error) {
+	rows, err := db.Query(ctx, unappliedListOfNobody, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnappliedListOfNobodyRow{}
+	for rows.Next() {
+		var i UnappliedListOfNobodyRow
+		if err := rows.Scan(&i.ID, &i.Gateway, &i.GatewayCustomerID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unappliedListUnconfirmed = `-- name: UnappliedListUnconfirmed :many
+SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, u.taken_back, u.gateway_customer_id, u.told_at FROM payments.unapplied_payments u
+JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
+WHERE u.gateway = 'gwa' AND u.kind = 'unknown' AND u.state = 'open' AND NOT u.automatic AND NOT u.bought AND NOT u.taken_back AND p.purpose <> 'customer'
+  AND coalesce(u.next_try_at, '-infinity') <= $1::timestamptz
+ORDER BY u.created_at LIMIT $2
+`
+
+type UnappliedListUnconfirmedParams struct {
+	Due  time.Time
+	Most int32
+}
+
+// UnappliedListUnconfirmed lists open cases of booked payments that an event of gateway A alone had told, and that are to be asked for again.
+func (q *Queries) UnappliedListUnconfirmed(ctx context.Context, db DBTX, arg UnappliedListUnconfirmedParams) ([]PaymentsUnappliedPayment, error) {
+	rows, err := db.Query(ctx, unappliedListUnconfirmed, arg.Due, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -494,35 +615,102 @@ func (q *Queries) UnappliedLock(ctx context.Context, db DBTX, id objectid.ID) (P
 	return i, err
 }
 
-const unappliedLost = `-- name: UnappliedLost :many
-SELECT u.gateway, p.gateway_payment_id FROM payments.unapplied_payments u
-JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
-JOIN LATERAL (
-    SELECT sum(d.amount_cents) AS cents FROM payments.disputes d
-    WHERE d.gateway = p.gateway AND d.state = 'lost' AND d.payment_ref IN (p.gateway_payment_id, p.payment_intent_id, p.invoice_id)
-) lost ON lost.cents > 0
-WHERE u.state = 'open' AND p.amount_cents <= lost.cents + (
-    SELECT coalesce(sum(r.amount_cents), 0) FROM payments.refunds r
-    WHERE r.gateway = p.gateway AND r.payment_ref = coalesce(p.payment_intent_id, p.gateway_payment_id) AND r.status <> 'failed')
-ORDER BY u.created_at LIMIT $1
+const unappliedLockBySubject = `-- name: UnappliedLockBySubject :one
+SELECT id, kind, gateway, subject, gateway_payment_id, amount_cents, customer_id, subscription_id, order_id, paid_at, state, note, automatic, created_at, updated_at, tries, next_try_at, bought, reference, taken_back, gateway_customer_id, told_at FROM payments.unapplied_payments WHERE gateway = $1 AND subject = $2 AND gateway_payment_id IS NULL FOR UPDATE
 `
 
-type UnappliedLostRow struct {
-	Gateway          gateway.Name
-	GatewayPaymentID string
+type UnappliedLockBySubjectParams struct {
+	Gateway gateway.Name
+	Subject string
 }
 
-// UnappliedLost lists what is open although lost disputes, and what was given back beside them, took all of the payment.
-func (q *Queries) UnappliedLost(ctx context.Context, db DBTX, most int32) ([]UnappliedLostRow, error) {
-	rows, err := db.Query(ctx, unappliedLost, most)
+// UnappliedLockBySubject finds and locks the case of something that no payment is known of.
+func (q *Queries) UnappliedLockBySubject(ctx context.Context, db DBTX, arg UnappliedLockBySubjectParams) (PaymentsUnappliedPayment, error) {
+	row := db.QueryRow(ctx, unappliedLockBySubject, arg.Gateway, arg.Subject)
+	var i PaymentsUnappliedPayment
+	err := row.Scan(
+		&i.ID,
+		&i.Kind,
+		&i.Gateway,
+		&i.Subject,
+		&i.GatewayPaymentID,
+		&i.AmountCents,
+		&i.CustomerID,
+		&i.SubscriptionID,
+		&i.OrderID,
+		&i.PaidAt,
+		&i.State,
+		&i.Note,
+		&i.Automatic,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Tries,
+		&i.NextTryAt,
+		&i.Bought,
+		&i.Reference,
+		&i.TakenBack,
+		&i.GatewayCustomerID,
+		&i.ToldAt,
+	)
+	return i, err
+}
+
+const unappliedLockOfPayment = `-- name: UnappliedLockOfPayment :many
+SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, u.taken_back, u.gateway_customer_id, u.told_at, p.amount_cents AS paid_cents, p.purpose
+FROM payments.unapplied_payments u
+JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
+WHERE p.gateway = $1 AND (p.gateway_payment_id = $2::text OR p.payment_intent_id = $2::text)
+FOR UPDATE OF u
+`
+
+type UnappliedLockOfPaymentParams struct {
+	Gateway    gateway.Name
+	PaymentRef string
+}
+
+type UnappliedLockOfPaymentRow struct {
+	PaymentsUnappliedPayment PaymentsUnappliedPayment
+	PaidCents                int64
+	Purpose                  gateway.Purpose
+}
+
+// UnappliedLockOfPayment finds and locks the case of a payment that refunds name, with
+// what the ledger has of it.
+func (q *Queries) UnappliedLockOfPayment(ctx context.Context, db DBTX, arg UnappliedLockOfPaymentParams) ([]UnappliedLockOfPaymentRow, error) {
+	rows, err := db.Query(ctx, unappliedLockOfPayment, arg.Gateway, arg.PaymentRef)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []UnappliedLostRow{}
+	items := []UnappliedLockOfPaymentRow{}
 	for rows.Next() {
-		var i UnappliedLostRow
-		if err := rows.Scan(&i.Gateway, &i.GatewayPaymentID); err != nil {
+		var i UnappliedLockOfPaymentRow
+		if err := rows.Scan(
+			&i.PaymentsUnappliedPayment.ID,
+			&i.PaymentsUnappliedPayment.Kind,
+			&i.PaymentsUnappliedPayment.Gateway,
+			&i.PaymentsUnappliedPayment.Subject,
+			&i.PaymentsUnappliedPayment.GatewayPaymentID,
+			&i.PaymentsUnappliedPayment.AmountCents,
+			&i.PaymentsUnappliedPayment.CustomerID,
+			&i.PaymentsUnappliedPayment.SubscriptionID,
+			&i.PaymentsUnappliedPayment.OrderID,
+			&i.PaymentsUnappliedPayment.PaidAt,
+			&i.PaymentsUnappliedPayment.State,
+			&i.PaymentsUnappliedPayment.Note,
+			&i.PaymentsUnappliedPayment.Automatic,
+			&i.PaymentsUnappliedPayment.CreatedAt,
+			&i.PaymentsUnappliedPayment.UpdatedAt,
+			&i.PaymentsUnappliedPayment.Tries,
+			&i.PaymentsUnappliedPayment.NextTryAt,
+			&i.PaymentsUnappliedPayment.Bought,
+			&i.PaymentsUnappliedPayment.Reference,
+			&i.PaymentsUnappliedPayment.TakenBack,
+			&i.PaymentsUnappliedPayment.GatewayCustomerID,
+			&i.PaymentsUnappliedPayment.ToldAt,
+			&i.PaidCents,
+			&i.Purpose,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -531,6 +719,23 @@ func (q *Queries) UnappliedLost(ctx context.Context, db DBTX, most int32) ([]Una
 		return nil, err
 	}
 	return items, nil
+}
+
+const unappliedLowerAmount = `-- name: UnappliedLowerAmount :exec
+UPDATE payments.unapplied_payments SET amount_cents = $1, updated_at = $2
+WHERE id = $3 AND state = 'open' AND NOT taken_back AND amount_cents > $1
+`
+
+type UnappliedLowerAmountParams struct {
+	AmountCents *int64
+	At          time.Time
+	ID          objectid.ID
+}
+
+// UnappliedLowerAmount lowers what an open case is about to what is left of its payment.
+func (q *Queries) UnappliedLowerAmount(ctx context.Context, db DBTX, arg UnappliedLowerAmountParams) error {
+	_, err := db.Exec(ctx, unappliedLowerAmount, arg.AmountCents, arg.At, arg.ID)
+	return err
 }
 
 const unappliedMarkMailed = `-- name: UnappliedMarkMailed :many
@@ -615,136 +820,6 @@ func (q *Queries) UnappliedMove(ctx context.Context, db DBTX, arg UnappliedMoveP
 	return result.RowsAffected(), nil
 }
 
-const unappliedOfNobody = `-- name: UnappliedOfNobody :many
-SELECT u.id, u.gateway, u.gateway_customer_id::text AS gateway_customer_id FROM payments.unapplied_payments u
-WHERE u.state = 'open' AND u.customer_id IS NULL AND u.gateway_customer_id IS NOT NULL
-  AND NOT EXISTS (SELECT FROM payments.payments p WHERE p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id)
-ORDER BY u.created_at LIMIT $1
-`
-
-type UnappliedOfNobodyRow struct {
-	ID                objectid.ID
-	Gateway           gateway.Name
-	GatewayCustomerID string
-}
-
-// UnappliedOfNobody lists open money of a gateway's customer who was not known here, that no ledger has.
-func (q *Queries) UnappliedOfNobody(ctx context.Context, db DBTX, most int32) ([]UnappliedOfNobodyRow, error) {
-	rows, err := db.Query(ctx, unappliedOfNobody, most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UnappliedOfNobodyRow{}
-	for rows.Next() {
-		var i UnappliedOfNobodyRow
-		if err := rows.Scan(&i.ID, &i.Gateway, &i.GatewayCustomerID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const unappliedOfPayment = `-- name: UnappliedOfPayment :many
-SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, u.taken_back, u.gateway_customer_id, u.told_at, p.amount_cents AS paid_cents, p.purpose
-FROM payments.unapplied_payments u
-JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
-WHERE p.gateway = $1 AND (p.gateway_payment_id = $2::text OR p.payment_intent_id = $2::text)
-FOR UPDATE OF u
-`
-
-type UnappliedOfPaymentParams struct {
-	Gateway    gateway.Name
-	PaymentRef string
-}
-
-type UnappliedOfPaymentRow struct {
-	PaymentsUnappliedPayment PaymentsUnappliedPayment
-	PaidCents                int64
-	Purpose                  gateway.Purpose
-}
-
-// UnappliedOfPayment finds and locks the case of a payment that refunds name, with
-// what the ledger has of it.
-func (q *Queries) UnappliedOfPayment(ctx context.Context, db DBTX, arg UnappliedOfPaymentParams) ([]UnappliedOfPaymentRow, error) {
-	rows, err := db.Query(ctx, unappliedOfPayment, arg.Gateway, arg.PaymentRef)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UnappliedOfPaymentRow{}
-	for rows.Next() {
-		var i UnappliedOfPaymentRow
-		if err := rows.Scan(
-			&i.PaymentsUnappliedPayment.ID,
-			&i.PaymentsUnappliedPayment.Kind,
-			&i.PaymentsUnappliedPayment.Gateway,
-			&i.PaymentsUnappliedPayment.Subject,
-			&i.PaymentsUnappliedPayment.GatewayPaymentID,
-			&i.PaymentsUnappliedPayment.AmountCents,
-			&i.PaymentsUnappliedPayment.CustomerID,
-			&i.PaymentsUnappliedPayment.SubscriptionID,
-			&i.PaymentsUnappliedPayment.OrderID,
-			&i.PaymentsUnappliedPayment.PaidAt,
-			&i.PaymentsUnappliedPayment.State,
-			&i.PaymentsUnappliedPayment.Note,
-			&i.PaymentsUnappliedPayment.Automatic,
-			&i.PaymentsUnappliedPayment.CreatedAt,
-			&i.PaymentsUnappliedPayment.UpdatedAt,
-			&i.PaymentsUnappliedPayment.Tries,
-			&i.PaymentsUnappliedPayment.NextTryAt,
-			&i.PaymentsUnappliedPayment.Bought,
-			&i.PaymentsUnappliedPayment.Reference,
-			&i.PaymentsUnappliedPayment.TakenBack,
-			&i.PaymentsUnappliedPayment.GatewayCustomerID,
-			&i.PaymentsUnappliedPayment.ToldAt,
-			&i.PaidCents,
-			&i.Purpose,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const unappliedOpenCount = `-- name: UnappliedOpenCount :many
-SELECT kind, count(*) FROM payments.unapplied_payments WHERE state = 'open' GROUP BY kind
-`
-
-type UnappliedOpenCountRow struct {
-	Kind  state.UnappliedKind
-	Count int64
-}
-
-// UnappliedOpenCount counts what waits for a decision, by kind.
-func (q *Queries) UnappliedOpenCount(ctx context.Context, db DBTX) ([]UnappliedOpenCountRow, error) {
-	rows, err := db.Query(ctx, unappliedOpenCount)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UnappliedOpenCountRow{}
-	for rows.Next() {
-		var i UnappliedOpenCountRow
-		if err := rows.Scan(&i.Kind, &i.Count); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const unappliedPostpone = `-- name: UnappliedPostpone :exec
 UPDATE payments.unapplied_payments SET tries = tries + 1, next_try_at = $1 WHERE id = $2 AND state = 'open'
 `
@@ -758,24 +833,6 @@ type UnappliedPostponeParams struct {
 func (q *Queries) UnappliedPostpone(ctx context.Context, db DBTX, arg UnappliedPostponeParams) error {
 	_, err := db.Exec(ctx, unappliedPostpone, arg.NextTryAt, arg.ID)
 	return err
-}
-
-const unappliedRefundsItself = `-- name: UnappliedRefundsItself :one
-SELECT EXISTS (SELECT FROM payments.unapplied_payments
-    WHERE gateway = $1 AND subject = $2 AND automatic AND state IN ('open', 'refunding'))
-`
-
-type UnappliedRefundsItselfParams struct {
-	Gateway gateway.Name
-	Subject string
-}
-
-// UnappliedRefundsItself reports whether the list gives a payment back without a person's decision, or is at it.
-func (q *Queries) UnappliedRefundsItself(ctx context.Context, db DBTX, arg UnappliedRefundsItselfParams) (bool, error) {
-	row := db.QueryRow(ctx, unappliedRefundsItself, arg.Gateway, arg.Subject)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
 }
 
 const unappliedSetPayment = `-- name: UnappliedSetPayment :exec
@@ -835,34 +892,6 @@ func (q *Queries) UnappliedSetPayment(ctx context.Context, db DBTX, arg Unapplie
 	return err
 }
 
-const unappliedSpent = `-- name: UnappliedSpent :one
-WITH claimed AS (
-    SELECT d.unapplied_id AS claimed_id, max(d.at)::timestamptz AS claimed_at FROM payments.unapplied_decisions d
-    WHERE d.source = 'platform' AND d.to_state = 'refunding' AND d.at > $2 GROUP BY d.unapplied_id
-)
-SELECT count(*) FILTER (WHERE claimed.claimed_at > $1::timestamptz) AS claims, coalesce(sum(u.amount_cents), 0)::bigint AS cents
-FROM claimed JOIN payments.unapplied_payments u ON u.id = claimed.claimed_id AND u.state <> 'open'
-`
-
-type UnappliedSpentParams struct {
-	HourAgo time.Time
-	DayAgo  time.Time
-}
-
-type UnappliedSpentRow struct {
-	Claims int64
-	Cents  int64
-}
-
-// UnappliedSpent counts what was refunded by itself: how many since hour_ago, how
-// much since day_ago.
-func (q *Queries) UnappliedSpent(ctx context.Context, db DBTX, arg UnappliedSpentParams) (UnappliedSpentRow, error) {
-	row := db.QueryRow(ctx, unappliedSpent, arg.HourAgo, arg.DayAgo)
-	var i UnappliedSpentRow
-	err := row.Scan(&i.Claims, &i.Cents)
-	return i, err
-}
-
 const unappliedStateRead = `-- name: UnappliedStateRead :one
 SELECT state FROM payments.unapplied_payments WHERE gateway = $1 AND subject = $2
 `
@@ -879,59 +908,30 @@ func (q *Queries) UnappliedStateRead(ctx context.Context, db DBTX, arg Unapplied
 	return state, err
 }
 
-const unappliedUnconfirmed = `-- name: UnappliedUnconfirmed :many
-SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, u.taken_back, u.gateway_customer_id, u.told_at FROM payments.unapplied_payments u
-JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
-WHERE u.gateway = 'gwa' AND u.kind = 'unknown' AND u.state = 'open' AND NOT u.automatic AND NOT u.bought AND NOT u.taken_back AND p.purpose <> 'customer'
-  AND coalesce(u.next_try_at, '-infinity') <= $1::timestamptz
-ORDER BY u.created_at LIMIT $2
+const unappliedSumSpent = `-- name: UnappliedSumSpent :one
+WITH claimed AS (
+    SELECT d.unapplied_id AS claimed_id, max(d.at)::timestamptz AS claimed_at FROM payments.unapplied_decisions d
+    WHERE d.source = 'platform' AND d.to_state = 'refunding' AND d.at > $2 GROUP BY d.unapplied_id
+)
+SELECT count(*) FILTER (WHERE claimed.claimed_at > $1::timestamptz) AS claims, coalesce(sum(u.amount_cents), 0)::bigint AS cents
+FROM claimed JOIN payments.unapplied_payments u ON u.id = claimed.claimed_id AND u.state <> 'open'
 `
 
-type UnappliedUnconfirmedParams struct {
-	Due  time.Time
-	Most int32
+type UnappliedSumSpentParams struct {
+	HourAgo time.Time
+	DayAgo  time.Time
 }
 
-// UnappliedUnconfirmed lists open cases of booked payments that an event of gateway A alone had told, and that are to be asked for again.
-func (q *Queries) UnappliedUnconfirmed(ctx context.Context, db DBTX, arg UnappliedUnconfirmedParams) ([]PaymentsUnappliedPayment, error) {
-	rows, err := db.Query(ctx, unappliedUnconfirmed, arg.Due, arg.Most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []PaymentsUnappliedPayment{}
-	for rows.Next() {
-		var i PaymentsUnappliedPayment
-		if err := rows.Scan(
-			&i.ID,
-			&i.Kind,
-			&i.Gateway,
-			&i.Subject,
-			&i.GatewayPaymentID,
-			&i.AmountCents,
-			&i.CustomerID,
-			&i.SubscriptionID,
-			&i.OrderID,
-			&i.PaidAt,
-			&i.State,
-			&i.Note,
-			&i.Automatic,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.Tries,
-			&i.NextTryAt,
-			&i.Bought,
-			&i.Reference,
-			&i.TakenBack,
-			&i.GatewayCustomerID,
-			&i.ToldAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+type UnappliedSumSpentRow struct {
+	Claims int64
+	Cents  int64
+}
+
+// UnappliedSumSpent counts what was refunded by itself: how many since hour_ago, how
+// much since day_ago.
+func (q *Queries) UnappliedSumSpent(ctx context.Context, db DBTX, arg UnappliedSumSpentParams) (UnappliedSumSpentRow, error) {
+	row := db.QueryRow(ctx, unappliedSumSpent, arg.HourAgo, arg.DayAgo)
+	var i UnappliedSumSpentRow
+	err := row.Scan(&i.Claims, &i.Cents)
+	return i, err
 }

@@ -88,6 +88,22 @@ func (q *Queries) WebhookLogDropMonth(ctx context.Context, db DBTX, before time.
 	return partition, err
 }
 
+const webhookLogGetPayload = `-- name: WebhookLogGetPayload :one
+SELECT payload FROM payments.webhook_logs WHERE gateway = $1 AND event_id = $2 ORDER BY received_at LIMIT 1
+`
+
+type WebhookLogGetPayloadParams struct {
+	Gateway gateway.Name
+	EventID *string
+}
+
+func (q *Queries) WebhookLogGetPayload(ctx context.Context, db DBTX, arg WebhookLogGetPayloadParams) (json.RawMessage, error) {
+	row := db.QueryRow(ctx, webhookLogGetPayload, arg.Gateway, arg.EventID)
+	var payload json.RawMessage
+	err := row.Scan(&payload)
+	return payload, err
+}
+
 const webhookLogInsert = `-- name: WebhookLogInsert :exec
 INSERT INTO payments.webhook_logs (
     id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
@@ -126,20 +142,4 @@ func (q *Queries) WebhookLogInsert(ctx context.Context, db DBTX, arg WebhookLogI
 		arg.ProcessedAt,
 	)
 	return err
-}
-
-const webhookLogPayloadOf = `-- name: WebhookLogPayloadOf :one
-SELECT payload FROM payments.webhook_logs WHERE gateway = $1 AND event_id = $2 ORDER BY received_at LIMIT 1
-`
-
-type WebhookLogPayloadOfParams struct {
-	Gateway gateway.Name
-	EventID *string
-}
-
-func (q *Queries) WebhookLogPayloadOf(ctx context.Context, db DBTX, arg WebhookLogPayloadOfParams) (json.RawMessage, error) {
-	row := db.QueryRow(ctx, webhookLogPayloadOf, arg.Gateway, arg.EventID)
-	var payload json.RawMessage
-	err := row.Scan(&payload)
-	return payload, err
 }

@@ -97,7 +97,7 @@ func (q *Queries) WebhookLogReplacePayload(ctx context.Context, db DBTX, arg Web
 	return err
 }
 
-const webhookLogStats = `-- name: WebhookLogStats :one
+const webhookLogStatsGet = `-- name: WebhookLogStatsGet :one
 WITH calls AS (
     SELECT w.gateway, w.event_id, w.event_type, w.received_at, w.processed_at, w.signature_valid, w.processed FROM payments.webhook_logs w
     UNION ALL
@@ -134,12 +134,12 @@ SELECT
 FROM logs
 `
 
-type WebhookLogStatsParams struct {
+type WebhookLogStatsGetParams struct {
 	FromAt *time.Time
 	ToAt   *time.Time
 }
 
-type WebhookLogStatsRow struct {
+type WebhookLogStatsGetRow struct {
 	Total            int64
 	Processed        int64
 	Pending          int64
@@ -152,11 +152,11 @@ type WebhookLogStatsRow struct {
 	P95ProcessingMs  float64
 }
 
-// WebhookLogStats counts the stored calls received in [from, to); null is no bound.
+// WebhookLogStatsGet counts the stored calls received in [from, to); null is no bound.
 // Every one is in one of processed, pending, failed and invalid_signature.
-func (q *Queries) WebhookLogStats(ctx context.Context, db DBTX, arg WebhookLogStatsParams) (WebhookLogStatsRow, error) {
-	row := db.QueryRow(ctx, webhookLogStats, arg.FromAt, arg.ToAt)
-	var i WebhookLogStatsRow
+func (q *Queries) WebhookLogStatsGet(ctx context.Context, db DBTX, arg WebhookLogStatsGetParams) (WebhookLogStatsGetRow, error) {
+	row := db.QueryRow(ctx, webhookLogStatsGet, arg.FromAt, arg.ToAt)
+	var i WebhookLogStatsGetRow
 	err := row.Scan(
 		&i.Total,
 		&i.Processed,

@@ -29,88 +29,6 @@ func (q *Queries) CodeCountVisible(ctx context.Context, db DBTX, arg CodeCountVi
 	return count, err
 }
 
-const codeCycles = `-- name: CodeCycles :many
-WITH RECURSIVE reached AS (
-    SELECT c.id::text AS root, unnest(c.children_code_ids) AS child FROM promos.promo_codes c WHERE c.id = ANY($1::text[])
-    UNION
-    SELECT r.root, unnest(c.children_code_ids) FROM reached r JOIN promos.promo_codes c ON c.id = r.child
-)
-SELECT DISTINCT root::text AS id FROM reached WHERE child = root
-`
-
-// Of the codes, those that their own bundle leads back to.
-func (q *Queries) CodeCycles(ctx context.Context, db DBTX, ids []string) ([]string, error) {
-	rows, err := db.Query(ctx, codeCycles, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []string{}
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const codeDescendants = `-- name: CodeDescendants :many
-WITH RECURSIVE reached AS (
-    SELECT unnest(c.children_code_ids) AS child FROM promos.promo_codes c WHERE c.id = $1
-    UNION
-    SELECT unnest(c.children_code_ids) FROM reached r JOIN promos.promo_codes c ON c.id = r.child
-)
-SELECT c.id, c.code, c.title, c.subtitle, c.description, c.code_type, c.discount_first_month_cents, c.bonus_tickets, c.event_id, c.target_customer_ids, c.children_code_ids, c.event_date, c.valid_from, c.valid_until, c.image_id, c.is_active, c.document_created_by_id, c.register_date, c.register_update_date, c.search FROM promos.promo_codes c WHERE c.id IN (SELECT child FROM reached) AND c.id <> $1 ORDER BY c.event_id, c.id
-`
-
-// Everything that a bundle holds, through all levels, by event, so that events
-// are locked in one order.
-func (q *Queries) CodeDescendants(ctx context.Context, db DBTX, id objectid.ID) ([]PromoCode, error) {
-	rows, err := db.Query(ctx, codeDescendants, id)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []PromoCode{}
-	for rows.Next() {
-		var i PromoCode
-		if err := rows.Scan(
-			&i.ID,
-			&i.Code,
-			&i.Title,
-			&i.Subtitle,
-			&i.Description,
-			&i.CodeType,
-			&i.DiscountFirstMonthCents,
-			&i.BonusTickets,
-			&i.EventID,
-			&i.TargetCustomerIds,
-			&i.ChildrenCodeIds,
-			&i.EventDate,
-			&i.ValidFrom,
-			&i.ValidUntil,
-			&i.ImageID,
-			&i.IsActive,
-			&i.DocumentCreatedByID,
-			&i.RegisterDate,
-			&i.RegisterUpdateDate,
-			&i.Search,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const codeDropFromBundles = `-- name: CodeDropFromBundles :exec
 UPDATE promos.promo_codes SET children_code_ids = array_remove(children_code_ids, $1::text) WHERE children_code_ids @> ARRAY[$1::text]
 `
@@ -256,6 +174,88 @@ SELECT id, code, title, subtitle, description, code_type, discount_first_month_c
 
 func (q *Queries) CodeListActive(ctx context.Context, db DBTX, ids []string) ([]PromoCode, error) {
 	rows, err := db.Query(ctx, codeListActive, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PromoCode{}
+	for rows.Next() {
+		var i PromoCode
+		if err := rows.Scan(
+			&i.ID,
+			&i.Code,
+			&i.Title,
+			&i.Subtitle,
+			&i.Description,
+			&i.CodeType,
+			&i.DiscountFirstMonthCents,
+			&i.BonusTickets,
+			&i.EventID,
+			&i.TargetCustomerIds,
+			&i.ChildrenCodeIds,
+			&i.EventDate,
+			&i.ValidFrom,
+			&i.ValidUntil,
+			&i.ImageID,
+			&i.IsActive,
+			&i.DocumentCreatedByID,
+			&i.RegisterDate,
+			&i.RegisterUpdateDate,
+			&i.Search,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const codeListCycles = `-- name: CodeListCycles :many
+WITH RECURSIVE reached AS (
+    SELECT c.id::text AS root, unnest(c.children_code_ids) AS child FROM promos.promo_codes c WHERE c.id = ANY($1::text[])
+    UNION
+    SELECT r.root, unnest(c.children_code_ids) FROM reached r JOIN promos.promo_codes c ON c.id = r.child
+)
+SELECT DISTINCT root::text AS id FROM reached WHERE child = root
+`
+
+// Of the codes, those that their own bundle leads back to.
+func (q *Queries) CodeListCycles(ctx context.Context, db DBTX, ids []string) ([]string, error) {
+	rows, err := db.Query(ctx, codeListCycles, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const codeListDescendants = `-- name: CodeListDescendants :many
+WITH RECURSIVE reached AS (
+    SELECT unnest(c.children_code_ids) AS child FROM promos.promo_codes c WHERE c.id = $1
+    UNION
+    SELECT unnest(c.children_code_ids) FROM reached r JOIN promos.promo_codes c ON c.id = r.child
+)
+SELECT c.id, c.code, c.title, c.subtitle, c.description, c.code_type, c.discount_first_month_cents, c.bonus_tickets, c.event_id, c.target_customer_ids, c.children_code_ids, c.event_date, c.valid_from, c.valid_until, c.image_id, c.is_active, c.document_created_by_id, c.register_date, c.register_update_date, c.search FROM promos.promo_codes c WHERE c.id IN (SELECT child FROM reached) AND c.id <> $1 ORDER BY c.event_id, c.id
+`
+
+// Everything that a bundle holds, through all levels, by event, so that events
+// are locked in one order.
+func (q *Queries) CodeListDescendants(ctx context.Context, db DBTX, id objectid.ID) ([]PromoCode, error) {
+	rows, err := db.Query(ctx, codeListDescendants, id)
 	if err != nil {
 		return nil, err
 	}
@@ -470,14 +470,14 @@ func (q *Queries) CodeSetImage(ctx context.Context, db DBTX, arg CodeSetImagePar
 	return err
 }
 
-const codeStats = `-- name: CodeStats :one
+const codeStatsGet = `-- name: CodeStatsGet :one
 SELECT count(*)::int AS total, count(*) FILTER (WHERE is_active AND (valid_until IS NULL OR valid_until >= $1))::int AS active,
     count(*) FILTER (WHERE valid_until < $1)::int AS expired,
     count(*) FILTER (WHERE code_type = 'promo')::int AS promo, count(*) FILTER (WHERE code_type = 'ticket')::int AS ticket
 FROM promos.promo_codes
 `
 
-type CodeStatsRow struct {
+type CodeStatsGetRow struct {
 	Total   int32
 	Active  int32
 	Expired int32
@@ -486,9 +486,9 @@ type CodeStatsRow struct {
 }
 
 // Expired: past its window, whether it is switched on or not.
-func (q *Queries) CodeStats(ctx context.Context, db DBTX, now *time.Time) (CodeStatsRow, error) {
-	row := db.QueryRow(ctx, codeStats, now)
-	var i CodeStatsRow
+func (q *Queries) CodeStatsGet(ctx context.Context, db DBTX, now *time.Time) (CodeStatsGetRow, error) {
+	row := db.QueryRow(ctx, codeStatsGet, now)
+	var i CodeStatsGetRow
 	err := row.Scan(
 		&i.Total,
 		&i.Active,

@@ -205,6 +205,50 @@ func (q *Queries) RedemptionListOfCustomer(ctx context.Context, db DBTX, custome
 	return items, nil
 }
 
+const redemptionListTop = `-- name: RedemptionListTop :many
+SELECT c.id, c.code, c.code_type, c.title, c.is_active, count(*)::int AS redemptions, sum(r.tickets)::int AS tickets
+FROM promos.redemptions r JOIN promos.promo_codes c ON c.id = r.promo_code_id
+WHERE r.redeemed_at IS NOT NULL GROUP BY c.id ORDER BY count(*) DESC, sum(r.tickets) DESC, c.id LIMIT 10
+`
+
+type RedemptionListTopRow struct {
+	ID          objectid.ID
+	Code        string
+	CodeType    string
+	Title       string
+	IsActive    bool
+	Redemptions int32
+	Tickets     int32
+}
+
+func (q *Queries) RedemptionListTop(ctx context.Context, db DBTX) ([]RedemptionListTopRow, error) {
+	rows, err := db.Query(ctx, redemptionListTop)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RedemptionListTopRow{}
+	for rows.Next() {
+		var i RedemptionListTopRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Code,
+			&i.CodeType,
+			&i.Title,
+			&i.IsActive,
+			&i.Redemptions,
+			&i.Tickets,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const redemptionPay = `-- name: RedemptionPay :execrows
 UPDATE promos.redemptions SET paid_at = $1::timestamptz, redeemed_at = coalesce(redeemed_at, $1::timestamptz)
 WHERE customer_id = $2 AND subscription_id = $3::text AND paid_at IS NULL
@@ -286,62 +330,18 @@ func (q *Queries) RedemptionReleaseRedeemed(ctx context.Context, db DBTX, arg Re
 	return err
 }
 
-const redemptionTop = `-- name: RedemptionTop :many
-SELECT c.id, c.code, c.code_type, c.title, c.is_active, count(*)::int AS redemptions, sum(r.tickets)::int AS tickets
-FROM promos.redemptions r JOIN promos.promo_codes c ON c.id = r.promo_code_id
-WHERE r.redeemed_at IS NOT NULL GROUP BY c.id ORDER BY count(*) DESC, sum(r.tickets) DESC, c.id LIMIT 10
-`
-
-type RedemptionTopRow struct {
-	ID          objectid.ID
-	Code        string
-	CodeType    string
-	Title       string
-	IsActive    bool
-	Redemptions int32
-	Tickets     int32
-}
-
-func (q *Queries) RedemptionTop(ctx context.Context, db DBTX) ([]RedemptionTopRow, error) {
-	rows, err := db.Query(ctx, redemptionTop)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []RedemptionTopRow{}
-	for rows.Next() {
-		var i RedemptionTopRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Code,
-			&i.CodeType,
-			&i.Title,
-			&i.IsActive,
-			&i.Redemptions,
-			&i.Tickets,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const redemptionTotals = `-- name: RedemptionTotals :one
+const redemptionTotalsGet = `-- name: RedemptionTotalsGet :one
 SELECT count(*)::int AS redemptions, coalesce(sum(tickets), 0)::int AS tickets FROM promos.redemptions WHERE redeemed_at IS NOT NULL
 `
 
-type RedemptionTotalsRow struct {
+type RedemptionTotalsGetRow struct {
 	Redemptions int32
 	Tickets     int32
 }
 
-func (q *Queries) RedemptionTotals(ctx context.Context, db DBTX) (RedemptionTotalsRow, error) {
-	row := db.QueryRow(ctx, redemptionTotals)
-	var i RedemptionTotalsRow
+func (q *Queries) RedemptionTotalsGet(ctx context.Context, db DBTX) (RedemptionTotalsGetRow, error) {
+	row := db.QueryRow(ctx, redemptionTotalsGet)
+	var i RedemptionTotalsGetRow
 	err := row.Scan(&i.Redemptions, &i.Tickets)
 	return i, err
 }

@@ -14,35 +14,35 @@ import (
 	"marquee/platform/objectid"
 )
 
-const subscriptionAbsent = `-- name: SubscriptionAbsent :one
+const subscriptionCheckAbsent = `-- name: SubscriptionCheckAbsent :one
 SELECT (NOT EXISTS (SELECT FROM subscriptions.renewal_charges c
         WHERE c.id = $1 OR c.gateway = $2 AND c.gateway_payment_id = $3))::boolean AS charge,
     (NOT EXISTS (SELECT FROM subscriptions.pauses p WHERE p.subscription_id = $4))::boolean AS pauses,
     (NOT EXISTS (SELECT FROM subscriptions.charge_moves m WHERE m.subscription_id = $4))::boolean AS charge_moves
 `
 
-type SubscriptionAbsentParams struct {
+type SubscriptionCheckAbsentParams struct {
 	Reference        objectid.ID
 	Gateway          gateway.Name
 	GatewayPaymentID *string
 	SubscriptionID   objectid.ID
 }
 
-type SubscriptionAbsentRow struct {
+type SubscriptionCheckAbsentRow struct {
 	Charge      bool
 	Pauses      bool
 	ChargeMoves bool
 }
 
 // What a subscription has none of: a renewal charge with our own id or the payment, a pause, an extension's charge move.
-func (q *Queries) SubscriptionAbsent(ctx context.Context, db DBTX, arg SubscriptionAbsentParams) (SubscriptionAbsentRow, error) {
-	row := db.QueryRow(ctx, subscriptionAbsent,
+func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db DBTX, arg SubscriptionCheckAbsentParams) (SubscriptionCheckAbsentRow, error) {
+	row := db.QueryRow(ctx, subscriptionCheckAbsent,
 		arg.Reference,
 		arg.Gateway,
 		arg.GatewayPaymentID,
 		arg.SubscriptionID,
 	)
-	var i SubscriptionAbsentRow
+	var i SubscriptionCheckAbsentRow
 	err := row.Scan(&i.Charge, &i.Pauses, &i.ChargeMoves)
 	return i, err
 }

@@ -13,23 +13,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-const transitionActivatedSince = `-- name: TransitionActivatedSince :one
-SELECT EXISTS (SELECT 1 FROM subscriptions.transitions WHERE customer_id = $1 AND reason = 'admin_activated' AND at >= $2::timestamptz)
-`
-
-type TransitionActivatedSinceParams struct {
-	CustomerID objectid.ID
-	Since      time.Time
-}
-
-// Whether an admin has activated a subscription of the customer's since an instant.
-func (q *Queries) TransitionActivatedSince(ctx context.Context, db DBTX, arg TransitionActivatedSinceParams) (bool, error) {
-	row := db.QueryRow(ctx, transitionActivatedSince, arg.CustomerID, arg.Since)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
 const transitionGetLastReason = `-- name: TransitionGetLastReason :one
 SELECT reason FROM subscriptions.transitions WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1
 `
@@ -52,6 +35,23 @@ func (q *Queries) TransitionGetWithdrawnAt(ctx context.Context, db DBTX, subscri
 	var at time.Time
 	err := row.Scan(&at)
 	return at, err
+}
+
+const transitionHasActivationSince = `-- name: TransitionHasActivationSince :one
+SELECT EXISTS (SELECT 1 FROM subscriptions.transitions WHERE customer_id = $1 AND reason = 'admin_activated' AND at >= $2::timestamptz)
+`
+
+type TransitionHasActivationSinceParams struct {
+	CustomerID objectid.ID
+	Since      time.Time
+}
+
+// Whether an admin has activated a subscription of the customer's since an instant.
+func (q *Queries) TransitionHasActivationSince(ctx context.Context, db DBTX, arg TransitionHasActivationSinceParams) (bool, error) {
+	row := db.QueryRow(ctx, transitionHasActivationSince, arg.CustomerID, arg.Since)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const transitionInsert = `-- name: TransitionInsert :exec
