@@ -9,8 +9,8 @@ import (
 
 // The goals of W9.
 const (
-	startGoal  = 100 * time.Millisecond
-	memoryGoal = 40.0 // MB
+	startGoal    = 100 * time.Millisecond
+	residentGoal = 40.0 // MB
 )
 
 // idle is how long a server has been alone when its memory is read.
@@ -51,8 +51,8 @@ func benchStart(ctx context.Context, b *bench) error {
 			median(s.Resident), s.Binary)
 	}
 	fmt.Printf("%-5s first answer <= %v: %s; resident <= %.0f MB: %s\n", "", startGoal,
-		verdict(median(all[0].First) <= float64(startGoal.Milliseconds())), memoryGoal,
-		verdict(median(all[0].Resident) <= memoryGoal))
+		verdict(median(all[0].First) <= float64(startGoal.Milliseconds())), residentGoal,
+		verdict(median(all[0].Resident) <= residentGoal))
 	b.report.Starts = all[:]
 	return nil
 }

@@ -38,12 +38,12 @@ var Videos = resource.New(resource.Definition{
 		{Name: "expiration_date", Kind: query.Date, Nullable: true},
 		{Name: "category_id", Kind: query.OID, Array: true, Rule: resource.Rule{MaxItems: 100}},
 		{
-			Name: "category_name", Kind: query.String, Array: true, Write: resource.Kept,
+			Name: "category_name", Kind: query.String, Array: true, Write: resource.ReadOnly,
 			Doc: "Names of category_id, in its order",
 		},
 		{Name: "tags_id", Kind: query.OID, Array: true, Rule: resource.Rule{MaxItems: 100}},
 		{
-			Name: "tags_name", Kind: query.String, Array: true, Write: resource.Kept,
+			Name: "tags_name", Kind: query.String, Array: true, Write: resource.ReadOnly,
 			Doc: "Names of tags_id, in its order",
 		},
 		{
@@ -51,7 +51,7 @@ var Videos = resource.New(resource.Definition{
 			Doc: "Free words",
 		},
 		{Name: "season_id", Kind: query.OID, Nullable: true},
-		{Name: "season_name", Kind: query.String, Nullable: true, Write: resource.Kept, Doc: "Name of season_id"},
+		{Name: "season_name", Kind: query.String, Nullable: true, Write: resource.ReadOnly, Doc: "Name of season_id"},
 		{Name: "season_number", Kind: query.Int, Nullable: true},
 		{Name: "episode_number", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: resource.Limit(1)}},
 		{Name: "thumbnail_horizontal", Kind: query.OID, Nullable: true, Doc: "File id, 16:9"},

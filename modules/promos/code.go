@@ -64,7 +64,7 @@ func newCodes(s *Service) *resource.Resource {
 			{Name: "event_date", Kind: query.Date, Nullable: true, Doc: "Listed to customers until then"},
 			{Name: "valid_from", Kind: query.Date, Nullable: true},
 			{Name: "valid_until", Kind: query.Date, Nullable: true},
-			{Name: "image_id", Kind: query.OID, Nullable: true, Write: resource.Kept, Doc: "Set by the image routes"},
+			{Name: "image_id", Kind: query.OID, Nullable: true, Write: resource.ReadOnly, Doc: "Set by the image routes"},
 			{Name: "is_active", Kind: query.Bool, Rule: resource.Rule{Default: true}},
 			{
 				Name: "redemptions", Kind: query.Int, Doc: "Customers who have redeemed it",

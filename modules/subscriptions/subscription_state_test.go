@@ -93,7 +93,7 @@ func TestEveryRowOfTheSpecification(t *testing.T) {
 		{
 			"GET status: incomplete, incomplete_expired or canceled",
 			[]state.Status{pending},
-			state.LiveReadDead,
+			state.LiveReadEnded,
 			cancelled,
 		},
 		{"new subscribe, PIX pending for more than 24 hours", []state.Status{pending}, state.Replaced, cancelled},

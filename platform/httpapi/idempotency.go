@@ -21,9 +21,9 @@ const (
 	replayedHeader = "Idempotent-Replayed"
 )
 
-// ErrCameToNothing is what a replay returns when the row that it was asked for has
+// ErrWithoutEffect is what a replay returns when the row that it was asked for has
 // moved no money and never will: the request runs anew.
-var ErrCameToNothing = errors.New("the first attempt came to nothing")
+var ErrWithoutEffect = errors.New("the first attempt came to nothing")
 
 // Idempotent lets clients repeat the operation with the header Idempotency-Key
 // (docs/repeatable-requests.md): the same key and body get the first answer, another body (or another row named in the
@@ -33,7 +33,7 @@ var ErrCameToNothing = errors.New("the first attempt came to nothing")
 // 422, 429) and errors of ours (5xx) are not kept.
 //
 // replay answers for a request that was cut off after its service had bound the
-// key to a row: with what became of the row, or with ErrCameToNothing, or with
+// key to a row: with what became of the row, or with ErrWithoutEffect, or with
 // idempotency.InProgress.
 func Idempotent[O any](replay func(ctx context.Context, subject objectid.ID) (*O, error),
 	guest func(body []byte) string,
@@ -75,7 +75,7 @@ func replayed[O any](ctx context.Context,
 		return nil, false, nil
 	}
 	out, err = replay(ctx, attempt.Subject())
-	if errors.Is(err, ErrCameToNothing) {
+	if errors.Is(err, ErrWithoutEffect) {
 		return nil, false, nil
 	}
 	if err != nil {

@@ -89,7 +89,7 @@ func (s *shop) sell(ctx context.Context, in *saleInput) (*httpapi.Output[said], 
 func (s *shop) replay(_ context.Context, subject objectid.ID) (*httpapi.Output[said], error) {
 	switch subject {
 	case voidID:
-		return nil, httpapi.ErrCameToNothing
+		return nil, httpapi.ErrWithoutEffect
 	case openID:
 		return nil, idempotency.InProgress()
 	}

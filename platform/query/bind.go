@@ -156,7 +156,7 @@ func (b *binder) every(on target, members []test) (condition, error) {
 	if err != nil || n == 0 {
 		return c, err
 	}
-	return all(atom(shape("? @> ?", list.x, list.list(bound))), c), nil
+	return all(atom(fill("? @> ?", list.x, list.list(bound))), c), nil
 }
 
 func negate(c condition, err error) (condition, error) {

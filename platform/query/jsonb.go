@@ -24,10 +24,10 @@ type document struct {
 func jsonField(f Field, rest []string) target {
 	d := document{x: f.sql(), isNull: constant(false), there: constant(true), ids: f.OIDPaths}
 	if f.mayBeNull() {
-		d.isNull = atom(shape("? IS NULL", d.x))
+		d.isNull = atom(fill("? IS NULL", d.x))
 	}
 	if f.Presence == WhenSet {
-		d.there = atom(shape("? IS NOT NULL", d.x))
+		d.there = atom(fill("? IS NOT NULL", d.x))
 	}
 	return d.below(rest)
 }
@@ -47,8 +47,8 @@ func (d document) below(path []string) target {
 		if slices.ContainsFunc(path[:literalPart], isIndexLike) {
 			return missing{matchesNull: true}
 		}
-		d.x = shape("(? #> ?)", d.x, arg(slices.Clone(path[:literalPart]), "text[]"))
-		d.isNull, d.there = atom(shape("? IS NULL", d.x)), atom(shape("? IS NOT NULL", d.x))
+		d.x = fill("(? #> ?)", d.x, arg(slices.Clone(path[:literalPart]), "text[]"))
+		d.isNull, d.there = atom(fill("? IS NULL", d.x)), atom(fill("? IS NOT NULL", d.x))
 	}
 	d.path = path[literalPart:]
 	return d
@@ -63,7 +63,7 @@ func isIndexLike(segment string) bool {
 func (d document) isID() bool { return slices.Contains(d.ids, strings.Join(d.name, ".")) }
 
 // holds asks a jsonpath predicate of x.
-func (d document) holds(p jsonPath) condition { return atom(shape("? @@ ?", d.x, p.arg())) }
+func (d document) holds(p jsonPath) condition { return atom(fill("? @@ ?", d.x, p.arg())) }
 
 // reached is the path to the value and, unless alone, to its elements.
 func (d document) reached() jsonPath {
@@ -152,12 +152,12 @@ func (d document) equalWhole(v value) condition {
 	}
 	operand := arg(text, "jsonb")
 	if d.alone {
-		return atom(shape("? = ?", d.x, operand))
+		return atom(fill("? = ?", d.x, operand))
 	}
 	path := lax(d.path)
-	values := shape("(SELECT jsonb_path_query(?, ?) UNION ALL SELECT jsonb_path_query(?, ?)) x(v)",
+	values := fill("(SELECT jsonb_path_query(?, ?) UNION ALL SELECT jsonb_path_query(?, ?)) x(v)",
 		d.x, path.arg(), d.x, (path + "[*]").arg())
-	return exists(values, atom(shape("x.v = ?", operand)))
+	return exists(values, atom(fill("x.v = ?", operand)))
 }
 
 // jsonText prints a list or sub-document as JSON. ok is false when it holds what no
@@ -214,18 +214,18 @@ func (d document) compare(op string, v value) (condition, error) {
 
 // each is the set of values of a type that are reached, as rows x(v).
 func (d document) each(typeName string) fragment {
-	return shape("jsonb_path_query(?, ?) x(v)", d.x, d.reached().where(is(typeName)).arg())
+	return fill("jsonb_path_query(?, ?) x(v)", d.x, d.reached().where(is(typeName)).arg())
 }
 
 func (d document) match(pattern string) condition {
 	if d.isID() {
 		return constant(false)
 	}
-	return exists(d.each("string"), atom(shape(`(x.v #>> '{}') COLLATE "C" ~ ?`, arg(pattern, "text"))))
+	return exists(d.each("string"), atom(fill(`(x.v #>> '{}') COLLATE "C" ~ ?`, arg(pattern, "text"))))
 }
 
 func (d document) modulo(mod [2]int64) condition {
-	return exists(d.each("number"), atom(shape("mod(trunc((x.v #>> '{}')::numeric), ?) = ?",
+	return exists(d.each("number"), atom(fill("mod(trunc((x.v #>> '{}')::numeric), ?) = ?",
 		arg(mod[0], "bigint::numeric"), arg(mod[1], "bigint::numeric"))))
 }
 

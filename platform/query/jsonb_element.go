@@ -21,18 +21,18 @@ func (d document) element(b *binder, t test) (condition, error) {
 	b.depth++
 	defer func() { b.depth-- }()
 
-	x := shape(member + ".v")
+	x := fill(member + ".v")
 	where, err := d.elementTests(b, t, x)
 	if err != nil {
 		return nil, err
 	}
 	// Only lists are unpacked: the path asks for the type before jsonb_array_elements runs.
-	lists, unpack := jsonPath("strict $").where(is("array")), shape(owner+".v")
+	lists, unpack := jsonPath("strict $").where(is("array")), fill(owner+".v")
 	if len(d.path) > 0 {
 		last := len(d.path) - 1
-		lists, unpack = arrayAt(d.path, ""), shape(owner+".v -> ?", arg(d.path[last], "text"))
+		lists, unpack = arrayAt(d.path, ""), fill(owner+".v -> ?", arg(d.path[last], "text"))
 	}
-	from := shape("jsonb_path_query(?, ?) "+owner+"(v), jsonb_array_elements(?) "+member+"(v)",
+	from := fill("jsonb_path_query(?, ?) "+owner+"(v), jsonb_array_elements(?) "+member+"(v)",
 		d.x, lists.arg(), unpack)
 	return exists(from, where), nil
 }
@@ -45,7 +45,7 @@ func (d document) elementTests(b *binder, t test, x fragment) (condition, error)
 		}, t.inner)
 	}
 	where, err := b.filter(t.object, func(path []string) target { return d.memberOf(x, path) })
-	return all(atom(shape("jsonb_typeof(?) IN ('object', 'array')", x)), where), err
+	return all(atom(fill("jsonb_typeof(?) IN ('object', 'array')", x)), where), err
 }
 
 // memberOf is a path below an element of a list. A list among the elements has
@@ -53,8 +53,8 @@ func (d document) elementTests(b *binder, t test, x fragment) (condition, error)
 func (d document) memberOf(x fragment, path []string) target {
 	member := document{x: x, ids: d.ids, name: d.name}
 	if !isPosition(path[0]) {
-		member.x = shape("(CASE jsonb_typeof(?) WHEN 'object' THEN ? END)", x, x)
+		member.x = fill("(CASE jsonb_typeof(?) WHEN 'object' THEN ? END)", x, x)
 	}
-	member.isNull = atom(shape("? IS NULL", member.x))
+	member.isNull = atom(fill("? IS NULL", member.x))
 	return member.below(path)
 }

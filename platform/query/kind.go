@@ -131,13 +131,13 @@ func (k Kind) compare(x fragment, op string, v value, present condition) (condit
 	if k == String {
 		form = compareForms[op].text
 	}
-	return atom(shape(form, x, arg(bound, casts[k].one))), nil
+	return atom(fill(form, x, arg(bound, casts[k].one))), nil
 }
 
 func (k Kind) compareNumber(x fragment, op string, d decimal, present condition) condition {
 	if k == Number {
 		op, d = roundTiny(op, d)
-		return atom(shape(compareForms[op].plain, x, arg(d.String(), casts[k].one)))
+		return atom(fill(compareForms[op].plain, x, arg(d.String(), casts[k].one)))
 	}
 	n, exact, beyond := d.floor()
 	upward := op == "$gt" || op == "$gte"
@@ -151,7 +151,7 @@ func (k Kind) compareNumber(x fragment, op string, d decimal, present condition)
 	case !exact:
 		op = "$lte"
 	}
-	return atom(shape(compareForms[op].plain, x, arg(n, casts[k].one)))
+	return atom(fill(compareForms[op].plain, x, arg(n, casts[k].one)))
 }
 
 // roundTiny replaces a number too close to zero for numeric by zero, and the
@@ -181,10 +181,10 @@ func (k Kind) modulo(x fragment, mod [2]int64) condition {
 	case Cents:
 		form = "? / 100 % ? = ?"
 	case Number:
-		return atom(shape("mod(trunc(?), ?) = ?", x, arg(mod[0], "bigint::numeric"), arg(mod[1], "bigint::numeric")))
+		return atom(fill("mod(trunc(?), ?) = ?", x, arg(mod[0], "bigint::numeric"), arg(mod[1], "bigint::numeric")))
 	case Int:
 	default:
 		return constant(false)
 	}
-	return atom(shape(form, x, arg(mod[0], "bigint"), arg(mod[1], "bigint")))
+	return atom(fill(form, x, arg(mod[0], "bigint"), arg(mod[1], "bigint")))
 }

@@ -37,7 +37,7 @@ func (b *binder) resolve(path []string) target {
 		x: x, kind: f.Kind, normal: f.Normal, isNull: constant(false), there: constant(true), present: constant(true),
 	}
 	if f.mayBeNull() {
-		s.isNull, s.present = atom(shape("? IS NULL", x)), atom(shape("? IS NOT NULL", x))
+		s.isNull, s.present = atom(fill("? IS NULL", x)), atom(fill("? IS NOT NULL", x))
 	}
 	if f.Presence == WhenSet {
 		s.there = s.present
@@ -57,8 +57,8 @@ func elementOf(a array, rest []string) target {
 	if !ok {
 		return missing{}
 	}
-	there := atom(shape("cardinality(?) >= ?", a.x, index))
-	return scalar{x: shape("(?)[?]", a.x, index), kind: a.kind, isNull: constant(false), there: there, present: there}
+	there := atom(fill("cardinality(?) >= ?", a.x, index))
+	return scalar{x: fill("(?)[?]", a.x, index), kind: a.kind, isNull: constant(false), there: there, present: there}
 }
 
 // position is the element that a path of one number names; Postgres counts from 1.

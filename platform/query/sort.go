@@ -66,7 +66,7 @@ func (c *Collection) orderBy(keys []sortKey, firstArg int) Sort {
 			s.Unknown++
 			continue
 		}
-		for _, by := range f.sortShapes(rest, key.descending) {
+		for _, by := range f.sortTerms(rest, key.descending) {
 			if w.sql.Len() > 0 {
 				w.sql.WriteString(", ")
 			}
@@ -80,9 +80,9 @@ func (c *Collection) orderBy(keys []sortKey, firstArg int) Sort {
 	return s
 }
 
-// sortShapes are the ORDER BY items of a field or of a path below it: none when all
+// sortTerms are the ORDER BY items of a field or of a path below it: none when all
 // documents are equal there.
-func (f Field) sortShapes(rest []string, descending bool) []fragment {
+func (f Field) sortTerms(rest []string, descending bool) []fragment {
 	x := f.sql()
 	switch {
 	case f.Kind == JSON:
@@ -91,7 +91,7 @@ func (f Field) sortShapes(rest []string, descending bool) []fragment {
 		return []fragment{nullsLow(f.extreme(descending), descending)}
 	case f.Array:
 		if index, ok := position(rest); ok {
-			return []fragment{nullsLow(f.collated(shape("(?)[?]", x, index)), descending)}
+			return []fragment{nullsLow(f.collated(fill("(?)[?]", x, index)), descending)}
 		}
 		return nil
 	case len(rest) > 0:
@@ -100,58 +100,58 @@ func (f Field) sortShapes(rest []string, descending bool) []fragment {
 	x = f.collated(x)
 	switch {
 	case f.NullsEnd && descending:
-		return []fragment{shape("? DESC NULLS LAST", x)}
+		return []fragment{fill("? DESC NULLS LAST", x)}
 	case f.NullsEnd:
-		return []fragment{shape("? ASC NULLS LAST", x)}
+		return []fragment{fill("? ASC NULLS LAST", x)}
 	case f.mayBeNull():
 		return []fragment{nullsLow(x, descending)}
 	case descending:
-		return []fragment{shape("? DESC", x)}
+		return []fragment{fill("? DESC", x)}
 	}
-	return []fragment{shape("? ASC", x)}
+	return []fragment{fill("? ASC", x)}
 }
 
 // nullsLow sorts null before everything ascending and after everything descending,
 // the opposite of Postgres' defaults.
 func nullsLow(x fragment, descending bool) fragment {
 	if descending {
-		return shape("? DESC NULLS LAST", x)
+		return fill("? DESC NULLS LAST", x)
 	}
-	return shape("? ASC NULLS FIRST", x)
+	return fill("? ASC NULLS FIRST", x)
 }
 
 // collated makes strings sort by code point in databases of every locale. On a column
 // that is declared so it changes nothing, and its indexes serve.
 func (f Field) collated(x fragment) fragment {
 	if f.Kind == String {
-		return shape(`? COLLATE "C"`, x)
+		return fill(`? COLLATE "C"`, x)
 	}
 	return x
 }
 
 // extreme is the element that an array sorts by; an empty array has none.
 func (f Field) extreme(descending bool) fragment {
-	element := f.collated(shape("e.v"))
+	element := f.collated(fill("e.v"))
 	if descending {
-		return shape("(SELECT max(?) FROM unnest(?) e(v))", element, f.sql())
+		return fill("(SELECT max(?) FROM unnest(?) e(v))", element, f.sql())
 	}
-	return shape("(SELECT min(?) FROM unnest(?) e(v))", element, f.sql())
+	return fill("(SELECT min(?) FROM unnest(?) e(v))", element, f.sql())
 }
 
 // jsonSort sorts by the literal value at the path: by MongoDB's order of types, then
 // by the value of numbers, strings and booleans.
 func jsonSort(x fragment, path []string, descending bool) []fragment {
 	if len(path) > 0 {
-		x = shape("(? #> ?)", x, arg(path, "text[]"))
+		x = fill("(? #> ?)", x, arg(path, "text[]"))
 	}
 	direction := literal(" ASC")
 	if descending {
 		direction = " DESC"
 	}
 	return []fragment{
-		shape("CASE jsonb_typeof(?) WHEN 'number' THEN 2 WHEN 'string' THEN 3 WHEN 'object' THEN 4"+
+		fill("CASE jsonb_typeof(?) WHEN 'number' THEN 2 WHEN 'string' THEN 3 WHEN 'object' THEN 4"+
 			" WHEN 'array' THEN 5 WHEN 'boolean' THEN 7 ELSE 1 END"+direction, x),
-		shape("CASE WHEN jsonb_typeof(?) = 'number' THEN (? #>> '{}')::numeric END"+direction, x, x),
-		shape("CASE WHEN jsonb_typeof(?) IN ('string', 'boolean') THEN ? #>> '{}' END COLLATE \"C\""+direction, x, x),
+		fill("CASE WHEN jsonb_typeof(?) = 'number' THEN (? #>> '{}')::numeric END"+direction, x, x),
+		fill("CASE WHEN jsonb_typeof(?) IN ('string', 'boolean') THEN ? #>> '{}' END COLLATE \"C\""+direction, x, x),
 	}
 }

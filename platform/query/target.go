@@ -68,7 +68,7 @@ func (s scalar) equal(v value) (condition, error) {
 	if err != nil || !ok {
 		return constant(false), err
 	}
-	return atom(shape("? = ?", s.x, arg(bound, casts[s.kind].one))), nil
+	return atom(fill("? = ?", s.x, arg(bound, casts[s.kind].one))), nil
 }
 
 func (s scalar) among(list []value) (condition, error) {
@@ -82,7 +82,7 @@ func (s scalar) among(list []value) (condition, error) {
 	if err != nil || n == 0 {
 		return constant(false), err
 	}
-	return atom(shape("? = ANY(?)", s.x, arg(bound, casts[s.kind].list))), nil
+	return atom(fill("? = ANY(?)", s.x, arg(bound, casts[s.kind].list))), nil
 }
 
 func (s scalar) compare(op string, v value) (condition, error) {
@@ -97,7 +97,7 @@ func (s scalar) match(pattern string) condition {
 	if eludesTrigrams(pattern) {
 		form = `(? || '') COLLATE "C" ~ ?`
 	}
-	return atom(shape(form, s.x, arg(pattern, "text")))
+	return atom(fill(form, s.x, arg(pattern, "text")))
 }
 
 // foldedPair is a bracket that holds a letter beyond ASCII in both cases.
@@ -151,13 +151,13 @@ func (a array) equal(v value) (condition, error) {
 		if err != nil || strangers > 0 {
 			return constant(false), err
 		}
-		return atom(shape("? = ?", a.x, a.list(bound))), nil
+		return atom(fill("? = ?", a.x, a.list(bound))), nil
 	}
 	bound, n, _, err := a.kind.operands([]value{v})
 	if err != nil || n == 0 {
 		return constant(false), err
 	}
-	return atom(shape("? @> ?", a.x, a.list(bound))), nil
+	return atom(fill("? @> ?", a.x, a.list(bound))), nil
 }
 
 func (a array) among(list []value) (condition, error) {
@@ -181,19 +181,19 @@ func (a array) among(list []value) (condition, error) {
 	if n == 0 {
 		return some(whole...), nil
 	}
-	return some(append([]condition{atom(shape("? && ?", a.x, a.list(bound)))}, whole...)...), nil
+	return some(append([]condition{atom(fill("? && ?", a.x, a.list(bound)))}, whole...)...), nil
 }
 
 // oneOf is the single element that EXISTS looks at.
 func (a array) oneOf() scalar {
 	return scalar{
-		x: shape("e.v"), kind: a.kind,
+		x: fill("e.v"), kind: a.kind,
 		isNull: constant(false), there: constant(true), present: constant(true),
 	}
 }
 
 func (a array) any(where condition) condition {
-	return exists(shape("unnest(?) e(v)", a.x), where)
+	return exists(fill("unnest(?) e(v)", a.x), where)
 }
 
 func (a array) compare(op string, v value) (condition, error) {
@@ -212,7 +212,7 @@ func (a array) size(n decimal) condition {
 	if !ok {
 		return constant(false)
 	}
-	return atom(shape("cardinality(?) = ?", a.x, arg(count, "bigint")))
+	return atom(fill("cardinality(?) = ?", a.x, arg(count, "bigint")))
 }
 
 func (a array) ofType(t bsonType) condition {
@@ -220,7 +220,7 @@ func (a array) ofType(t bsonType) condition {
 	case t == typeArray:
 		return constant(true)
 	case a.kind.matches(t):
-		return atom(shape("cardinality(?) > 0", a.x))
+		return atom(fill("cardinality(?) > 0", a.x))
 	}
 	return constant(false)
 }

@@ -30,8 +30,8 @@ func arg(value any, cast literal) fragment {
 	return fragment{{param: &param{value: value, cast: cast}}}
 }
 
-// shape fills the marks ‹?› of a form with fragments, in order.
-func shape(form literal, slots ...fragment) fragment {
+// fill fills the marks ‹?› of a form with fragments, in order.
+func fill(form literal, slots ...fragment) fragment {
 	var out fragment
 	for {
 		before, after, found := strings.Cut(string(form), "?")

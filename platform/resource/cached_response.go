@@ -81,7 +81,7 @@ type CachedOutput struct {
 // Output sends the response in a coding that the client accepts, or 304 when the client has it already. The caller's
 // access to the list is checked before.
 func (r *CachedResponse) Output() *CachedOutput {
-	return &CachedOutput{ContentType: "application/json", Body: r.send}
+	return &CachedOutput{ContentType: "application/json", Body: r.writeTo}
 }
 
 // Values of headers that all responses share.
@@ -90,7 +90,7 @@ var (
 	zippedOnly  = []string{"gzip"}
 )
 
-func (r *CachedResponse) send(hc huma.Context) {
+func (r *CachedResponse) writeTo(hc huma.Context) {
 	request, w := humachi.Unwrap(hc)
 	head, sent := w.Header(), r.plain
 	zipped := httpapi.AcceptsGzip(request.Header)

@@ -111,9 +111,9 @@ type Write int
 const (
 	// Client may write the field.
 	Client Write = iota
-	// Kept by the service: computed names, dates and counters are ignored, since
+	// ReadOnly fields are the service's: computed names, dates and counters are ignored, since
 	// clients send back what they read.
-	Kept
+	ReadOnly
 	// Privileged fields are refused with 422, but for a PUT that sends the value that the
 	// record shows.
 	Privileged
@@ -162,16 +162,16 @@ func New(def Definition) *Resource {
 	setDefaults(&def)
 	r := &Resource{def: def, named: map[string]*Field{}}
 	r.all = append(r.all, Field{
-		Name: idField, Column: "id", Kind: query.OID, Write: Kept, Doc: "24 hexadecimal digits",
+		Name: idField, Column: "id", Kind: query.OID, Write: ReadOnly, Doc: "24 hexadecimal digits",
 	})
 	r.all = append(r.all, def.Fields...)
 	r.all = append(r.all,
 		Field{
-			Name: "document_created_by_id", Column: def.CreatedByColumn, Kind: query.OID, Nullable: true, Write: Kept,
+			Name: "document_created_by_id", Column: def.CreatedByColumn, Kind: query.OID, Nullable: true, Write: ReadOnly,
 			Doc: "User who created it",
 		},
-		Field{Name: "register_date", Column: def.CreatedColumn, Kind: query.Date, Write: Kept},
-		Field{Name: "register_update_date", Column: def.UpdatedColumn, Kind: query.Date, Write: Kept},
+		Field{Name: "register_date", Column: def.CreatedColumn, Kind: query.Date, Write: ReadOnly},
+		Field{Name: "register_update_date", Column: def.UpdatedColumn, Kind: query.Date, Write: ReadOnly},
 	)
 	for i := range r.all {
 		f := &r.all[i]
@@ -228,7 +228,7 @@ func (f *Field) complete() error {
 		f.Expr = "t." + f.Column
 	}
 	if f.Column == "" {
-		f.Write = Kept
+		f.Write = ReadOnly
 	}
 	if f.Rule.MaxItems == 0 {
 		f.Rule.MaxItems = defaultItems

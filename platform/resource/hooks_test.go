@@ -21,7 +21,7 @@ var counted = resource.New(resource.Definition{
 	Fields: []resource.Field{
 		{Name: "title", Kind: query.String, Rule: resource.Rule{Required: true}},
 		{Name: "pages", Kind: query.Int, Rule: resource.Rule{Default: 1}},
-		{Name: "isbn", Kind: query.String, Write: resource.Kept},
+		{Name: "isbn", Kind: query.String, Write: resource.ReadOnly},
 	},
 	Hooks: resource.Hooks{
 		BeforeCreate: func(_ context.Context, _ pgx.Tx, records []*resource.Record) error {

@@ -50,7 +50,7 @@ var books = resource.New(resource.Definition{
 		{Name: "note", Kind: query.String, WhenSet: true},
 		{Name: "extra", Kind: query.JSON, Nullable: true},
 		{Name: "shelf_mark", Kind: query.String, WhenSet: true, Write: resource.Privileged},
-		{Name: "lent", Kind: query.Int, Write: resource.Kept},
+		{Name: "lent", Kind: query.Int, Write: resource.ReadOnly},
 		{Name: "label", Expr: "upper(t.title)", Kind: query.String},
 		{Name: "password", Column: "lock", Kind: query.String, Nullable: true, Secret: true},
 	},

@@ -30,11 +30,11 @@ FROM jsonb_to_recordset($1::jsonb) AS r(_id text, event_id text, gateway text, p
 var webhookLogs = resource.New(resource.Definition{
 	Name: "webhook-logs", Singular: "Webhook log", Table: "shelf.webhook_logs",
 	Fields: []resource.Field{
-		{Name: "event_id", Kind: query.String, Write: resource.Kept},
-		{Name: "gateway", Kind: query.String, Write: resource.Kept},
-		{Name: "processed", Kind: query.Bool, Write: resource.Kept},
-		{Name: "processed_at", Kind: query.Date, Nullable: true, Write: resource.Kept},
-		{Name: "payload", Kind: query.JSON, Write: resource.Kept},
+		{Name: "event_id", Kind: query.String, Write: resource.ReadOnly},
+		{Name: "gateway", Kind: query.String, Write: resource.ReadOnly},
+		{Name: "processed", Kind: query.Bool, Write: resource.ReadOnly},
+		{Name: "processed_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
+		{Name: "payload", Kind: query.JSON, Write: resource.ReadOnly},
 	},
 })
 

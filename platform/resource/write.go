@@ -43,7 +43,7 @@ func (r *Resource) CreateTx(ctx context.Context, tx pgx.Tx, by Actor, body RawJS
 	for _, rec := range records {
 		r.queueInsert(batch, rec, by)
 	}
-	if err := r.sendEach(ctx, tx, batch, records); err != nil {
+	if err := r.execEach(ctx, tx, batch, records); err != nil {
 		return nil, err
 	}
 	return r.written(ctx, tx, records, nil)
@@ -89,7 +89,7 @@ func (r *Resource) UpdateTx(ctx context.Context, tx pgx.Tx, by Actor, body RawJS
 	for _, rec := range records {
 		r.queueUpdate(batch, rec, by)
 	}
-	if err := r.sendEach(ctx, tx, batch, records); err != nil {
+	if err := r.execEach(ctx, tx, batch, records); err != nil {
 		return nil, err
 	}
 	return r.written(ctx, tx, records, before)
@@ -293,9 +293,9 @@ func (r *Resource) afterWrite(ctx context.Context, tx pgx.Tx, ids []objectid.ID)
 	return nil
 }
 
-// sendEach runs one statement a record and blames the record whose statement
+// execEach runs one statement a record and blames the record whose statement
 // fails.
-func (r *Resource) sendEach(ctx context.Context, tx pgx.Tx, b *pgx.Batch, records []*Record) error {
+func (r *Resource) execEach(ctx context.Context, tx pgx.Tx, b *pgx.Batch, records []*Record) error {
 	results := tx.SendBatch(ctx, b)
 	for _, rec := range records {
 		tag, err := results.Exec()

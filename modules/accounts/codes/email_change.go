@@ -133,7 +133,7 @@ func (s *EmailChanges) confirmEmailChange(ctx context.Context, customerID object
 		if err := s.db.CodeDeleteOfUser(ctx, tx, customerID); err != nil {
 			return err
 		}
-		if err := s.MadeChangeTx(ctx, tx, before, row.Address, UsernameFollows); err != nil {
+		if err := s.MadeChangeTx(ctx, tx, before, row.Address, UsernameIsAddress); err != nil {
 			return err
 		}
 		return s.deps.Identity.ChangedTx(ctx, tx, after, !before.EmailVerified)

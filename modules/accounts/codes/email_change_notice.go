@@ -164,9 +164,9 @@ type SendEmailNoticeArgs struct {
 
 // What becomes of the username where the address changes.
 const (
-	UsernameFollows = ""        // it becomes the new address, too
-	UsernameStays   = "stays"   // or another was given before
-	UsernameChanges = "changes" // to something else, in the same change
+	UsernameIsAddress = ""        // it becomes the new address, too
+	UsernameStays     = "stays"   // or another was given before
+	UsernameChanges   = "changes" // to something else, in the same change
 )
 
 // Kind names the job.
@@ -213,7 +213,7 @@ func (s *EmailChanges) SendNotice(ctx context.Context, a SendEmailNoticeArgs) er
 	notice := emailNotice{
 		Name: givenName(nullable.Value(u.FullName)), New: maskedAddress(c.NewEmail), Changed: a.Changed,
 		Days:         int(left.Round(day) / day),
-		WithUsername: a.Username == UsernameFollows, OtherUsername: a.Username == UsernameChanges,
+		WithUsername: a.Username == UsernameIsAddress, OtherUsername: a.Username == UsernameChanges,
 	}
 	if hasLink {
 		notice.Link = s.deps.Config.PublicURL + httpapi.Prefix + UndoPath + "#" + s.keys.undoToken(c.ID).Reveal()

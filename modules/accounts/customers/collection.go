@@ -67,7 +67,7 @@ func (s *Customers) newResource() *resource.Resource {
 				Doc: "A disabled customer cannot log in, and their tokens end",
 			},
 			{Name: "email_verified", Kind: query.Bool, Rule: resource.Rule{Required: true}},
-			{Name: "email_verified_at", Kind: query.Date, Nullable: true, Write: resource.Kept},
+			{Name: "email_verified_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
 			{Name: "current_subscription_id", Kind: query.OID, Nullable: true, Write: resource.Privileged},
 			{Name: "password_reset_required", Kind: query.Bool, Write: resource.Privileged},
 			{Name: "promo_code_used", Kind: query.String, WhenSet: true, Write: resource.Privileged},

@@ -81,7 +81,7 @@ func (s *Customers) editCaller(ctx context.Context, id objectid.ID, edit meEdit)
 			return err
 		}
 		if !permitted {
-			return fault.InvalidAt(identity.NotOwnPicture, "body", 0, "avatar_id")
+			return fault.InvalidAt(identity.NotUsersPicture, "body", 0, "avatar_id")
 		}
 		after, err = s.db.UserUpdateCaller(ctx, tx, accountsdb.UserUpdateCallerParams{
 			ID: u.ID, Username: u.Username, FullName: u.FullName, TaxID: u.TaxID, Phone: u.Phone,

@@ -92,8 +92,8 @@ func setVerified(rec *resource.Record, u accountsdb.User, moved bool, now time.T
 	return false
 }
 
-// addressShape is what signup and PUT /customers/me check an address by.
-var addressShape = httpapi.ShapeOf[identity.Address]()
+// addressValidator is what signup and PUT /customers/me check an address by.
+var addressValidator = httpapi.ValidatorOf[identity.Address]()
 
 // storeAddress checks an address that was sent and completes it; 422 naming the
 // member, such as address.city.
@@ -107,7 +107,7 @@ func storeAddress(rec *resource.Record) error {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return rec.Invalid("address", "has to be an object")
 	}
-	if err := addressShape.Check(fields, "body", rec.Index, "address"); err != nil {
+	if err := addressValidator.Check(fields, "body", rec.Index, "address"); err != nil {
 		return err
 	}
 	address, err := identity.AddressOf(raw)

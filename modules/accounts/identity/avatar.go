@@ -66,9 +66,9 @@ func (s *Store) changeAvatar(ctx context.Context, userID objectid.ID, store func
 	return nil
 }
 
-// NotOwnPicture is what is wrong with an avatar_id that names no picture of its
+// NotUsersPicture is what is wrong with an avatar_id that names no picture of its
 // user.
-const NotOwnPicture = "has to be your own picture, as POST /me/avatar returns it"
+const NotUsersPicture = "has to be your own picture, as POST /me/avatar returns it"
 
 // MayUsePictureTx reports whether the user may show the picture: one of their own, or
 // the one that the record names already.
@@ -116,7 +116,7 @@ func (s *Store) ReplaceAvatarsTx(ctx context.Context, tx pgx.Tx, records []*reso
 			return err
 		}
 		if !permitted {
-			return rec.Invalid("avatar_id", NotOwnPicture)
+			return rec.Invalid("avatar_id", NotUsersPicture)
 		}
 		if err := s.DropOtherAvatarsTx(ctx, tx, rec.ID, objectid.ID(id)); err != nil {
 			return err

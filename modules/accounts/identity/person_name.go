@@ -20,7 +20,7 @@ const (
 // stands in a text for an object that is not in it.
 const (
 	brailleBlank      = '\u2800'
-	nullNoteHead      = '\U0001d159'
+	nullNotehead      = '\U0001d159'
 	objectReplacement = '\ufffc'
 )
 
@@ -28,7 +28,7 @@ const (
 // how others are shown, as those do that set the direction of writing; or means nothing
 // that is agreed on: private ones, those that are not assigned, and those that never will be.
 func unseen(r rune) bool {
-	return r == brailleBlank || r == nullNoteHead || r == objectReplacement ||
+	return r == brailleBlank || r == nullNotehead || r == objectReplacement ||
 		!unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Zs) ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

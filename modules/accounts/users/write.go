@@ -26,7 +26,7 @@ func (s *Users) beforeAdminCreate(ctx context.Context, tx pgx.Tx, records []*res
 			return err
 		}
 		if v, _ := rec.Value("avatar_id"); v != nil {
-			return rec.Invalid("avatar_id", identity.NotOwnPicture)
+			return rec.Invalid("avatar_id", identity.NotUsersPicture)
 		}
 		identity.StoreTaxID(rec)
 		if _, err := identity.EditLogin(rec, accountsdb.User{}); err != nil {
@@ -148,7 +148,7 @@ func (s *Users) changeCallerEmailTx(ctx context.Context, tx pgx.Tx, rec *resourc
 	fate := codes.UsernameStays
 	if username, sent := identity.SentText(rec, "username"); sent && username != u.Username {
 		if fate = codes.UsernameChanges; username == email {
-			fate = codes.UsernameFollows
+			fate = codes.UsernameIsAddress
 		}
 	}
 	return s.deps.Changes.MadeChangeTx(ctx, tx, u, email, fate)

@@ -122,7 +122,7 @@ func (h Handlers) respond(ctx context.Context, r request, o Options, err error) 
 			h.start(ctx, w, r)
 			return
 		}
-		h.send(ctx, w, r)
+		h.stream(ctx, w, r)
 	}}, nil
 }
 
@@ -148,10 +148,10 @@ func (h Handlers) start(ctx context.Context, w http.ResponseWriter, r request) {
 	httpapi.WriteJSON(w, http.StatusAccepted, state)
 }
 
-// send writes the file into the answer as it is read. Once its first byte is out,
+// stream writes the file into the answer as it is read. Once its first byte is out,
 // an error can only break the connection off: the client must not take a piece
 // for the file.
-func (h Handlers) send(ctx context.Context, w http.ResponseWriter, r request) {
+func (h Handlers) stream(ctx context.Context, w http.ResponseWriter, r request) {
 	select {
 	case h.s.slots <- struct{}{}:
 	default:

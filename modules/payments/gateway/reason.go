@@ -6,21 +6,21 @@ type Reason string
 
 // Of any event.
 const (
-	ReasonNoConsequence      Reason = "no consequence"
-	ReasonUnreadable         Reason = "not an event that can be read"
-	ReasonImpossible         Reason = "not an event that can be applied"
-	ReasonClockSkew          Reason = "clock_skew"
-	ReasonUnknownSubject     Reason = "unknown subject"
-	ReasonNamesLost          Reason = "it names an id of ours that is not known here"
-	ReasonNotAsIsTold        Reason = "the gateway does not show what the event tells"
-	ReasonAskedFirst         Reason = "the gateway is asked for it first"
-	ReasonAskedPayment       Reason = "the gateway is asked for the payment first"
-	ReasonAskedRecurrence    Reason = "the gateway is asked for the recurrence first"
-	ReasonAskedAuthorization Reason = "the gateway is asked for the authorization first"
-	ReasonAskedInvoice       Reason = "it names nothing: the gateway is asked whether an invoice is behind it"
-	ReasonAskedAgain         Reason = "the gateway does not find it, and is asked again in an hour"
-	ReasonStrayMoney         Reason = "money of a customer of ours that is of no subscription: it is read live, then listed"
-	ReasonNamedMoney         Reason = "money that names an id of ours which is not known here: it is read live, then listed"
+	ReasonNoConsequence          Reason = "no consequence"
+	ReasonUnreadable             Reason = "not an event that can be read"
+	ReasonImpossible             Reason = "not an event that can be applied"
+	ReasonClockSkew              Reason = "clock_skew"
+	ReasonUnknownSubject         Reason = "unknown subject"
+	ReasonNamesLost              Reason = "it names an id of ours that is not known here"
+	ReasonUnconfirmed            Reason = "the gateway does not show what the event tells"
+	ReasonToConfirm              Reason = "the gateway is asked for it first"
+	ReasonToConfirmPayment       Reason = "the gateway is asked for the payment first"
+	ReasonToConfirmRecurrence    Reason = "the gateway is asked for the recurrence first"
+	ReasonToConfirmAuthorization Reason = "the gateway is asked for the authorization first"
+	ReasonToConfirmInvoice       Reason = "it names nothing: the gateway is asked whether an invoice is behind it"
+	ReasonToConfirmAgain         Reason = "the gateway does not find it, and is asked again in an hour"
+	ReasonStrayMoney             Reason = "money of a customer of ours that is of no subscription: it is read live, then listed"
+	ReasonNamedMoney             Reason = "money that names an id of ours which is not known here: it is read live, then listed"
 )
 
 // Of subscriptions.
@@ -49,9 +49,9 @@ const (
 	ReasonNoDate             Reason = "no date in the event"
 	ReasonDayKnown           Reason = "the day is known"
 	ReasonEndKnown           Reason = "its end at the gateway is known"
-	ReasonHeldByDispute      Reason = "suspended by a dispute"
-	ReasonHeldByAdmin        Reason = "suspended by an admin"
-	ReasonOfNothing          Reason = "of money that gave nobody anything"
+	ReasonSuspendedByDispute Reason = "suspended by a dispute"
+	ReasonSuspendedByAdmin   Reason = "suspended by an admin"
+	ReasonUnapplied          Reason = "of money that gave nobody anything"
 )
 
 // Of orders.
@@ -90,13 +90,13 @@ var Reasons = []struct {
 		ReasonNamesLost,
 		"It names a row that was committed before the gateway was told of it: the restore of a database has lost it. It waits.",
 	},
-	{ReasonNotAsIsTold, "The gateway was asked, as often as its answers may lag, and shows something else."},
-	{ReasonAskedFirst, "Nothing but the event says so, and nothing signs it: a job reads what it is about."},
-	{ReasonAskedPayment, "As before, of money: a job reads the payment."},
-	{ReasonAskedRecurrence, "As before, of a recurrence: a job reads it."},
-	{ReasonAskedAuthorization, "As before, of an automatic PIX: a job reads it."},
-	{ReasonAskedInvoice, "Money of one of our customers at gateway B: an invoice would itself say what it is for."},
-	{ReasonAskedAgain, "One look that finds nothing proves nothing."},
+	{ReasonUnconfirmed, "The gateway was asked, as often as its answers may lag, and shows something else."},
+	{ReasonToConfirm, "Nothing but the event says so, and nothing signs it: a job reads what it is about."},
+	{ReasonToConfirmPayment, "As before, of money: a job reads the payment."},
+	{ReasonToConfirmRecurrence, "As before, of a recurrence: a job reads it."},
+	{ReasonToConfirmAuthorization, "As before, of an automatic PIX: a job reads it."},
+	{ReasonToConfirmInvoice, "Money of one of our customers at gateway B: an invoice would itself say what it is for."},
+	{ReasonToConfirmAgain, "One look that finds nothing proves nothing."},
 	{ReasonStrayMoney, "It is booked for the customer and stands on the list of unapplied payments."},
 	{ReasonNamedMoney, "As before, of a row that a restore has lost."},
 	{ReasonEnded, "Nothing opens it again but money that is its own."},
@@ -123,9 +123,9 @@ var Reasons = []struct {
 	{ReasonNoDate, "A recurrence was changed, and the event does not say to which day."},
 	{ReasonDayKnown, "The event reports the day that is known here."},
 	{ReasonEndKnown, "The recurrence was seen to have ended."},
-	{ReasonHeldByDispute, "That a recurrence runs opens nothing while its money is disputed."},
-	{ReasonHeldByAdmin, "That a recurrence runs opens nothing that an admin closed."},
-	{ReasonOfNothing, "The disputed payment stands on the list of unapplied payments."},
+	{ReasonSuspendedByDispute, "That a recurrence runs opens nothing while its money is disputed."},
+	{ReasonSuspendedByAdmin, "That a recurrence runs opens nothing that an admin closed."},
+	{ReasonUnapplied, "The disputed payment stands on the list of unapplied payments."},
 	{ReasonOrderNotOpen, "It is paid or given back already."},
 	{ReasonOrderOtherPayment, "The order waits for another one."},
 	{ReasonOrderOtherGateway, "The event names an order that its gateway does not charge; money of it is listed."},

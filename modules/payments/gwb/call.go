@@ -80,7 +80,7 @@ func attempt[T any](ctx context.Context, g *client,
 func judged(err error) (again, mayHaveActed bool) {
 	var se *stripe.Error
 	if !errors.As(err, &se) {
-		return true, !neverSent(err)
+		return true, !neverConnected(err)
 	}
 	switch {
 	case se.HTTPStatusCode == http.StatusConflict:
@@ -95,9 +95,9 @@ func judged(err error) (again, mayHaveActed bool) {
 	return false, false
 }
 
-// neverSent reports whether no connection came about, so that the gateway knows
+// neverConnected reports whether no connection came about, so that the gateway knows
 // nothing of the call.
-func neverSent(err error) bool {
+func neverConnected(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }

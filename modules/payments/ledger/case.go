@@ -200,35 +200,35 @@ var UnappliedPayments = resource.New(resource.Definition{
 	DefaultSort: `{"register_date":-1}`,
 	Fields: []resource.Field{
 		{
-			Name: "kind", Kind: query.String, Write: resource.Kept,
+			Name: "kind", Kind: query.String, Write: resource.ReadOnly,
 			Rule: resource.Rule{Enum: []string{"late", "duplicate", "foreign", "unrefundable", "unknown"}},
 			Doc:  "late: for a row that has ended; duplicate: a second payment; foreign: of a recurrence that no row owns; unrefundable: a refund failed; unknown: an answer not known, or money that nobody can place",
 		},
 		{
-			Name: "gateway", Kind: query.String, Write: resource.Kept, Doc: "gwa or gwb",
+			Name: "gateway", Kind: query.String, Write: resource.ReadOnly, Doc: "gwa or gwb",
 			Rule: resource.Rule{Enum: []string{"gwa", "gwb"}},
 		},
 		{
-			Name: "gateway_payment_id", Kind: query.String, Nullable: true, Write: resource.Kept,
+			Name: "gateway_payment_id", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
 			Doc: "Gateway A: pay_…; gateway B: the invoice in_…, else the payment intent pi_…",
 		},
 		{
-			Name: "amount", Column: "amount_cents", Kind: query.Int, Nullable: true, Write: resource.Kept,
+			Name: "amount", Column: "amount_cents", Kind: query.Int, Nullable: true, Write: resource.ReadOnly,
 			Doc: "Cents; null only of kind unknown",
 		},
-		{Name: "customer_id", Kind: query.OID, Nullable: true, Write: resource.Kept},
+		{Name: "customer_id", Kind: query.OID, Nullable: true, Write: resource.ReadOnly},
 		{
-			Name: "subscription_id", Kind: query.OID, Nullable: true, Write: resource.Kept,
+			Name: "subscription_id", Kind: query.OID, Nullable: true, Write: resource.ReadOnly,
 			Doc: "Whose the payment is; of one that extended, the subscription that it extended",
 		},
-		{Name: "order_id", Kind: query.OID, Nullable: true, Write: resource.Kept},
-		{Name: "paid_at", Kind: query.Date, Nullable: true, Write: resource.Kept},
+		{Name: "order_id", Kind: query.OID, Nullable: true, Write: resource.ReadOnly},
+		{Name: "paid_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
 		{
-			Name: "state", Kind: query.String, Write: resource.Kept,
+			Name: "state", Kind: query.String, Write: resource.ReadOnly,
 			Rule: resource.Rule{Enum: []string{"open", "refunding", "refunded", "extended", "kept"}},
 		},
 		{
-			Name: "note", Kind: query.String, Nullable: true, Write: resource.Kept,
+			Name: "note", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
 			Doc: "What happened, or why it was kept",
 		},
 	},

@@ -87,7 +87,7 @@ func (s *Cases) reopenReturnedTx(ctx context.Context, tx pgx.Tx, r DisputeRecord
 		_, err = s.MoveTx(ctx, tx, u, Move{
 			To: state.UnappliedOpen, Source: state.ByGateway, ForPeople: true,
 			Reason: "A refund by which the payer's bank took the payment back has failed.",
-			Note:   returnedNote,
+			Note:   returnedText,
 		})
 		if err != nil {
 			return err
@@ -96,5 +96,5 @@ func (s *Cases) reopenReturnedTx(ctx context.Context, tx pgx.Tx, r DisputeRecord
 	return nil
 }
 
-// returnedNote is what people read of money that was taken back, and is with us again.
-const returnedNote = "The payer's bank had taken the payment back by a refund that failed since: the money is with us."
+// returnedText is what people read of money that was taken back, and is with us again.
+const returnedText = "The payer's bank had taken the payment back by a refund that failed since: the money is with us."

@@ -104,9 +104,9 @@ func outcomeText(i paymentsdb.IntentListMailedOfRow) string {
 		i.Kind, i.EndedAt.UTC().Format(time.RFC3339), what, by)
 }
 
-// unshownNote is what people are told of money that is booked and that its gateway does
+// unconfirmedText is what people are told of money that is booked and that its gateway does
 // not show.
-const unshownNote = "An event alone told that it was paid: the gateway does not show it so."
+const unconfirmedText = "An event alone told that it was paid: the gateway does not show it so."
 
 // UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
 // lists it for people. The ledger keeps it.
@@ -128,7 +128,7 @@ func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.Pay
 	u := Unapplied{
 		Kind: state.UnappliedUnknown, Gateway: row.Gateway, PaymentID: row.GatewayPaymentID,
 		Amount:     new(money.Cents(row.AmountCents)),
-		CustomerID: row.CustomerID, PaidAt: &row.SettledAt, Note: unshownNote,
+		CustomerID: row.CustomerID, PaidAt: &row.SettledAt, Note: unconfirmedText,
 	}
 	if row.Purpose == gateway.ForOrder {
 		u.OrderID = row.LocalID

@@ -337,7 +337,7 @@ func takeBack(rows []*Refund, excess money.Cents) {
 			}
 			switch {
 			case byAdmin:
-				row.move(state.RefundWaits, nil)
+				row.move(state.RefundReopened, nil)
 				excess -= row.Amount
 			case row.Amount <= excess:
 				excess -= row.Amount

@@ -23,20 +23,20 @@ type RefundAction string
 
 // The actions.
 const (
-	RefundAsked     RefundAction = "asked"      // here: the gateway is asked next
+	RefundRequested RefundAction = "asked"      // here: the gateway is asked next
 	RefundUnderWay  RefundAction = "under_way"  // at the gateway
 	RefundMade      RefundAction = "made"       // the money counts
 	RefundRefused   RefundAction = "refused"    // the gateway certainly made nothing of what was asked
 	RefundFailed    RefundAction = "failed"     // at the gateway, which had taken it on
 	RefundUncounted RefundAction = "uncounted"  // the gateway's total is lower, or its list shorter
 	RefundAsDispute RefundAction = "as_dispute" // what was under way is a dispute's
-	RefundWaits     RefundAction = "waits"      // a request that a total was taken for, wrongly
+	RefundReopened  RefundAction = "waits"      // a request that a total was taken for, wrongly
 )
 
 // Refunds is the one table of what becomes of a refund. Reasons stand in payments.refunds.failure;
 // that of a refusal is the gateway's word.
 var Refunds = transition.Table[gateway.RefundStatus, RefundAction]{
-	{By: RefundAsked, Moves: refunds{"": requested}},
+	{By: RefundRequested, Moves: refunds{"": requested}},
 	{By: RefundUnderWay, Moves: refunds{"": pending, requested: pending}},
 	{By: RefundMade, Moves: refunds{"": done, requested: done, pending: done, failed: done}},
 	{By: RefundRefused, Moves: refunds{requested: failed}},
@@ -46,7 +46,7 @@ var Refunds = transition.Table[gateway.RefundStatus, RefundAction]{
 	},
 	{By: RefundUncounted, Reason: "The gateway counts it no longer.", Moves: refunds{pending: failed, done: failed}},
 	{By: RefundAsDispute, Reason: "It was a dispute, which tells it.", Moves: refunds{pending: failed}},
-	{By: RefundWaits, Moves: refunds{done: requested}},
+	{By: RefundReopened, Moves: refunds{done: requested}},
 }
 
 type refunds = map[gateway.RefundStatus]gateway.RefundStatus

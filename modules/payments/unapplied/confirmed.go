@@ -17,12 +17,12 @@ import (
 	"marquee/platform/postgres"
 )
 
-// shownNote is what is told of money that an event alone had told, once its gateway shows it.
-const shownNote = "The gateway shows it paid by now: what it pays for was given, and stands."
+// confirmedText is what is told of money that an event alone had told, once its gateway shows it.
+const confirmedText = "The gateway shows it paid by now: what it pays for was given, and stands."
 
-// unusedNote is what people are told of money that its gateway shows by now, and that pays
+// unusedText is what people are told of money that its gateway shows by now, and that pays
 // for nothing here.
-const unusedNote = "An event alone had told that it was paid. The gateway shows it so by now, and nothing was given for it: refund it, or extend a subscription by it."
+const unusedText = "An event alone had told that it was paid. The gateway shows it so by now, and nothing was given for it: refund it, or extend a subscription by it."
 
 // farAhead is later than any try.
 const farAhead = 100 * 365 * 24 * time.Hour
@@ -65,7 +65,7 @@ func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 		}
 		if confirmed && given {
 			_, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{
-				To: state.UnappliedKept, Source: state.ByPlatform, Reason: shownNote, Note: shownNote, ForPeople: true,
+				To: state.UnappliedKept, Source: state.ByPlatform, Reason: confirmedText, Note: confirmedText, ForPeople: true,
 			})
 			return err
 		}
@@ -82,12 +82,12 @@ func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 
 // markUnusedTx has the note of an open case say that the gateway shows it, and leaves it to people.
 func (s *List) markUnusedTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment) error {
-	if nullable.Value(u.Note) == unusedNote {
+	if nullable.Value(u.Note) == unusedText {
 		return nil
 	}
 	return s.cases.ByPlatformTx(ctx, tx, u.ID, "unapplied_payment_shown", func() error {
 		return s.db.UnappliedGiveUp(ctx, tx, paymentsdb.UnappliedGiveUpParams{
-			ID: u.ID, Note: new(unusedNote), At: s.deps.Clock.Now(),
+			ID: u.ID, Note: new(unusedText), At: s.deps.Clock.Now(),
 		})
 	})
 }

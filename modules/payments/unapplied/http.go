@@ -86,7 +86,7 @@ func (h Handlers) Replay(ctx context.Context, id objectid.ID) (*resource.Respons
 		return nil, err
 	}
 	if u.State == state.UnappliedOpen {
-		return nil, httpapi.ErrCameToNothing
+		return nil, httpapi.ErrWithoutEffect
 	}
 	return ledger.UnappliedPayments.One(ctx, h.s.deps.Pool, id)
 }

@@ -133,7 +133,7 @@ func (s *Webhooks) ConfirmEvent(ctx context.Context, a ConfirmEventArgs) error {
 				slog.String("gateway", string(a.Gateway)),
 				slog.String("event_id", a.EventID), slog.String("event_type", stored.Type),
 				slog.String("log_id", stored.LogID.String()), slog.Any("error", why))
-			return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold}, nil
+			return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonUnconfirmed}, nil
 		},
 		finishTx: func(ctx context.Context, tx pgx.Tx, r gateway.Result) error {
 			if r.Unclaimed {

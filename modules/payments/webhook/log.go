@@ -31,27 +31,27 @@ var Logs = resource.New(resource.Definition{
 	DefaultSort: `{"received_at":-1}`,
 	Fields: []resource.Field{
 		{
-			Name: "event_id", Kind: query.String, Nullable: true, Write: resource.Kept,
+			Name: "event_id", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
 			Doc: "The gateway's id; a redelivered event has one log a delivery",
 		},
-		{Name: "event_type", Kind: query.String, Nullable: true, Write: resource.Kept},
+		{Name: "event_type", Kind: query.String, Nullable: true, Write: resource.ReadOnly},
 		{
-			Name: "gateway", Kind: query.String, Write: resource.Kept, Doc: "gwa or gwb",
+			Name: "gateway", Kind: query.String, Write: resource.ReadOnly, Doc: "gwa or gwb",
 			Rule: resource.Rule{Enum: []string{"gwa", "gwb"}},
 		},
 		{
-			Name: "payload", Kind: query.JSON, Write: resource.Kept,
+			Name: "payload", Kind: query.JSON, Write: resource.ReadOnly,
 			Doc: "The body; a text when it was no JSON. Of a refused call at most 4 kB",
 		},
 		{
-			Name: "signature", Kind: query.String, Nullable: true, Write: resource.Kept,
+			Name: "signature", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
 			Doc: "Gateway B's signature header",
 		},
-		{Name: "signature_valid", Kind: query.Bool, Write: resource.Kept},
-		{Name: "processed", Kind: query.Bool, Write: resource.Kept},
-		{Name: "result", Kind: query.JSON, Nullable: true, Write: resource.Kept},
-		{Name: "received_at", Kind: query.Date, Write: resource.Kept},
-		{Name: "processed_at", Kind: query.Date, Nullable: true, Write: resource.Kept},
+		{Name: "signature_valid", Kind: query.Bool, Write: resource.ReadOnly},
+		{Name: "processed", Kind: query.Bool, Write: resource.ReadOnly},
+		{Name: "result", Kind: query.JSON, Nullable: true, Write: resource.ReadOnly},
+		{Name: "received_at", Kind: query.Date, Write: resource.ReadOnly},
+		{Name: "processed_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
 	},
 })
 

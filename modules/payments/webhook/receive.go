@@ -293,7 +293,7 @@ func (s *Webhooks) applyUnsignedTx(ctx context.Context, tx pgx.Tx, e gateway.Eve
 	if err := trial.Rollback(ctx); err != nil {
 		return gateway.Result{}, err
 	}
-	return gateway.AwaitingConfirmation(result.SubscriptionID, gateway.ReasonAskedFirst),
+	return gateway.AwaitingConfirmation(result.SubscriptionID, gateway.ReasonToConfirm),
 		s.queueConfirmationTx(ctx, tx, ConfirmEventArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
 }
 

@@ -65,7 +65,7 @@ func (s *Refusals) refuse(ctx context.Context, r refusal) {
 			slog.String("reason", string(r.reason)),
 			slog.String("log_id", log.ID.String()), slog.String("address", address))
 		if !s.unwritten.store(log) {
-			s.unwritten.readmit(address)
+			s.unwritten.restore(address)
 			s.unwritten.count(key, 1, r.at)
 		}
 	}
@@ -258,9 +258,9 @@ func (r *refusals) allow(at time.Time, address string) bool {
 	return true
 }
 
-// readmit gives back the place of an admitted call that is not stored after all, to the
+// restore gives back the place of an admitted call that is not stored after all, to the
 // next one.
-func (r *refusals) readmit(address string) {
+func (r *refusals) restore(address string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.today--

@@ -48,7 +48,7 @@ func (s *Webhooks) takeNamelessTx(ctx context.Context, tx pgx.Tx, e gateway.Even
 	taken, err := s.takeStrayTx(ctx, tx, e)
 	r := gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNoConsequence}
 	if taken.Taken {
-		r.Reason = gateway.ReasonAskedInvoice
+		r.Reason = gateway.ReasonToConfirmInvoice
 	}
 	return r, err
 }

@@ -26,7 +26,7 @@ import (
 // PUT goes through the table of moves and the history before its row
 // is written.
 func (s *Admin) newResource() *resource.Resource {
-	keep, set := resource.Kept, resource.Privileged
+	keep, set := resource.ReadOnly, resource.Privileged
 	return resource.New(resource.Definition{
 		Name: "subscriptions", Singular: "Subscription", Table: "subscriptions.subscriptions",
 		DefaultSort: `{"created_at":-1}`,

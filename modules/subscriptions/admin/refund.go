@@ -90,7 +90,7 @@ func (s *Admin) replayRefund(ctx context.Context, id objectid.ID) (refunded, err
 	case gateway.RefundStatusRequested:
 		return refunded{}, idempotency.InProgress()
 	case gateway.RefundStatusFailed:
-		return refunded{}, httpapi.ErrCameToNothing
+		return refunded{}, httpapi.ErrWithoutEffect
 	}
 	payment, err := s.deps.Payments.FindPayment(ctx, s.deps.Pool, out.Refund.Gateway, out.Refund.PaymentID)
 	if err != nil {

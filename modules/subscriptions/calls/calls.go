@@ -28,9 +28,9 @@ var (
 	ErrPauseUnderWay error = &word{"collection is being paused or resumed", intent.ErrUnderWay}
 	// ErrDebitUnderWay has the job look again when the order must have ended.
 	ErrDebitUnderWay error = &word{"the debit is being ordered", intent.ErrUnderWay}
-	// ErrRetryNotShown has the job look again: the gateway shows no order of a debit that
+	// ErrRetryMissing has the job look again: the gateway shows no order of a debit that
 	// it has refused.
-	ErrRetryNotShown error = &word{"the gateway shows no instruction of the debit", gateway.ErrUnavailable}
+	ErrRetryMissing error = &word{"the gateway shows no instruction of the debit", gateway.ErrUnavailable}
 )
 
 type word struct {

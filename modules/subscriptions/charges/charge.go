@@ -279,7 +279,7 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.S
 			Recurs: charge.Cycle.Valid, ConfirmFirst: &confirmFirst,
 		})
 		if err == nil && confirmFirst {
-			return gateway.ReasonAskedPayment, nil
+			return gateway.ReasonToConfirmPayment, nil
 		}
 		if err == nil && sub.Status.Ended() {
 			return gateway.ReasonEnded, nil

@@ -103,7 +103,7 @@ func (h Handlers) ReplayRenewPix(ctx context.Context, id objectid.ID) (*httpapi.
 	case c.IntentOpen:
 		return nil, idempotency.InProgress()
 	case c.State == state.ChargeGone:
-		return nil, httpapi.ErrCameToNothing
+		return nil, httpapi.ErrWithoutEffect
 	}
 	sub, err := h.service.db.SubscriptionGet(ctx, h.service.deps.Pool, c.SubscriptionID)
 	if err != nil {

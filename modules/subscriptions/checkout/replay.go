@@ -21,7 +21,7 @@ func (s *Checkout) Replay(ctx context.Context, id objectid.ID) (lifecycle.Subscr
 	case err != nil:
 		return lifecycle.Subscription{}, fmt.Errorf("read subscription: %w", err)
 	case sub.Status.Ended() && sub.StartedAt == nil:
-		return lifecycle.Subscription{}, httpapi.ErrCameToNothing
+		return lifecycle.Subscription{}, httpapi.ErrWithoutEffect
 	case sub.IntentOpen:
 		return lifecycle.Subscription{}, idempotency.InProgress()
 	}
@@ -47,7 +47,7 @@ func (h Handlers) ReplayCardGWB(ctx context.Context, id objectid.ID) (*lifecycle
 		case out.Sub.Status == state.Active:
 			out.PaymentStatus = string(gateway.Succeeded)
 		case out.Sub.Status.Ended():
-			return nil, httpapi.ErrCameToNothing
+			return nil, httpapi.ErrWithoutEffect
 		}
 	}
 	return cardGWBEnvelope(ctx, out, nil)

@@ -30,7 +30,7 @@ func (s *Disputes) ApplyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	won := changed.Closed && changed.State == gateway.DisputeWon
 	switch {
 	case changed.Unused && !(won && sub.HasChargeback): // which may be from before it was listed
-		return gateway.ReasonOfNothing, nil
+		return gateway.ReasonUnapplied, nil
 	case changed.State == gateway.DisputeLost && (changed.Opened || changed.Closed):
 		return "", s.loseDisputeTx(ctx, tx, sub, c)
 	case changed.Opened:

@@ -152,7 +152,7 @@ func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.S
 		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &p.Payment.Amount,
 			CustomerID:     sub.CustomerID,
-			SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Automatic: true, Note: SlippedNote,
+			SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Automatic: true, Note: PausedChargeText,
 		})
 		if err != nil {
 			return err
@@ -161,8 +161,8 @@ func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.S
 	return nil
 }
 
-// SlippedNote is the note of a charge that was made in spite of a pause.
-const SlippedNote = "Charged while another payment of the subscription was disputed and collection was paused."
+// PausedChargeText is the note of a charge that was made in spite of a pause.
+const PausedChargeText = "Charged while another payment of the subscription was disputed and collection was paused."
 
 // PeriodOfTx is the period that a payment paid for. Reference is our id of a PIX code,
 // where it is not the subscription's.

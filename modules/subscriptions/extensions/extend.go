@@ -176,7 +176,7 @@ func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 	if err := s.deps.Store.LockCustomerTx(ctx, tx, e.CustomerID); err != nil {
 		return "", err
 	}
-	sub, err := s.livingTx(ctx, tx, e)
+	sub, err := s.liveTx(ctx, tx, e)
 	if err != nil {
 		return "", err
 	}
@@ -202,8 +202,8 @@ func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 	return sub.ID, err
 }
 
-// livingTx finds and locks the subscription that a payment is to lengthen.
-func (s *Extensions) livingTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (lifecycle.Subscription, error) {
+// liveTx finds and locks the subscription that a payment is to lengthen.
+func (s *Extensions) liveTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (lifecycle.Subscription, error) {
 	id := e.SubscriptionID
 	if id == "" {
 		living, err := s.db.SubscriptionGetLive(ctx, tx, e.CustomerID)

@@ -113,7 +113,7 @@ func (s *Extensions) requestChargeMove(ctx context.Context, id objectid.ID) erro
 	case err == nil && lifecycle.Running(remote.Status):
 		return s.endChargeMove(ctx, sub, move, state.MoveConfirmed, &remote)
 	case err == nil: // it has ended there, and charges nobody
-		return s.endChargeMove(ctx, sub, move, state.MoveKept, &remote)
+		return s.endChargeMove(ctx, sub, move, state.MoveUnchanged, &remote)
 	case refusedForGood(err):
 		return s.refuseChargeMove(context.WithoutCancel(ctx), sub, move, err)
 	}
@@ -188,7 +188,7 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Subscrip
 	by state.MoveAction, remote *gateway.RemoteSubscription,
 ) error {
 	return s.deps.Store.Locked(context.WithoutCancel(ctx), found, func(tx pgx.Tx, sub lifecycle.Subscription) error {
-		if remote != nil && remote.Inactive && by == state.MoveKept {
+		if remote != nil && remote.Inactive && by == state.MoveUnchanged {
 			if paused, err := s.deps.Reads.PausedLatelyTx(ctx, tx, sub.ID); err != nil || paused {
 				return errors.Join(err, calls.ErrPauseUnderWay) // our own doing
 			}
@@ -199,7 +199,7 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Subscrip
 		}
 		return s.deps.Store.EditTx(ctx, tx, &sub, state.ChargeMoved, func(r *lifecycle.Subscription) {
 			switch {
-			case by == state.MoveKept && r.ExpiresAt != nil:
+			case by == state.MoveUnchanged && r.ExpiresAt != nil:
 				s.deps.Calendar.EndedThere(r) // nothing charges it: what was given ends with expires_at
 			case by == state.MoveConfirmed:
 				s.deps.Calendar.SetRemote(r, remote)
@@ -260,7 +260,7 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Subs
 	cause error,
 ) error {
 	return s.deps.Store.Locked(ctx, found, func(tx pgx.Tx, sub lifecycle.Subscription) error {
-		n, err := s.writeEndTx(ctx, tx, move, state.MoveKept, new(cause.Error()))
+		n, err := s.writeEndTx(ctx, tx, move, state.MoveUnchanged, new(cause.Error()))
 		if err != nil || n == 0 {
 			return err
 		}

@@ -174,11 +174,11 @@ func (s *Reads) SuspendedByTx(ctx context.Context, tx pgx.Tx, sub Subscription) 
 	case sub.Status != state.Suspended:
 		return "", nil
 	case sub.HasChargeback:
-		return gateway.ReasonHeldByDispute, nil
+		return gateway.ReasonSuspendedByDispute, nil
 	}
 	reason, err := s.db.TransitionGetLastReason(ctx, tx, sub.ID)
 	if err == nil && reason == suspendedByAdmin {
-		return gateway.ReasonHeldByAdmin, nil
+		return gateway.ReasonSuspendedByAdmin, nil
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil

@@ -201,9 +201,9 @@ func endOf(c Change) IntentEnd {
 	switch {
 	case c.Action == state.PaymentDeclined:
 		e.How = intent.Declined[any]{}
-	case c.Action == state.NothingAtGateway && c.Source == state.BySubscribe:
+	case c.Action == state.AbsentAtGateway && c.Source == state.BySubscribe:
 		e.How = intent.Refused[any]{}
-	case c.Action == state.NothingAtGateway:
+	case c.Action == state.AbsentAtGateway:
 		e.How = intent.Missing[any]{}
 	}
 	return e

@@ -267,7 +267,7 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
 	if err != nil {
 		return err
 	}
-	by, plan := state.MoveKept, (*subscriptionsdb.Plan)(nil)
+	by, plan := state.MoveUnchanged, (*subscriptionsdb.Plan)(nil)
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[*subscriptionsdb.Plan]:
 		by, plan = state.MoveConfirmed, outcome.Result

@@ -53,7 +53,7 @@ func (s *Reconciler) ConfirmLateMoney(ctx context.Context, a settle.LateMoneyArg
 			s.deps.Log.WarnContext(ctx, "money that the gateway does not confirm gives nothing",
 				slog.String("subscription_id", sub.ID.String()),
 				slog.String("payment_id", a.PaymentID), slog.Any("error", why))
-			return s.resultTx(ctx, tx, sub.ID, gateway.ReasonNotAsIsTold)
+			return s.resultTx(ctx, tx, sub.ID, gateway.ReasonUnconfirmed)
 		},
 	})
 }

@@ -33,7 +33,7 @@ func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *
 		return nil
 	}
 	now := s.deps.Clock.Now()
-	return s.deps.Store.EditTx(ctx, tx, sub, state.PeriodEndTold, func(r *lifecycle.Subscription) {
+	return s.deps.Store.EditTx(ctx, tx, sub, state.PeriodEndOrdered, func(r *lifecycle.Subscription) {
 		overlapped := r.PeriodEndTells != before.PeriodEndTells
 		r.PeriodEndToldAt, r.PeriodEndTells = &now, r.PeriodEndTells+1
 		s.deps.Applier.PlanPeriodEndCheck(r)

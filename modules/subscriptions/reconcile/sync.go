@@ -62,7 +62,7 @@ func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Subscript
 		s.deps.Log.WarnContext(ctx, "authorization that the gateway does not confirm gives nothing",
 			slog.String("subscription_id", sub.ID.String()),
 			slog.String("authorization_id", a.AuthorizationID), slog.String("event_id", a.EventID))
-		return gateway.ReasonNotAsIsTold, nil
+		return gateway.ReasonUnconfirmed, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read authorization %s: %w", a.AuthorizationID, err)
@@ -81,7 +81,7 @@ func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Subscription
 		return gateway.ReasonEnded, nil
 	}
 	if sub.GwaPixAuthID == nil {
-		return gateway.ReasonNotAsIsTold, nil
+		return gateway.ReasonUnconfirmed, nil
 	}
 	gw, err := s.deps.Payments.Gateway(gateway.GWA)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Subscription
 	if !ended {
 		s.deps.Log.InfoContext(ctx, "authorization stands although an event says that it is over",
 			slog.String("subscription_id", sub.ID.String()), slog.String("event_id", args.EventID))
-		return gateway.ReasonNotAsIsTold, nil
+		return gateway.ReasonUnconfirmed, nil
 	}
 	return "", s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if nullable.Value(locked.GwaPixAuthID) != a.ID || locked.Status.Ended() {
@@ -126,7 +126,7 @@ func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Subscript
 		return gateway.ReasonEnded, nil
 	}
 	if sub.RemoteID() == "" {
-		return gateway.ReasonNotAsIsTold, nil
+		return gateway.ReasonUnconfirmed, nil
 	}
 	if sub.Traits().EndsWithPeriod {
 		return "", s.checkPeriodEnd(ctx, sub.ID)
@@ -138,7 +138,7 @@ func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Subscript
 	remote, err := s.deps.Calls.ReadRunning(ctx, gw, sub)
 	switch {
 	case err == calls.ErrMissingOnce: //nolint:errorlint // joined with another, that one has failed
-		return gateway.ReasonAskedAgain, nil
+		return gateway.ReasonToConfirmAgain, nil
 	case err != nil:
 		return "", fmt.Errorf("read recurrence of %s: %w", sub.ID, err)
 	case remote.Status != gateway.RemoteCanceled && a.Moved:
@@ -146,7 +146,7 @@ func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Subscript
 	case remote.Status != gateway.RemoteCanceled:
 		s.deps.Log.WarnContext(ctx, "recurrence goes on although an event says that it has ended",
 			slog.String("subscription_id", sub.ID.String()), slog.String("event_id", a.EventID))
-		return gateway.ReasonNotAsIsTold, nil
+		return gateway.ReasonUnconfirmed, nil
 	}
 	ctx = context.WithoutCancel(ctx)
 	return "", s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {

@@ -78,7 +78,7 @@ func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype
 	}
 	order, found, err := gw.FindPixOrder(ctx, *d.GatewayPaymentID)
 	if err == nil && !found {
-		err = calls.ErrRetryNotShown
+		err = calls.ErrRetryMissing
 	}
 	if err != nil {
 		return fmt.Errorf("read order of debit of %s: %w", id, err)

@@ -82,7 +82,7 @@ func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.S
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("read why the subscription ended: %w", err)
 	}
-	return reason == state.ReasonNothingMade, nil
+	return reason == state.ReasonAbsentAtGateway, nil
 }
 
 // cannotOpenTx says why money opens an ended subscription no more; "" when it does.

@@ -135,7 +135,7 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscr
 		if err := s.recordMadeTx(ctx, tx, sub, outcome.Result, false); err != nil {
 			return err
 		}
-		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LiveReadDead, Source: source})
+		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.LiveReadEnded, Source: source})
 		return err
 	case intent.Refused[Made], intent.Missing[Made]:
 		return s.unmadeTx(ctx, tx, sub, source)
@@ -145,11 +145,11 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscr
 
 // unmadeTx ends what the gateway has not made and will not make.
 func (s *Settler) unmadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source) error {
-	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.NothingAtGateway, Source: source})
+	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{Action: state.AbsentAtGateway, Source: source})
 	if err != nil || moved {
 		return err
 	}
-	err = s.deps.Store.EditEndingTx(ctx, tx, sub, state.MadeNothing,
+	err = s.deps.Store.EditEndingTx(ctx, tx, sub, state.CallVoided,
 		lifecycle.IntentEnd{How: intent.Missing[any]{}, By: intent.By(source)},
 		s.closeUnmade) // it was ended or opened by somebody else
 	if err != nil || !sub.ChargesFirstMonth() || sub.KnownAtGateway() {
@@ -163,7 +163,7 @@ func (s *Settler) recordMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Su
 	open bool,
 ) error {
 	firstSight := !sub.KnownAtGateway()
-	err := s.deps.Store.EditTx(ctx, tx, sub, state.Learned, func(r *lifecycle.Subscription) {
+	err := s.deps.Store.EditTx(ctx, tx, sub, state.CallRecorded, func(r *lifecycle.Subscription) {
 		if made != nil {
 			made.applyTo(s, r)
 		}

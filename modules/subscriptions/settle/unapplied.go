@@ -208,7 +208,7 @@ func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 		Kind: payments.UnappliedLate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID:     sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: &at, Automatic: true, Reference: referenceOf(p),
-		Note: disputes.SlippedNote,
+		Note: disputes.PausedChargeText,
 	})
 	return true, err
 }

@@ -24,17 +24,17 @@ type MoveAction string
 
 // The actions.
 const (
-	MoveAsked     MoveAction = "asked"
+	MoveRequested MoveAction = "asked"
 	MoveConfirmed MoveAction = "confirmed"
-	MoveKept      MoveAction = "kept"      // the gateway certainly kept what was; or nothing charges there any more
+	MoveUnchanged MoveAction = "kept"      // the gateway certainly kept what was; or nothing charges there any more
 	MoveOvertaken MoveAction = "overtaken" // the subscription ended first, or the day has come
 )
 
 // Moves is the one table of what becomes of a move.
 var Moves = transition.Table[Move, MoveAction]{
-	{By: MoveAsked, Moves: map[Move]Move{"": MoveOpen}},
+	{By: MoveRequested, Moves: map[Move]Move{"": MoveOpen}},
 	{By: MoveConfirmed, Moves: map[Move]Move{MoveOpen: MoveDone}},
-	{By: MoveKept, Moves: map[Move]Move{MoveOpen: MoveRefused}},
+	{By: MoveUnchanged, Moves: map[Move]Move{MoveOpen: MoveRefused}},
 	{By: MoveOvertaken, Moves: map[Move]Move{MoveOpen: MoveVoid}},
 }
 

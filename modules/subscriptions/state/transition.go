@@ -53,42 +53,42 @@ type Action string
 
 // The actions, in the order of the contract's table.
 const (
-	Subscribe              Action = "subscribe"               // any subscribe route: the intent's row
-	Renew                  Action = "renew"                   // the new row of a renewal
-	PaymentSettles         Action = "payment_settles"         // approved at once, PAYMENT_CONFIRMED, PAYMENT_RECEIVED, invoice.paid, payment_intent.succeeded
-	RenewalTaken           Action = "renewal_taken"           // the gateway took the card of a renewal whose first charge lies ahead
-	TrialStarts            Action = "trial_starts"            // the gateway took the card, the first charge lies ahead
-	PaymentDeclined        Action = "payment_declined"        // of the first payment, told by the synchronous answer
-	NothingAtGateway       Action = "nothing_at_gateway"      // the gateway certainly made nothing of the intent
-	LiveReadDead           Action = "live_read_dead"          // GET status: incomplete without a way on, incomplete_expired, canceled
-	Replaced               Action = "replaced"                // pending PIX over 24 h, pending gateway B card, old row of a renewal
-	PixRunsOut             Action = "pix_runs_out"            // nobody paid the code in its time, payment_intent.payment_failed
-	GatewaySaysActive      Action = "gateway_active"          // updated, created: active, trialing
-	GatewaySaysOpenHeld    Action = "gateway_open_held"       // updated, created: active, trialing, incomplete, while a dispute or an admin keeps it suspended
-	GatewaySaysSuspended   Action = "gateway_suspended"       // updated, created: past_due, unpaid, paused
-	GatewaySaysIncomplete  Action = "gateway_incomplete"      // updated, created: incomplete
-	GatewaySaysCancelled   Action = "gateway_cancelled"       // updated, created: canceled; deleted; gateway A deleted or inactivated without time left
-	GatewaySaysExpired     Action = "gateway_expired"         // updated, created: incomplete_expired
-	GoneAtGateway          Action = "gone_at_gateway"         // known there once, missing at two looks an hour apart
-	GatewayDeletedPaid     Action = "gateway_deleted_paid"    // gateway A deleted or inactivated, expires_at ahead
-	PaymentFails           Action = "payment_fails"           // a renewal's attempt, below the limit
-	PaymentFailsTooOften   Action = "payment_fails_too_often" // the attempt that reaches the limit
-	DisputeOpens           Action = "dispute_opens"           // charge.dispute.created, PAYMENT_CHARGEBACK_REQUESTED
-	DisputeWon             Action = "dispute_won"
-	ChargebackWithdrawn    Action = "chargeback_withdrawn"    // an admin entered it by mistake
-	UnpaidWithdrawn        Action = "unpaid_withdrawn"        // the same, of a subscription that had not begun
-	DisputeLost            Action = "dispute_lost"            // charge.dispute.closed (lost), PAYMENT_REFUNDED while it is open, a PIX that the payer's bank took back
-	AuthorizationActivated Action = "authorization_activated" // automatic PIX
-	AuthorizationCancelled Action = "authorization_cancelled" // automatic PIX cancelled or refused
-	AuthorizationExpired   Action = "authorization_expired"   // automatic PIX
-	LateMoney              Action = "late_money"              // a payment for a subscription that had ended
-	PeriodEnds             Action = "period_ends"             // expires_at reached
-	CustomerCancels        Action = "customer_cancels"
-	CustomerWithdraws      Action = "customer_withdraws" // within the days of regret, with all money back; what has ended stays so
-	AdminCancels           Action = "admin_cancels"
-	AdminActivates         Action = "admin_activates"
-	AdminSuspends          Action = "admin_suspends" // PUT status, POST …/chargeback opens a dispute instead
-	AdminExpires           Action = "admin_expires"
+	Subscribe                Action = "subscribe"               // any subscribe route: the intent's row
+	Renew                    Action = "renew"                   // the new row of a renewal
+	PaymentSettles           Action = "payment_settles"         // approved at once, PAYMENT_CONFIRMED, PAYMENT_RECEIVED, invoice.paid, payment_intent.succeeded
+	RenewalTaken             Action = "renewal_taken"           // the gateway took the card of a renewal whose first charge lies ahead
+	TrialStarts              Action = "trial_starts"            // the gateway took the card, the first charge lies ahead
+	PaymentDeclined          Action = "payment_declined"        // of the first payment, told by the synchronous answer
+	AbsentAtGateway          Action = "nothing_at_gateway"      // the gateway certainly made nothing of the intent
+	LiveReadEnded            Action = "live_read_dead"          // GET status: incomplete without a way on, incomplete_expired, canceled
+	Replaced                 Action = "replaced"                // pending PIX over 24 h, pending gateway B card, old row of a renewal
+	PixRunsOut               Action = "pix_runs_out"            // nobody paid the code in its time, payment_intent.payment_failed
+	GatewaySaysActive        Action = "gateway_active"          // updated, created: active, trialing
+	GatewaySaysOpenSuspended Action = "gateway_open_held"       // updated, created: active, trialing, incomplete, while a dispute or an admin keeps it suspended
+	GatewaySaysSuspended     Action = "gateway_suspended"       // updated, created: past_due, unpaid, paused
+	GatewaySaysIncomplete    Action = "gateway_incomplete"      // updated, created: incomplete
+	GatewaySaysCancelled     Action = "gateway_cancelled"       // updated, created: canceled; deleted; gateway A deleted or inactivated without time left
+	GatewaySaysExpired       Action = "gateway_expired"         // updated, created: incomplete_expired
+	GoneAtGateway            Action = "gone_at_gateway"         // known there once, missing at two looks an hour apart
+	GatewayDeletedPaid       Action = "gateway_deleted_paid"    // gateway A deleted or inactivated, expires_at ahead
+	PaymentFails             Action = "payment_fails"           // a renewal's attempt, below the limit
+	PaymentFailsTooOften     Action = "payment_fails_too_often" // the attempt that reaches the limit
+	DisputeOpens             Action = "dispute_opens"           // charge.dispute.created, PAYMENT_CHARGEBACK_REQUESTED
+	DisputeWon               Action = "dispute_won"
+	ChargebackWithdrawn      Action = "chargeback_withdrawn"    // an admin entered it by mistake
+	UnpaidWithdrawn          Action = "unpaid_withdrawn"        // the same, of a subscription that had not begun
+	DisputeLost              Action = "dispute_lost"            // charge.dispute.closed (lost), PAYMENT_REFUNDED while it is open, a PIX that the payer's bank took back
+	AuthorizationActivated   Action = "authorization_activated" // automatic PIX
+	AuthorizationCancelled   Action = "authorization_cancelled" // automatic PIX cancelled or refused
+	AuthorizationExpired     Action = "authorization_expired"   // automatic PIX
+	LateMoney                Action = "late_money"              // a payment for a subscription that had ended
+	PeriodEnds               Action = "period_ends"             // expires_at reached
+	CustomerCancels          Action = "customer_cancels"
+	CustomerWithdraws        Action = "customer_withdraws" // within the days of regret, with all money back; what has ended stays so
+	AdminCancels             Action = "admin_cancels"
+	AdminActivates           Action = "admin_activates"
+	AdminSuspends            Action = "admin_suspends" // PUT status, POST …/chargeback opens a dispute instead
+	AdminExpires             Action = "admin_expires"
 )
 
 // Reason says in the history why a subscription moved. Moves that end access
@@ -110,7 +110,7 @@ const (
 	ReasonRenewalTaken    Reason = "renewal_taken"
 	ReasonTrialStarted    Reason = "trial_started"
 	ReasonPaymentDeclined Reason = "payment_declined"
-	ReasonNothingMade     Reason = "nothing_at_gateway"
+	ReasonAbsentAtGateway Reason = "nothing_at_gateway"
 	ReasonAbandoned       Reason = "abandoned"
 	ReasonReplaced        Reason = "replaced"
 	ReasonPixUnpaid       Reason = "pix_unpaid"
@@ -207,13 +207,13 @@ var transitions = []row{
 	{by: RenewalTaken, reason: ReasonRenewalTaken, moves: from(Pending)(Active), writes: of(opens, call, next)},
 	{by: TrialStarts, reason: ReasonTrialStarted, moves: from(Pending)(Active), writes: of(opens, call, next)},
 	{by: PaymentDeclined, reason: ReasonPaymentDeclined, moves: from(Pending)(Cancelled), writes: of(ends, echoes)},
-	{by: NothingAtGateway, reason: ReasonNothingMade, moves: from(Pending, Suspended)(Cancelled), writes: ends},
-	{by: LiveReadDead, reason: ReasonAbandoned, moves: from(Pending)(Cancelled), writes: ends},
+	{by: AbsentAtGateway, reason: ReasonAbsentAtGateway, moves: from(Pending, Suspended)(Cancelled), writes: ends},
+	{by: LiveReadEnded, reason: ReasonAbandoned, moves: from(Pending)(Cancelled), writes: ends},
 	{by: Replaced, reason: ReasonReplaced, moves: anyLive(Cancelled), writes: ends},
 	{by: PixRunsOut, reason: ReasonPixUnpaid, moves: from(Pending)(Cancelled), writes: of(ends, payment)},
 
 	{by: GatewaySaysActive, reason: ReasonGatewayStatus, moves: anyLive(Active), writes: of(opens, call, failures, echoes)},
-	{by: GatewaySaysOpenHeld, moves: moves{}.stays(Suspended), writes: echoes},
+	{by: GatewaySaysOpenSuspended, moves: moves{}.stays(Suspended), writes: echoes},
 	{by: GatewaySaysSuspended, reason: ReasonPaymentFailure, moves: anyLive(Suspended), writes: of(status, call, failures, echoes)},
 	{by: GatewaySaysIncomplete, reason: ReasonGatewayStatus, moves: anyLive(Pending), writes: of(status, echoes)},
 	{by: GatewaySaysCancelled, because: gatewayCancelled, moves: anyLive(Cancelled), writes: of(ends, confirmed, echoes)},
@@ -282,20 +282,20 @@ type Columns []string
 
 // What changes write, by what it is about.
 var (
-	status        = Columns{"status"}
-	call          = Columns{"intent_open", "recovery_tries", "recovery_at"} // what of the first call is open
-	price         = Columns{"plan_id", "price_cents"}
-	priceID       = Columns{"gwb_price_id"}
-	next          = Columns{"anchor_day", "next_billing_date"}
-	expires       = Columns{"expires_at"}
-	dates         = of(next, expires)
-	failures      = Columns{"payment_failures"}
-	refunds       = Columns{"total_refunded_cents"}
-	disputed      = Columns{"has_chargeback"}
-	event         = Columns{"last_event_at", "last_event_id"}
-	periodEnd     = Columns{"cancel_at_period_end"}
-	periodEndDue  = Columns{"period_end_look_at"}
-	periodEndSent = Columns{"period_end_told_at", "period_end_tells"}
+	status           = Columns{"status"}
+	call             = Columns{"intent_open", "recovery_tries", "recovery_at"} // what of the first call is open
+	price            = Columns{"plan_id", "price_cents"}
+	priceID          = Columns{"gwb_price_id"}
+	next             = Columns{"anchor_day", "next_billing_date"}
+	expires          = Columns{"expires_at"}
+	dates            = of(next, expires)
+	failures         = Columns{"payment_failures"}
+	refunds          = Columns{"total_refunded_cents"}
+	disputed         = Columns{"has_chargeback"}
+	event            = Columns{"last_event_at", "last_event_id"}
+	periodEnd        = Columns{"cancel_at_period_end"}
+	periodEndDue     = Columns{"period_end_look_at"}
+	periodEndOrdered = Columns{"period_end_told_at", "period_end_tells"}
 
 	payment       = Columns{"pix_payment_id"}
 	code          = Columns{"pix_payload", "pix_image", "pix_expires_at"}
@@ -315,7 +315,7 @@ var (
 
 // AllColumns are the columns of a subscription that changes write.
 var AllColumns = func() Columns {
-	all := of(call, price, refunds, disputed, periodEndSent, authorization, echoes, ends, reopens, paid)
+	all := of(call, price, refunds, disputed, periodEndOrdered, authorization, echoes, ends, reopens, paid)
 	slices.Sort(all)
 	return slices.Compact(all)
 }()
@@ -345,15 +345,15 @@ const (
 	ExtensionRefused   Edit = "extension_refused"   // the gateway does not charge later: the dates go back
 	FirstMonthAlone    Edit = "first_month_alone"   // one period was charged, and no recurrence made
 	GoesOn             Edit = "goes_on"             // it does not end with its paid time after all
-	Learned            Edit = "learned"             // what the first call has made
-	LookAsked          Edit = "look_asked"          // the gateway is to be read
-	MadeNothing        Edit = "made_nothing"        // the first call made nothing, and something else has moved the row
+	CallRecorded       Edit = "learned"             // what the first call has made
+	CheckScheduled     Edit = "look_asked"          // the gateway is to be read
+	CallVoided         Edit = "made_nothing"        // the first call made nothing, and something else has moved the row
 	PaidWhileDisputed  Edit = "paid_while_disputed" // a dispute keeps it closed
 	PeriodEndRead      Edit = "period_end_read"     // whether it ends with its period was read at the gateway
-	PeriodEndTold      Edit = "period_end_told"     // the gateway was told whether it does
+	PeriodEndOrdered   Edit = "period_end_told"     // the gateway was told whether it does
 	PlanMoved          Edit = "plan_moved"          // the gateway has the price
 	RecurrenceAdopted  Edit = "recurrence_adopted"  // an event told its id first
-	RecurrenceFollowed Edit = "recurrence_followed" // the gateway tells of it what moves nothing
+	RecurrenceReported Edit = "recurrence_followed" // the gateway tells of it what moves nothing
 	RecurrenceRead     Edit = "recurrence_read"     // the gateway was read
 	RefundsTotalled    Edit = "refunds_totalled"
 )
@@ -374,15 +374,15 @@ var edits = map[Edit]Columns{
 	ExtensionRefused:   dates,
 	FirstMonthAlone:    dates,
 	GoesOn:             of(periodEnd, expires),
-	Learned:            of(call, remote, authorization, payment),
-	LookAsked:          periodEndDue,
-	MadeNothing:        of(call, dates),
+	CallRecorded:       of(call, remote, authorization, payment),
+	CheckScheduled:     periodEndDue,
+	CallVoided:         of(call, dates),
 	PaidWhileDisputed:  paid,
 	PeriodEndRead:      of(periodEnd, expires, periodEndDue),
-	PeriodEndTold:      of(periodEndSent, periodEndDue),
+	PeriodEndOrdered:   of(periodEndOrdered, periodEndDue),
 	PlanMoved:          of(price, priceID),
 	RecurrenceAdopted:  recurrence,
-	RecurrenceFollowed: echoes,
+	RecurrenceReported: echoes,
 	RecurrenceRead:     remote,
 	RefundsTotalled:    refunds,
 }

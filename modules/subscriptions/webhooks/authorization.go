@@ -24,7 +24,7 @@ func (s *Applier) applyAuthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifecyc
 		return gateway.ReasonEnded, s.deps.Store.EndAtGatewayTx(ctx, tx, *sub) // or its debits would go on
 	}
 	if teaches(*sub, authorization) && !e.IsProof() {
-		return gateway.ReasonAskedAuthorization,
+		return gateway.ReasonToConfirmAuthorization,
 			s.queueAuthorizationCheckTx(ctx, tx,
 				RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID, AuthorizationID: e.AuthorizationID})
 	}
@@ -62,7 +62,7 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifec
 	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return gateway.ReasonOlder, nil
 	}
-	return gateway.ReasonAskedAuthorization,
+	return gateway.ReasonToConfirmAuthorization,
 		s.queueAuthorizationCheckTx(ctx, tx, RefusedArgs{SubscriptionID: sub.ID, EventID: e.ID})
 }
 

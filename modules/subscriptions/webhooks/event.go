@@ -59,7 +59,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		return gateway.Result{Status: gateway.ResultIgnored, Reason: stray.reason, Unclaimed: true}, err
 	}
 	if confirming, err := s.confirmFirstTx(ctx, tx, sub, stray, e); err != nil || confirming {
-		return gateway.AwaitingConfirmation(&sub.ID, gateway.ReasonAskedPayment), err
+		return gateway.AwaitingConfirmation(&sub.ID, gateway.ReasonToConfirmPayment), err
 	}
 	ignored := stray.reason
 	if ignored != "" {
@@ -76,7 +76,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	}
 	switch ignored {
 	case "":
-	case gateway.ReasonAskedPayment, gateway.ReasonAskedRecurrence, gateway.ReasonAskedAuthorization:
+	case gateway.ReasonToConfirmPayment, gateway.ReasonToConfirmRecurrence, gateway.ReasonToConfirmAuthorization:
 		r = gateway.AwaitingConfirmation(&sub.ID, ignored)
 	default:
 		r.Status = gateway.ResultIgnored
@@ -336,7 +336,7 @@ func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	})
 	switch {
 	case err == nil && confirming:
-		return gateway.ReasonAskedPayment, nil
+		return gateway.ReasonToConfirmPayment, nil
 	case err == nil && older:
 		return gateway.ReasonOlderPayment, nil
 	case err == nil && sub.Status.Ended():

@@ -31,7 +31,7 @@ func (s *Applier) applyEndTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subs
 	case !e.IsProof() && sub.GatewayDeletedAt != nil:
 		return gateway.ReasonEndKnown, nil
 	case !e.IsProof():
-		return gateway.ReasonAskedRecurrence, s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
+		return gateway.ReasonToConfirmRecurrence, s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID})
 	}
 	c := lifecycle.Change{
 		Action: state.GatewaySaysCancelled, Source: state.ByWebhook, Event: &e.ID,
@@ -53,12 +53,12 @@ func (s *Applier) applyNextDueTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	case !e.IsProof() && sub.NextBillingDate != nil && sub.NextBillingDate.Equal(*remote.NextBilling):
 		return gateway.ReasonDayKnown, nil
 	case !e.IsProof():
-		return gateway.ReasonAskedRecurrence,
+		return gateway.ReasonToConfirmRecurrence,
 			s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID, Moved: true})
 	case sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return gateway.ReasonOlder, nil
 	}
-	return "", s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed, func(r *lifecycle.Subscription) {
+	return "", s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceReported, func(r *lifecycle.Subscription) {
 		recordEvent(r, e)
 		s.deps.Calendar.SetRemote(r, &remote)
 	})
@@ -82,7 +82,7 @@ func (s *Applier) queueRecurrenceCheckTx(ctx context.Context, tx pgx.Tx, sub *li
 ) error {
 	if sub.Traits().EndsWithPeriod { // the sweep looks where the job is lost
 		now := s.deps.Clock.Now()
-		if err := s.deps.Store.EditTx(ctx, tx, sub, state.LookAsked,
+		if err := s.deps.Store.EditTx(ctx, tx, sub, state.CheckScheduled,
 			func(r *lifecycle.Subscription) { r.PeriodEndLookAt = &now }); err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return "", err
 	}
 	if by != "" && (action == state.GatewaySaysActive || action == state.GatewaySaysIncomplete) {
-		action = state.GatewaySaysOpenHeld
+		action = state.GatewaySaysOpenSuspended
 	}
 	extended, err := s.deps.Reads.ExtendedTo(ctx, tx, *sub)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	}
 	c := lifecycle.Change{Action: action, Source: state.ByWebhook, Event: &e.ID}
 	switch action {
-	case state.GatewaySaysOpenHeld:
+	case state.GatewaySaysOpenSuspended:
 		c.Edit = func(r *lifecycle.Subscription) {
 			recordEvent(r, e)
 			if lifecycle.Running(remote.Status) {
@@ -124,7 +124,7 @@ func (s *Applier) onlyCountTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Sub
 			return err
 		}
 	}
-	return s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceFollowed,
+	return s.deps.Store.EditTx(ctx, tx, sub, state.RecurrenceReported,
 		func(r *lifecycle.Subscription) { s.applyStatusDates(r, e, remote, extended) })
 }
 

@@ -24,7 +24,7 @@ func (s *Checkout) replay(ctx context.Context, orderID objectid.ID) (receipt, er
 	}
 	switch {
 	case o.State == state.Released:
-		return receipt{}, httpapi.ErrCameToNothing
+		return receipt{}, httpapi.ErrWithoutEffect
 	case o.IntentOpen:
 		return receipt{}, idempotency.InProgress()
 	}

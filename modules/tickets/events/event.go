@@ -49,7 +49,7 @@ var Events = resource.New(resource.Definition{
 			Name: "max_per_person", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: resource.Limit(1)},
 			Doc: "Places that one person may buy, paid or held; null is no limit",
 		},
-		{Name: "tickets_issued", Kind: query.Int, Write: resource.Kept, Doc: "Tickets that hold a place"},
+		{Name: "tickets_issued", Kind: query.Int, Write: resource.ReadOnly, Doc: "Tickets that hold a place"},
 		{
 			Name: "ticket_value", Column: "ticket_value_cents", Kind: query.Cents, Nullable: true,
 			Rule: resource.Rule{Min: resource.Limit(0), Max: resource.Limit(maxCents)},
@@ -62,11 +62,11 @@ var Events = resource.New(resource.Definition{
 		{Name: "image_id", Kind: query.OID, Nullable: true, Doc: "File id"},
 		{Name: "is_active", Kind: query.Bool, Rule: resource.Rule{Default: true}},
 		{
-			Name: "cancelled_at", Kind: query.Date, Nullable: true, Write: resource.Kept,
+			Name: "cancelled_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly,
 			Doc: "When it was called off: its tickets are blocked",
 		},
 		{
-			Name: "cancel_reason", Kind: query.String, Nullable: true, Write: resource.Kept,
+			Name: "cancel_reason", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
 			Doc: "Why, as its holders were written",
 		},
 		{

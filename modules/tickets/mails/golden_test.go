@@ -52,7 +52,7 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			"confirmation-free":         {orders.MailConfirmation, free},
 			"refund":                    {orders.MailRefund, paid},
 			"pix":                       {orders.MailPix, open},
-			"nothing-owed":              {orders.MailNothingOwed, paid},
+			"nothing-owed":              {orders.MailNotOwed, paid},
 			"confirmation-withdrawable": {orders.MailConfirmation, withdrawable},
 			"refund-called-off":         {orders.MailRefund, late},
 		} {

@@ -108,7 +108,7 @@ func overtaken(o orders.Order, template string, now time.Time) bool {
 	switch template {
 	case orders.MailPix:
 		return !orders.Payable(o, now)
-	case orders.MailNothingOwed:
+	case orders.MailNotOwed:
 		return o.State != state.Released // money has come after all, and has its own mail
 	}
 	return false

@@ -16,7 +16,7 @@ const (
 	MailConfirmation = "ticket-confirmation"
 	MailRefund       = "ticket-refund"
 	MailPix          = "ticket-pix"          // the code that the answer to a purchase lacked
-	MailNothingOwed  = "ticket-nothing-owed" // the purchase came to nothing after its answer
+	MailNotOwed      = "ticket-nothing-owed" // the purchase came to nothing after its answer
 )
 
 // MailArgs is the job that writes to the buyer of an order. It names the order;

@@ -406,7 +406,7 @@ func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, e
 		return fmt.Errorf("release places: %w", err)
 	}
 	if end.By == intent.ByCheck {
-		if err := s.MailLaterTx(ctx, tx, o.ID, MailNothingOwed); err != nil {
+		if err := s.MailLaterTx(ctx, tx, o.ID, MailNotOwed); err != nil {
 			return err
 		}
 	}

@@ -109,7 +109,7 @@ func (h Handlers) ReplayOrderRefund(ctx context.Context, id objectid.ID) (*httpa
 	case gateway.RefundStatusRequested:
 		return nil, idempotency.InProgress()
 	case gateway.RefundStatusFailed:
-		return nil, httpapi.ErrCameToNothing
+		return nil, httpapi.ErrWithoutEffect
 	}
 	return h.s.refundEnvelope(ctx, out.Refund.LocalID, &out)
 }

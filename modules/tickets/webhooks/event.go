@@ -66,7 +66,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		return gateway.Result{}, err
 	}
 	if confirming, err := s.confirmFirstTx(ctx, tx, o, e); err != nil || confirming {
-		return gateway.AwaitingConfirmation(nil, gateway.ReasonAskedPayment), err
+		return gateway.AwaitingConfirmation(nil, gateway.ReasonToConfirmPayment), err
 	}
 	if nullable.Value(o.Gateway) != e.Gateway {
 		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, gateway.ReasonOrderOtherGateway)

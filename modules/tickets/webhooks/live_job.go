@@ -65,7 +65,7 @@ func (s *Applier) ConfirmLiveMoney(ctx context.Context, a LiveMoneyArgs) error {
 			s.deps.Log.WarnContext(ctx, "money of an order that the gateway does not confirm gives nothing",
 				slog.String("order_id", a.OrderID.String()),
 				slog.String("payment_id", a.PaymentID), slog.Any("error", why))
-			return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNotAsIsTold}, nil
+			return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonUnconfirmed}, nil
 		},
 	})
 }

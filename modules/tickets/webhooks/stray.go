@@ -51,7 +51,7 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 	}
 	o := orders.Order{ID: d.ID, CustomerID: d.CustomerID, Gateway: &d.Gateway}
 	if confirming, err := s.confirmFirstTx(ctx, tx, o, e); err != nil || confirming {
-		return gateway.AwaitingConfirmation(nil, gateway.ReasonAskedPayment), err
+		return gateway.AwaitingConfirmation(nil, gateway.ReasonToConfirmPayment), err
 	}
 	const why = gateway.ReasonOrderDeleted
 	if d.Gateway != e.Gateway {

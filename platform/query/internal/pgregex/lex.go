@@ -116,7 +116,7 @@ func (l *lexer) open() error {
 	}
 	for _, lookAround := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
 		if strings.HasPrefix(l.rest, lookAround) {
-			return errLookAround
+			return errLookaround
 		}
 	}
 	// The prefix goes in one piece, so that x does not look for comments inside it.

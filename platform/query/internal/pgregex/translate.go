@@ -27,7 +27,7 @@ const (
 	errTooDeep    = Error("is nested too deeply")
 	errTooCostly  = Error("is too expensive")
 	errCount      = Error("has a count that is above 255 or out of order")
-	errLookAround = Error("look-around is not supported, negate with $not")
+	errLookaround = Error("look-around is not supported, negate with $not")
 	errNull       = Error("holds a null character")
 	errPattern    = Error("is not a supported pattern")
 	errEscape     = Error("has an escape that is not supported")
