@@ -45,7 +45,7 @@ func (s *Service) Workers(w *river.Workers) {
 
 // Periodic returns the module's scheduled jobs: all others follow from an event.
 func (s *Service) Periodic() []jobs.Periodic {
-	return append(s.intents.Periodic(gateway.GWA, gateway.GWB),
+	return append(s.intents.Periodic(gateway.Names()...),
 		jobs.NewPeriodic(river.PeriodicInterval(unapplied.SweepEvery), unapplied.SweepArgs{},
 			&river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}, &river.PeriodicJobOpts{RunOnStart: true}),
 		jobs.NewPeriodic(webhook.Nightly{}, webhook.LogMonthsArgs{}, nil,

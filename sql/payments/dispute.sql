@@ -46,7 +46,7 @@ WHERE id = @id;
 -- name: DisputeHasTakenPayment :one
 -- DisputeHasTakenPayment reports whether a lost dispute of a payment stands for what the gateway counts among its refunds.
 SELECT EXISTS (SELECT 1 FROM payments.disputes
-    WHERE gateway = @gateway AND payment_ref = @payment_ref AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'));
+    WHERE gateway = @gateway AND payment_ref = @payment_ref AND state = 'lost' AND (@lost_by_refund::bool OR kind = 'med'));
 
 -- name: DisputeIsLostByRefund :one
 -- DisputeIsLostByRefund reports whether a dispute counts as lost by the refunds of its payment, of which one is not known to have failed.

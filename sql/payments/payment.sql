@@ -99,7 +99,7 @@ FROM payments.payments p WHERE p.gateway = @gateway AND (p.gateway_payment_id = 
 -- name: PaymentLinkIntent :execrows
 -- PaymentLinkIntent tells a ledger row keyed by its invoice the payment intent.
 UPDATE payments.payments SET payment_intent_id = @payment_intent_id, updated_at = @at
-WHERE gateway = 'gwb' AND gateway_payment_id = @invoice_id AND payment_intent_id IS NULL;
+WHERE gateway = @gateway AND gateway_payment_id = @invoice_id AND payment_intent_id IS NULL;
 
 -- name: PaymentListSubjects :many
 -- PaymentListSubjects lists the ids under which gateways speak of a customer's

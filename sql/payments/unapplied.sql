@@ -90,17 +90,17 @@ WHERE state = 'open' AND automatic AND coalesce(next_try_at, '-infinity') <= @no
 ORDER BY created_at LIMIT @most;
 
 -- name: UnappliedListUnconfirmed :many
--- UnappliedListUnconfirmed lists open cases of booked payments that an event of gateway A alone had told, and that are to be asked for again.
+-- UnappliedListUnconfirmed lists open cases of booked payments that an event alone had told, and that are to be asked for again.
 SELECT u.* FROM payments.unapplied_payments u
 JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
-WHERE u.gateway = 'gwa' AND u.kind = 'unknown' AND u.state = 'open' AND NOT u.automatic AND NOT u.bought AND NOT u.taken_back AND p.purpose <> 'customer'
+WHERE u.gateway = @gateway AND u.kind = 'unknown' AND u.state = 'open' AND NOT u.automatic AND NOT u.bought AND NOT u.taken_back AND p.purpose <> 'customer'
   AND coalesce(u.next_try_at, '-infinity') <= sqlc.arg(due)::timestamptz
 ORDER BY u.created_at LIMIT @most;
 
 -- name: UnappliedConfirmAgain :one
 -- UnappliedConfirmAgain has a case that waits asked for again: an event has told its payment once more.
 UPDATE payments.unapplied_payments SET next_try_at = NULL
-WHERE gateway = @gateway AND subject = @subject AND gateway = 'gwa' AND kind = 'unknown' AND state = 'open' RETURNING id;
+WHERE gateway = @gateway AND subject = @subject AND kind = 'unknown' AND state = 'open' RETURNING id;
 
 -- name: UnappliedFind :one
 SELECT * FROM payments.unapplied_payments WHERE id = @id;

@@ -110,7 +110,8 @@ ORDER BY recovery_at LIMIT 500;
 
 -- name: SubscriptionListDueStops :many
 -- Subscriptions that end with their paid time, whose recurrence at gateway A, or, once
--- they were opened again, at either gateway, has not been stopped since the instant.
+-- they were opened again, at either gateway, has not been stopped since the instant. The
+-- gateway is named, not given, as in the index that finds them, subscriptions_open_stops.
 SELECT id FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND gateway_deleted_at IS NULL
   AND (gateway_end_open_since < @before::timestamptz
@@ -119,9 +120,9 @@ WHERE status IN ('active', 'suspended') AND gateway_deleted_at IS NULL
 ORDER BY register_update_date LIMIT 500;
 
 -- name: SubscriptionListDuePeriodEnds :many
--- Of gateway B, whose end with the period has to be held against what stands there.
+-- Of a gateway that ends a recurrence with its period: whose end has to be held against what stands there.
 SELECT id FROM subscriptions.subscriptions
-WHERE period_end_look_at <= @now AND gateway = 'gwb' AND gwb_subscription_id IS NOT NULL AND status IN ('active', 'suspended', 'pending')
+WHERE period_end_look_at <= @now AND gateway = @gateway AND gwb_subscription_id IS NOT NULL AND status IN ('active', 'suspended', 'pending')
 ORDER BY period_end_look_at LIMIT 100;
 
 -- name: SubscriptionListOverdue :many

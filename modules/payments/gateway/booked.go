@@ -43,8 +43,8 @@ func (p LedgerPayment) RefundKey() string {
 	return p.Payment.PaymentIntentID
 }
 
-// BookedPayment is what a payment that is booked tells of gateway A: Confirm asks whether it
+// BookedPayment is what a payment that is booked tells of its gateway: Confirm asks whether it
 // is so there.
-func BookedPayment(now time.Time, paymentID string) Event {
-	return Event{Gateway: GWA, Type: Reconciled, CreatedAt: now, Payload: SettledPayment{Payment{ID: paymentID}}}
+func BookedPayment(on Name, now time.Time, paymentID string) Event {
+	return Event{Gateway: on, Type: Reconciled, CreatedAt: now, Payload: SettledPayment{Payment{ID: paymentID}}}
 }

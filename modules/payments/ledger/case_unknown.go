@@ -142,6 +142,9 @@ func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.Pay
 // confirmAgainTx has the gateway asked for a payment that waits on the list since an event
 // alone had told it: it was told once more.
 func (s *Cases) confirmAgainTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, paymentID string) error {
+	if gw.Traits().SignsEvents {
+		return nil
+	}
 	id, err := s.db.UnappliedConfirmAgain(ctx, tx,
 		paymentsdb.UnappliedConfirmAgainParams{Gateway: gw, Subject: paymentID})
 	if errors.Is(err, pgx.ErrNoRows) {

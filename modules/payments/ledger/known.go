@@ -77,7 +77,7 @@ func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, gw gateway.Na
 	report gateway.RefundReport,
 ) (bool, error) {
 	return s.db.DisputeHasTakenPayment(ctx, db, paymentsdb.DisputeHasTakenPaymentParams{
-		Gateway: gw, PaymentRef: report.PaymentID,
+		Gateway: gw, PaymentRef: report.PaymentID, LostByRefund: gw.Traits().DisputeLostByRefund,
 	})
 }
 

@@ -52,12 +52,12 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 		compare(Finding{
 			Gateway: gw.Name(), Kind: UnshownRefund, ID: r.PaymentRef, LocalID: objectid.ID(r.LocalID), Amount: amount,
 			Verdict: Unknown, Detail: "booked here, not shown there",
-		}, s.bookedRefund(r.PaymentRef, amount))
+		}, s.bookedRefund(gw.Name(), r.PaymentRef, amount))
 	}
 	for _, d := range disputes {
-		events := []gateway.Event{s.bookedDispute(d.PaymentRef, d.State)}
+		events := []gateway.Event{s.bookedDispute(gw.Name(), d.PaymentRef, d.State)}
 		if d.State == gateway.DisputeLost { // by a refund that nobody here asked for
-			events = append(events, s.bookedRefund(d.PaymentRef, money.Cents(d.AmountCents)))
+			events = append(events, s.bookedRefund(gw.Name(), d.PaymentRef, money.Cents(d.AmountCents)))
 		}
 		compare(Finding{
 			Gateway: gw.Name(), Kind: UnshownDispute, ID: d.GatewayDisputeID, LocalID: d.LocalID,
@@ -79,18 +79,18 @@ func (s *Reconciler) confirms(ctx context.Context, gw gateway.Adapter, events []
 	return false, nil
 }
 
-func (s *Reconciler) bookedRefund(payment string, amount money.Cents) gateway.Event {
+func (s *Reconciler) bookedRefund(on gateway.Name, payment string, amount money.Cents) gateway.Event {
 	return gateway.Event{
-		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: s.deps.Clock.Now(), Payload: gateway.RefundChange{
+		Gateway: on, Type: gateway.Reconciled, CreatedAt: s.deps.Clock.Now(), Payload: gateway.RefundChange{
 			Status: gateway.RefundStatusDone, Payment: gateway.Payment{ID: payment},
 			Report: gateway.RefundReport{PaymentID: payment, Total: amount, HasTotal: true},
 		},
 	}
 }
 
-func (s *Reconciler) bookedDispute(payment string, state gateway.DisputeState) gateway.Event {
+func (s *Reconciler) bookedDispute(on gateway.Name, payment string, state gateway.DisputeState) gateway.Event {
 	return gateway.Event{
-		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: s.deps.Clock.Now(), Payload: gateway.DisputeChange{
+		Gateway: on, Type: gateway.Reconciled, CreatedAt: s.deps.Clock.Now(), Payload: gateway.DisputeChange{
 			Payment: gateway.Payment{ID: payment},
 			Report:  gateway.DisputeReport{ID: payment, PaymentID: payment, State: state},
 		},
@@ -120,7 +120,7 @@ func (s *Reconciler) reconcileUnconfirmed(ctx context.Context, gw gateway.Adapte
 			return errors.Join(failed, err)
 		}
 		found, err := s.confirms(ctx, gw, []gateway.Event{
-			gateway.BookedPayment(s.deps.Clock.Now(), row.GatewayPaymentID),
+			gateway.BookedPayment(gw.Name(), s.deps.Clock.Now(), row.GatewayPaymentID),
 		})
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", row.GatewayPaymentID, err))

@@ -182,7 +182,7 @@ func (s *Refunds) intentOf(ctx context.Context, gw gateway.Gateway, p gateway.Le
 		}
 	}
 	_, err = s.db.PaymentLinkIntent(ctx, s.deps.Pool, paymentsdb.PaymentLinkIntentParams{
-		PaymentIntentID: &paid.PaymentIntentID, InvoiceID: p.Payment.ID, At: s.deps.Clock.Now(),
+		Gateway: p.Gateway, PaymentIntentID: &paid.PaymentIntentID, InvoiceID: p.Payment.ID, At: s.deps.Clock.Now(),
 	})
 	return paid.PaymentIntentID, err
 }

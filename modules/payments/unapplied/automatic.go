@@ -68,7 +68,7 @@ func (s *List) RefundDueUnapplied(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list unapplied payments: %w", err)
 	}
-	failed := errors.Join(s.decideLost(ctx), s.decideEnded(ctx), s.decideConfirmed(ctx, now))
+	failed := errors.Join(s.decideLost(ctx), s.decideEnded(ctx), s.decideConfirmed(ctx, now, gateway.Unsigned()...))
 	for _, id := range due {
 		failed = errors.Join(failed, s.Handle(ctx, id))
 	}
@@ -87,7 +87,7 @@ func (s *List) Handle(ctx context.Context, id objectid.ID) error {
 	case u.State == state.UnappliedRefunding:
 		return s.resumeRefund(ctx, u)
 	case u.State == state.UnappliedOpen && !u.Automatic:
-		return s.decideConfirmed(ctx, s.deps.Clock.Now())
+		return s.decideConfirmed(ctx, s.deps.Clock.Now(), gateway.Unsigned()...)
 	case u.State != state.UnappliedOpen:
 		return nil
 	}

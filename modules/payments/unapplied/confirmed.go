@@ -27,34 +27,36 @@ const unusedText = "An event alone had told that it was paid. The gateway shows 
 // farAhead is later than any try.
 const farAhead = 100 * 365 * 24 * time.Hour
 
-// DecideConfirmed asks gateway A about all booked payments that are on the list because only
-// an event reported them, also those asked about lately.
-func (s *List) DecideConfirmed(ctx context.Context) error {
-	return s.decideConfirmed(ctx, s.deps.Clock.Now().Add(farAhead))
+// DecideConfirmed asks a gateway whose events are not signed about all booked payments that are
+// on the list because only an event reported them, also those asked about lately.
+func (s *List) DecideConfirmed(ctx context.Context, on gateway.Name) error {
+	return s.decideConfirmed(ctx, s.deps.Clock.Now().Add(farAhead), on)
 }
 
-// decideConfirmed keeps by itself what gateway A shows as paid by now, and that pays for
-// something. About what it does not show, or what pays for nothing, people decide.
-func (s *List) decideConfirmed(ctx context.Context, due time.Time) error {
-	found, err := s.db.UnappliedListUnconfirmed(ctx, s.deps.Pool,
-		paymentsdb.UnappliedListUnconfirmedParams{Due: due, Most: unappliedBatch})
-	if err != nil {
-		return fmt.Errorf("list told payments: %w", err)
-	}
+// decideConfirmed keeps by itself what the gateways show as paid by now, and that pays for
+// something. About what they do not show, or what pays for nothing, people decide.
+func (s *List) decideConfirmed(ctx context.Context, due time.Time, on ...gateway.Name) error {
 	var failed error
-	for _, u := range found {
-		failed = errors.Join(failed, s.decideOne(ctx, u))
+	for _, name := range on {
+		found, err := s.db.UnappliedListUnconfirmed(ctx, s.deps.Pool,
+			paymentsdb.UnappliedListUnconfirmedParams{Gateway: name, Due: due, Most: unappliedBatch})
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("list told payments: %w", err))
+		}
+		for _, u := range found {
+			failed = errors.Join(failed, s.decideOne(ctx, u))
+		}
 	}
 	return failed
 }
 
 func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment) error {
 	id := nullable.Value(u.GatewayPaymentID)
-	confirmed, err := s.IsConfirmed(ctx, gateway.GWA, id)
+	confirmed, err := s.IsConfirmed(ctx, u.Gateway, id)
 	if err != nil {
 		return err
 	}
-	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, gateway.GWA, id)
+	paid, err := s.reader.FindPayment(ctx, s.deps.Pool, u.Gateway, id)
 	if err != nil || paid == nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func (s *List) IsConfirmed(ctx context.Context, name gateway.Name, paymentID str
 	if err != nil {
 		return false, err
 	}
-	live, err := gw.Confirm(gateway.Background(ctx), gateway.BookedPayment(s.deps.Clock.Now(), paymentID))
+	live, err := gw.Confirm(gateway.Background(ctx), gateway.BookedPayment(name, s.deps.Clock.Now(), paymentID))
 	if errors.Is(err, gateway.ErrMissing) {
 		return false, nil
 	}
@@ -116,8 +118,8 @@ func (s *List) IsConfirmed(ctx context.Context, name gateway.Name, paymentID str
 	return true, nil
 }
 
-// requireConfirmed is 409 of money that nobody could place, and that gateway A, whose events are
-// not signed, does not show as paid: it was booked by an event alone.
+// requireConfirmed is 409 of money that nobody could place, and that its gateway, whose events
+// are not signed, does not show as paid: it was booked by an event alone.
 func (s *List) requireConfirmed(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment,
 	paid gateway.LedgerPayment,
 ) error {

@@ -81,7 +81,10 @@ func (s *Webhooks) linkInvoice(ctx context.Context, gw gateway.Gateway, eventID,
 const bookingTime = time.Minute
 
 // InvoiceLink says which payment intent paid an invoice.
-type InvoiceLink struct{ intent, invoice string }
+type InvoiceLink struct {
+	gateway         gateway.Name
+	intent, invoice string
+}
 
 // findLink asks the gateway; nil when the intent is of no invoice, or of somebody
 // else.
@@ -93,7 +96,7 @@ func findLink(ctx context.Context, gw gateway.Gateway, intent string) (*InvoiceL
 	if err != nil {
 		return nil, err
 	}
-	return &InvoiceLink{intent: intent, invoice: invoice}, nil
+	return &InvoiceLink{gateway: gw.Name(), intent: intent, invoice: invoice}, nil
 }
 
 // MissingLink finds the invoice behind a refund or dispute of gateway B whose
@@ -120,7 +123,7 @@ func (s *Webhooks) LinkTx(ctx context.Context, db postgres.DB, link *InvoiceLink
 		return nil
 	}
 	_, err := s.db.PaymentLinkIntent(ctx, db, paymentsdb.PaymentLinkIntentParams{
-		PaymentIntentID: &link.intent, InvoiceID: link.invoice, At: s.deps.Clock.Now(),
+		Gateway: link.gateway, PaymentIntentID: &link.intent, InvoiceID: link.invoice, At: s.deps.Clock.Now(),
 	})
 	return err
 }

@@ -26,14 +26,14 @@ func (s *Calls) stopThere(ctx context.Context, sub lifecycle.Subscription) error
 	})
 }
 
-// SetPeriodEnd has gateway B end the subscription with the paid period, or takes that
+// SetPeriodEnd has the gateway end the subscription with the paid period, or takes that
 // back; it answers when that period ends.
 func (s *Calls) SetPeriodEnd(ctx context.Context, sub lifecycle.Subscription, cancel bool) (*time.Time, error) {
-	gateway, err := s.deps.Payments.Gateway(gateway.GWB)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return nil, err
 	}
-	remote, err := gateway.SetCancelAtPeriodEnd(ctx, *sub.GwbSubscriptionID, sub.ID, cancel)
+	remote, err := gw.SetCancelAtPeriodEnd(ctx, sub.RemoteID(), sub.ID, cancel)
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +43,10 @@ func (s *Calls) SetPeriodEnd(ctx context.Context, sub lifecycle.Subscription, ca
 	return remote.NextBilling, nil
 }
 
-// ProvedMissing has a look confirm that what a call did not find at gateway B is not
+// ProvedMissing has a look confirm that what a call did not find at the gateway is not
 // there, which is then looked for again in an hour, as anything that was there once.
 func (s *Calls) ProvedMissing(ctx context.Context, sub lifecycle.Subscription, cause error) error {
-	gw, err := s.deps.Payments.Gateway(gateway.GWB)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}

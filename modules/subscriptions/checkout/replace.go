@@ -46,14 +46,14 @@ func (s *Checkout) replaceable(sub lifecycle.Subscription) bool {
 	return sub.Traits().PayerConfirms && sub.RemoteID() != ""
 }
 
-// dropPendingCard ends a pending card subscription of gateway B. One that turns
+// dropPendingCard ends a pending card subscription whose payer has to confirm it. One that turns
 // out to be paid is settled instead; the caller finds it live.
 func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Subscription) error {
-	gw, err := s.deps.Payments.Gateway(gateway.GWB)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
-	remote, err := gw.ReadSubscription(ctx, *sub.GwbSubscriptionID, sub.ID)
+	remote, err := gw.ReadSubscription(ctx, sub.RemoteID(), sub.ID)
 	if err != nil && !errors.Is(err, gateway.ErrMissing) {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Subscripti
 			settle.Succeeded{Result: settle.Recurrence{RemoteSubscription: remote}})
 		return err
 	}
-	if err := gw.CancelSubscription(ctx, *sub.GwbSubscriptionID, sub.ID); err != nil {
+	if err := gw.CancelSubscription(ctx, sub.RemoteID(), sub.ID); err != nil {
 		return s.deps.Recovery.EndLater(ctx, sub, state.BySubscribe, err)
 	}
 	return s.deps.Recovery.End(ctx, sub, state.Replaced, state.BySubscribe)

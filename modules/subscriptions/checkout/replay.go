@@ -80,7 +80,7 @@ func (h Handlers) ReplayPixGWB(ctx context.Context, id objectid.ID) (*lifecycle.
 	}
 	var charge gateway.PixCharge
 	if sub.Status == state.Pending && sub.PixPaymentID != nil {
-		gw, err := h.service.deps.Payments.Gateway(gateway.GWB)
+		gw, err := h.service.deps.Payments.Gateway(sub.Gateway)
 		if err != nil {
 			return nil, gateway.FaultOf(err)
 		}

@@ -160,7 +160,7 @@ func (s *Debits) debitDue(sub lifecycle.Subscription) bool {
 // asking about it (the gateway refused it, or it is of a release without intents), gets an
 // intent without a call: it is looked for first.
 func (s *Debits) openingOf(o debitOrder) intent.Opening {
-	opening := intent.Opening{Ref: intentOfDebit(o.debit), Customer: o.sub.CustomerID, Gateway: gateway.GWA}
+	opening := intent.Opening{Ref: intentOfDebit(o.debit), Customer: o.sub.CustomerID, Gateway: o.sub.Gateway}
 	if o.isNew() {
 		opening.CallTime = s.deps.Intents.CallTime()
 	}
@@ -226,7 +226,7 @@ func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subsc
 	if err != nil {
 		return fmt.Errorf("keep debit: %w", err)
 	}
-	paid, err := s.deps.Payments.FindPayment(ctx, tx, gateway.GWA, made.ID)
+	paid, err := s.deps.Payments.FindPayment(ctx, tx, sub.Gateway, made.ID)
 	if err != nil {
 		return fmt.Errorf("find payment: %w", err)
 	}
@@ -241,5 +241,5 @@ func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subsc
 	if err := s.deps.Store.PauseAgainTx(ctx, tx, sub.ID); err != nil {
 		return err
 	}
-	return s.deps.Payments.ReplayWaitingTx(ctx, tx, gateway.GWA, made.ID)
+	return s.deps.Payments.ReplayWaitingTx(ctx, tx, sub.Gateway, made.ID)
 }

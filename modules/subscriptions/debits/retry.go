@@ -209,7 +209,7 @@ func (s *Debits) HowToPayDebit(ctx context.Context, sub lifecycle.Subscription,
 	if err != nil || next != nil || open != nil {
 		return true, code, false, err
 	}
-	gw, err := s.deps.Payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return false, code, false, err
 	}

@@ -238,13 +238,20 @@ func (s *Plans) changePlan(ctx context.Context, p subscriptionsdb.Plan, change f
 	})
 }
 
-// syncPlanNow makes product and price of gateway B say what the plan says, also
-// when we believe they do: somebody may have changed them at the gateway.
+// syncPlanNow makes product and price at a gateway that has them say what the plan says, also
+// when we believe they do: somebody may have changed them there.
 func (s *Plans) syncPlanNow(ctx context.Context, p subscriptionsdb.Plan) error {
-	gw, err := s.deps.Payments.Gateway(gateway.GWB)
-	if err != nil {
-		return gateway.FaultOf(err)
+	for _, name := range gateway.Names() {
+		if !name.Traits().Prices {
+			continue
+		}
+		gw, err := s.deps.Payments.Gateway(name)
+		if err != nil {
+			return gateway.FaultOf(err)
+		}
+		if _, err := s.pushPlan(ctx, gw, p); err != nil {
+			return err
+		}
 	}
-	_, err = s.pushPlan(ctx, gw, p)
-	return err
+	return nil
 }

@@ -118,15 +118,15 @@ func (s *Reconciler) uncountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 
 // finishConfirmation tells in the log of an event, which only had the gateway asked, what came of
 // it: why it changed nothing, "" when it was applied.
-func (s *Reconciler) finishConfirmation(ctx context.Context, gw gateway.Name, event string, id objectid.ID,
+func (s *Reconciler) finishConfirmation(ctx context.Context, sub lifecycle.Subscription, event string,
 	ignored gateway.Reason,
 ) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		r, err := s.resultTx(ctx, tx, id, ignored)
+		r, err := s.resultTx(ctx, tx, sub.ID, ignored)
 		if err != nil {
 			return err
 		}
-		return s.deps.Payments.FinishConfirmationTx(ctx, tx, gw, event, r)
+		return s.deps.Payments.FinishConfirmationTx(ctx, tx, sub.Gateway, event, r)
 	})
 }
 

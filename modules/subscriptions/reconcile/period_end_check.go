@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
+	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/webhooks"
@@ -23,7 +24,7 @@ const (
 	checkTries = 3
 )
 
-// RecordPeriodEndCallTx notes that one of our calls has told gateway B whether the subscription
+// RecordPeriodEndCallTx notes that one of our calls has told the gateway whether the subscription
 // ends with its period. When another was answered since before was read, nobody knows which the
 // gateway took last: it has to be read at once.
 func (s *Reconciler) RecordPeriodEndCallTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
@@ -65,12 +66,22 @@ func (s *Reconciler) AgreedNow(ctx context.Context, sub lifecycle.Subscription) 
 	return s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
 }
 
-// CheckPeriodEnds reads what is due. While the gateway does not answer the rest waits.
-func (s *Reconciler) CheckPeriodEnds(ctx context.Context, now time.Time) error {
-	ids, err := s.db.SubscriptionListDuePeriodEnds(ctx, s.deps.Pool, &now)
+// CheckPeriodEnds reads what is due. While a gateway does not answer the rest waits.
+func (s *Reconciler) CheckPeriodEnds(ctx context.Context, now time.Time) (failed error) {
+	for _, name := range gateway.Names() {
+		if name.Traits().EndsWithPeriod {
+			failed = errors.Join(failed, s.checkPeriodEnds(ctx, name, now))
+		}
+	}
+	return failed
+}
+
+func (s *Reconciler) checkPeriodEnds(ctx context.Context, name gateway.Name, now time.Time) error {
+	ids, err := s.db.SubscriptionListDuePeriodEnds(ctx, s.deps.Pool,
+		subscriptionsdb.SubscriptionListDuePeriodEndsParams{Gateway: name, Now: &now})
 	failed := err
 	for _, id := range ids {
-		if err := s.deps.Payments.Comparison().Pace(ctx, gateway.GWB); err != nil {
+		if err := s.deps.Payments.Comparison().Pace(ctx, name); err != nil {
 			return errors.Join(failed, err)
 		}
 		err := s.checkPeriodEnd(gateway.Background(ctx), id)
@@ -82,20 +93,20 @@ func (s *Reconciler) CheckPeriodEnds(ctx context.Context, now time.Time) error {
 	return failed
 }
 
-// checkPeriodEnd reads at gateway B whether a subscription ends with its period, and has
+// checkPeriodEnd reads at the gateway whether a subscription ends with its period, and has
 // the row say the same: what stands there is what charges the customer. While a call or
 // an event changes the row meanwhile it reads again.
 func (s *Reconciler) checkPeriodEnd(ctx context.Context, id objectid.ID) error {
-	gateway, err := s.deps.Payments.Gateway(gateway.GWB)
-	if err != nil {
-		return err
-	}
 	for range checkTries {
 		sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 		if err != nil || sub.Status.Ended() || sub.RemoteID() == "" {
 			return err
 		}
-		remote, err := s.deps.Calls.ReadRunning(ctx, gateway, sub)
+		gw, err := s.deps.Payments.Gateway(sub.Gateway)
+		if err != nil {
+			return err
+		}
+		remote, err := s.deps.Calls.ReadRunning(ctx, gw, sub)
 		missing := err == calls.ErrMissingOnce //nolint:errorlint // joined with another, that one has failed
 		if err != nil && !missing {
 			return fmt.Errorf("read whether %s ends with its period: %w", id, err)

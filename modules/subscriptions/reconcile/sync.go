@@ -42,7 +42,7 @@ func (s *Reconciler) SyncAuthorization(ctx context.Context, a webhooks.RefusedAr
 	if err != nil {
 		return err
 	}
-	return s.finishConfirmation(ctx, gateway.GWA, a.EventID, sub.ID, ignored)
+	return s.finishConfirmation(ctx, sub, a.EventID, ignored)
 }
 
 func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Subscription,
@@ -51,7 +51,10 @@ func (s *Reconciler) syncActivation(ctx context.Context, sub lifecycle.Subscript
 	if sub.GwaPixAuthID != nil && *sub.GwaPixAuthID != a.AuthorizationID {
 		return gateway.ReasonOtherSubscription, nil
 	}
-	gw, err := s.deps.Payments.Gateway(gateway.GWA)
+	if !sub.Traits().DebitsPix {
+		return gateway.ReasonUnconfirmed, nil
+	}
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +86,7 @@ func (s *Reconciler) syncRefusal(ctx context.Context, sub lifecycle.Subscription
 	if sub.GwaPixAuthID == nil {
 		return gateway.ReasonUnconfirmed, nil
 	}
-	gw, err := s.deps.Payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return "", err
 	}
@@ -116,7 +119,7 @@ func (s *Reconciler) SyncRecurrence(ctx context.Context, a webhooks.RecurrenceAr
 	if err != nil {
 		return err
 	}
-	return s.finishConfirmation(ctx, sub.Gateway, a.EventID, sub.ID, ignored)
+	return s.finishConfirmation(ctx, sub, a.EventID, ignored)
 }
 
 func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Subscription,
@@ -131,7 +134,7 @@ func (s *Reconciler) syncRecurrence(ctx context.Context, sub lifecycle.Subscript
 	if sub.Traits().EndsWithPeriod {
 		return "", s.checkPeriodEnd(ctx, sub.ID)
 	}
-	gw, err := s.deps.Payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return "", err
 	}

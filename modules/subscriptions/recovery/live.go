@@ -15,13 +15,13 @@ import (
 // incompleteLife is how long gateway B keeps a first payment open (docs/gateway-facts.md, B6).
 const incompleteLife = 23 * time.Hour
 
-// Resolve reads a pending card subscription of gateway B and settles what it
+// Resolve reads a pending card subscription (NeedsStatusCheck) and settles what it
 // finds. What is dead is ended at the gateway first, so that no money can move
 // for it afterwards.
 func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Subscription) (lifecycle.Subscription, string, error) {
-	if sub.GwbSubscriptionID == nil {
+	if sub.RemoteID() == "" {
 		var err error
-		if sub, err = s.CheckNow(ctx, sub); err != nil || sub.GwbSubscriptionID == nil || sub.Status != state.Pending {
+		if sub, err = s.CheckNow(ctx, sub); err != nil || sub.RemoteID() == "" || sub.Status != state.Pending {
 			return sub, "", err // what the gateway doesn't show yet, the looks judge
 		}
 	}
@@ -59,7 +59,7 @@ func (s *Recovery) CheckNow(ctx context.Context, sub lifecycle.Subscription) (li
 }
 
 func (s *Recovery) readLive(ctx context.Context, sub lifecycle.Subscription) (gateway.RemoteSubscription, error) {
-	gw, err := s.deps.Payments.Gateway(gateway.GWB)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}
@@ -72,11 +72,11 @@ func (s *Recovery) endMissing(ctx context.Context, sub lifecycle.Subscription,
 	if remote.Status == gateway.RemoteCanceled || remote.Status == gateway.RemoteIncompleteExpired {
 		return nil
 	}
-	gateway, err := s.deps.Payments.Gateway(gateway.GWB)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
-	return gateway.CancelSubscription(ctx, remote.GatewayID, sub.ID)
+	return gw.CancelSubscription(ctx, remote.GatewayID, sub.ID)
 }
 
 // EndUntaken ends a waiting renewal at its gateway, unless its card was taken.

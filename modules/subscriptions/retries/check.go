@@ -41,7 +41,7 @@ func (s *Retries) checkAuthorization(ctx context.Context, sub lifecycle.Subscrip
 	dryRun bool,
 ) (f payments.Finding, over bool, err error) {
 	f = payments.Finding{Kind: payments.MissedEnd, ID: nullable.Value(sub.GwaPixAuthID)}
-	gw, err := s.deps.Payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return f, false, err
 	}
@@ -117,10 +117,10 @@ func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Subscription,
 ) (e gateway.Event, waiting bool, err error) {
 	now := s.deps.Clock.Now()
 	e = gateway.Event{
-		Gateway: gateway.GWA, Type: gateway.Reconciled, CreatedAt: now,
+		Gateway: sub.Gateway, Type: gateway.Reconciled, CreatedAt: now,
 		AuthorizationID: nullable.Value(sub.GwaPixAuthID), Reference: sub.ID,
 	}
-	gw, err := s.deps.Payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return e, false, err
 	}

@@ -72,7 +72,7 @@ func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype
 	case !s.collects(sub) || s.deps.Clock.Now().Before(s.deps.Calendar.DayOf(lifecycle.DateAfter(next.RetryDate, -1))):
 		return nil // the sweep comes again
 	}
-	gw, err := s.deps.Payments.Gateway(gateway.GWA)
+	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ UNION ALL
 -- The first code is a payment without a debit; it is the only one.
 SELECT s.id, 'payments ' || string_agg(p.gateway_payment_id, ' and ' ORDER BY p.settled_at) || ' are of no debit'
 FROM subscriptions.subscriptions s
-JOIN payments.payments p ON p.purpose = 'subscription' AND p.local_id = s.id AND p.gateway = 'gwa'
+JOIN payments.payments p ON p.purpose = 'subscription' AND p.local_id = s.id AND p.gateway = s.gateway
 WHERE s.pix_automatic AND p.created_at < $1::timestamptz - interval '1 day'
   AND NOT EXISTS (SELECT 1 FROM subscriptions.debits d WHERE d.gateway_payment_id = p.gateway_payment_id)
   AND NOT EXISTS (SELECT 1 FROM payments.unapplied_payments u WHERE u.gateway = p.gateway AND u.gateway_payment_id = p.gateway_payment_id)

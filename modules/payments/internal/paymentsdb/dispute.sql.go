@@ -103,17 +103,18 @@ func (q *Queries) DisputeGetState(ctx context.Context, db DBTX, arg DisputeGetSt
 
 const disputeHasTakenPayment = `-- name: DisputeHasTakenPayment :one
 SELECT EXISTS (SELECT 1 FROM payments.disputes
-    WHERE gateway = $1 AND payment_ref = $2 AND state = 'lost' AND (gateway = 'gwa' OR kind = 'med'))
+    WHERE gateway = $1 AND payment_ref = $2 AND state = 'lost' AND ($3::bool OR kind = 'med'))
 `
 
 type DisputeHasTakenPaymentParams struct {
-	Gateway    gateway.Name
-	PaymentRef string
+	Gateway      gateway.Name
+	PaymentRef   string
+	LostByRefund bool
 }
 
 // DisputeHasTakenPayment reports whether a lost dispute of a payment stands for what the gateway counts among its refunds.
 func (q *Queries) DisputeHasTakenPayment(ctx context.Context, db DBTX, arg DisputeHasTakenPaymentParams) (bool, error) {
-	row := db.QueryRow(ctx, disputeHasTakenPayment, arg.Gateway, arg.PaymentRef)
+	row := db.QueryRow(ctx, disputeHasTakenPayment, arg.Gateway, arg.PaymentRef, arg.LostByRefund)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err

@@ -257,18 +257,24 @@ func (q *Queries) PaymentIsCounted(ctx context.Context, db DBTX, arg PaymentIsCo
 
 const paymentLinkIntent = `-- name: PaymentLinkIntent :execrows
 UPDATE payments.payments SET payment_intent_id = $1, updated_at = $2
-WHERE gateway = 'gwb' AND gateway_payment_id = $3 AND payment_intent_id IS NULL
+WHERE gateway = $3 AND gateway_payment_id = $4 AND payment_intent_id IS NULL
 `
 
 type PaymentLinkIntentParams struct {
 	PaymentIntentID *string
 	At              time.Time
+	Gateway         gateway.Name
 	InvoiceID       string
 }
 
 // PaymentLinkIntent tells a ledger row keyed by its invoice the payment intent.
 func (q *Queries) PaymentLinkIntent(ctx context.Context, db DBTX, arg PaymentLinkIntentParams) (int64, error) {
-	result, err := db.Exec(ctx, paymentLinkIntent, arg.PaymentIntentID, arg.At, arg.InvoiceID)
+	result, err := db.Exec(ctx, paymentLinkIntent,
+		arg.PaymentIntentID,
+		arg.At,
+		arg.Gateway,
+		arg.InvoiceID,
+	)
 	if err != nil {
 		return 0, err
 	}

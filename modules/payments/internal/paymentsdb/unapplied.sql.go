@@ -51,7 +51,7 @@ func (q *Queries) UnappliedBudgetLock(ctx context.Context, db DBTX) error {
 
 const unappliedConfirmAgain = `-- name: UnappliedConfirmAgain :one
 UPDATE payments.unapplied_payments SET next_try_at = NULL
-WHERE gateway = $1 AND subject = $2 AND gateway = 'gwa' AND kind = 'unknown' AND state = 'open' RETURNING id
+WHERE gateway = $1 AND subject = $2 AND kind = 'unknown' AND state = 'open' RETURNING id
 `
 
 type UnappliedConfirmAgainParams struct {
@@ -527,19 +527,20 @@ func (q *Queries) UnappliedListOfNobody(ctx context.Context, db DBTX, most int32
 const unappliedListUnconfirmed = `-- name: UnappliedListUnconfirmed :many
 SELECT u.id, u.kind, u.gateway, u.subject, u.gateway_payment_id, u.amount_cents, u.customer_id, u.subscription_id, u.order_id, u.paid_at, u.state, u.note, u.automatic, u.created_at, u.updated_at, u.tries, u.next_try_at, u.bought, u.reference, u.taken_back, u.gateway_customer_id, u.told_at FROM payments.unapplied_payments u
 JOIN payments.payments p ON p.gateway = u.gateway AND p.gateway_payment_id = u.gateway_payment_id
-WHERE u.gateway = 'gwa' AND u.kind = 'unknown' AND u.state = 'open' AND NOT u.automatic AND NOT u.bought AND NOT u.taken_back AND p.purpose <> 'customer'
-  AND coalesce(u.next_try_at, '-infinity') <= $1::timestamptz
-ORDER BY u.created_at LIMIT $2
+WHERE u.gateway = $1 AND u.kind = 'unknown' AND u.state = 'open' AND NOT u.automatic AND NOT u.bought AND NOT u.taken_back AND p.purpose <> 'customer'
+  AND coalesce(u.next_try_at, '-infinity') <= $2::timestamptz
+ORDER BY u.created_at LIMIT $3
 `
 
 type UnappliedListUnconfirmedParams struct {
-	Due  time.Time
-	Most int32
+	Gateway gateway.Name
+	Due     time.Time
+	Most    int32
 }
 
-// UnappliedListUnconfirmed lists open cases of booked payments that an event of gateway A alone had told, and that are to be asked for again.
+// UnappliedListUnconfirmed lists open cases of booked payments that an event alone had told, and that are to be asked for again.
 func (q *Queries) UnappliedListUnconfirmed(ctx context.Context, db DBTX, arg UnappliedListUnconfirmedParams) ([]PaymentsUnappliedPayment, error) {
-	rows, err := db.Query(ctx, unappliedListUnconfirmed, arg.Due, arg.Most)
+	rows, err := db.Query(ctx, unappliedListUnconfirmed, arg.Gateway, arg.Due, arg.Most)
 	if err != nil {
 		return nil, err
 	}

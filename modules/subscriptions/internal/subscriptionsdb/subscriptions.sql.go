@@ -1028,13 +1028,18 @@ func (q *Queries) SubscriptionListDueExpirations(ctx context.Context, db DBTX, a
 
 const subscriptionListDuePeriodEnds = `-- name: SubscriptionListDuePeriodEnds :many
 SELECT id FROM subscriptions.subscriptions
-WHERE period_end_look_at <= $1 AND gateway = 'gwb' AND gwb_subscription_id IS NOT NULL AND status IN ('active', 'suspended', 'pending')
+WHERE period_end_look_at <= $1 AND gateway = $2 AND gwb_subscription_id IS NOT NULL AND status IN ('active', 'suspended', 'pending')
 ORDER BY period_end_look_at LIMIT 100
 `
 
-// Of gateway B, whose end with the period has to be held against what stands there.
-func (q *Queries) SubscriptionListDuePeriodEnds(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, subscriptionListDuePeriodEnds, now)
+type SubscriptionListDuePeriodEndsParams struct {
+	Now     *time.Time
+	Gateway gateway.Name
+}
+
+// Of a gateway that ends a recurrence with its period: whose end has to be held against what stands there.
+func (q *Queries) SubscriptionListDuePeriodEnds(ctx context.Context, db DBTX, arg SubscriptionListDuePeriodEndsParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDuePeriodEnds, arg.Now, arg.Gateway)
 	if err != nil {
 		return nil, err
 	}
@@ -1122,7 +1127,8 @@ ORDER BY register_update_date LIMIT 500
 `
 
 // Subscriptions that end with their paid time, whose recurrence at gateway A, or, once
-// they were opened again, at either gateway, has not been stopped since the instant.
+// they were opened again, at either gateway, has not been stopped since the instant. The
+// gateway is named, not given, as in the index that finds them, subscriptions_open_stops.
 func (q *Queries) SubscriptionListDueStops(ctx context.Context, db DBTX, before time.Time) ([]objectid.ID, error) {
 	rows, err := db.Query(ctx, subscriptionListDueStops, before)
 	if err != nil {
