@@ -10,16 +10,31 @@ import (
 // gatewayKnown are the files of modules, beside the adapters, that tell one gateway from the
 // other by its name, with why. Else what a gateway does otherwise is asked of gateway.Traits.
 var gatewayKnown = map[string]string{
-	"modules/payments/gateway/gateway.go":             "their names",
-	"modules/payments/gateway/traits.go":              "the table of what each does",
-	"modules/payments/health/health.go":               "the quota of calls that one of them has",
-	"modules/payments/webhook/log_stats.go":           "the counts of the log, a column each",
-	"modules/accounts/identity/customer.go":           "the columns of a customer's ids, one a gateway; accounts stands below payments",
-	"modules/subscriptions/admin/stats.go":            "the body of one route, a part each",
-	"modules/subscriptions/lifecycle/subscription.go": "the columns of a subscription's ids, one a gateway",
-	"modules/subscriptions/webhooks/event.go":         "the queries by those columns, one a gateway",
-	"modules/subscriptions/withdrawal/withdraw.go":    "the body of a purchase tells reais at /gwa, and cents at /gwb",
+	"modules/payments/gateway/gateway.go":          "their names",
+	"modules/payments/gateway/traits.go":           "the table of what each does",
+	"modules/payments/webhook/log_stats.go":        "the counts of the log, a column each",
+	"modules/accounts/identity/customer.go":        "the columns of a customer's ids, one a gateway; accounts stands below payments",
+	"modules/subscriptions/admin/stats.go":         "the body of one route, a part each",
+	"modules/subscriptions/lifecycle/subscription.go":      "the columns of a subscription's ids, one a gateway",
+	"modules/subscriptions/webhooks/event.go":      "the queries by those columns, one a gateway",
+	"modules/subscriptions/withdrawal/withdraw.go": "the body of a purchase tells reais at /gwa, and cents at /gwb",
 }
+
+// gatewayNamed are the files of modules that name a gateway and do not ask which one it is, with
+// why. Else the row's gateway, or gateway.Traits, says of which one something is.
+var gatewayNamed = map[string]string{
+	"modules/payments/routes.go":                byRoute,
+	"modules/subscriptions/admin/http.go":       byRoute,
+	"modules/subscriptions/checkout/http.go":    byRoute,
+	"modules/subscriptions/checkout/pix_gwa.go": byRoute,
+	"modules/subscriptions/checkout/pix_gwb.go": byRoute,
+	"modules/subscriptions/selfservice/http.go": byRoute,
+	"modules/tickets/checkout/guest.go":         byRoute,
+	"modules/tickets/checkout/purchase.go":      byRoute,
+	"modules/tickets/orders/order.go":           "by the contract an order without a gateway, a free one, has gateway A's words",
+}
+
+const byRoute = "routes, which the contract names so"
 
 // adapters are the packages that are a gateway.
 var adapters = []string{"gwa", "gwb"}
@@ -34,6 +49,11 @@ func (c *checker) checkGateways(file string, from pkg, positions *token.FileSet,
 		if i := slices.IndexFunc(comparedNames(n), namesGateway); i >= 0 {
 			c.report(file, positions.Position(comparedNames(n)[i].Pos()).Line, "gateway",
 				"it is asked which gateway it is: ask gateway.Traits what it does, or name the file in testutil/archtest/gateways.go, with why")
+			return false
+		}
+		if named, ok := n.(*ast.SelectorExpr); ok && gatewayNamed[file] == "" && isGateway(named) {
+			c.report(file, positions.Position(named.Pos()).Line, "gateway",
+				"a gateway is named: the row or gateway.Traits says which one, or name the file in testutil/archtest/gateways.go, with why")
 		}
 		return true
 	})
@@ -80,7 +100,7 @@ func elements(n *ast.CompositeLit) (all []ast.Expr) {
 			if paired {
 				e = pair.Value
 			}
-			all, named[gatewayNamed(e)] = append(all, e), true
+			all, named[nameOfGateway(e)] = append(all, e), true
 		case paired:
 			if _, bare := pair.Key.(*ast.Ident); isMap || !bare {
 				all = append(all, pair.Key)
@@ -93,19 +113,25 @@ func elements(n *ast.CompositeLit) (all []ast.Expr) {
 	return all
 }
 
-func namesGateway(e ast.Expr) bool { return gatewayNamed(e) != "" }
+// isGateway reports whether an expression is gateway.GWA or gateway.GWB.
+func isGateway(e *ast.SelectorExpr) bool {
+	in, ok := e.X.(*ast.Ident)
+	return ok && in.Name == "gateway" && namesGateway(e)
+}
 
-// gatewayNamed is the gateway whose name an expression is, also as a string.
-func gatewayNamed(e ast.Expr) string {
+func namesGateway(e ast.Expr) bool { return nameOfGateway(e) != "" }
+
+// nameOfGateway is the gateway whose name an expression is, also as a string.
+func nameOfGateway(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.CallExpr: // string(gateway.GWA)
 		if len(e.Args) == 1 && isConversion(e.Fun) {
-			return gatewayNamed(e.Args[0])
+			return nameOfGateway(e.Args[0])
 		}
 	case *ast.ParenExpr:
-		return gatewayNamed(e.X)
+		return nameOfGateway(e.X)
 	case *ast.SelectorExpr:
-		return gatewayNamed(e.Sel)
+		return nameOfGateway(e.Sel)
 	case *ast.Ident:
 		if e.Name == "GWA" || e.Name == "GWB" {
 			return strings.ToLower(e.Name)

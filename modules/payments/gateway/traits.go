@@ -24,8 +24,8 @@ type Traits struct {
 	AmountsMayChange bool
 	// SearchLags: a search may not show for a while what was made just now.
 	SearchLags bool
-	// CountsCalls: the account has so many calls and no more.
-	CountsCalls bool
+	// Quota: the account has so many calls and no more; the zero value: none is known.
+	Quota Quota
 	// MissNeedsList: a read that finds nothing proves nothing, unless a list by our id
 	// does not show it either.
 	MissNeedsList bool
@@ -65,6 +65,12 @@ type Traits struct {
 	Words PaymentWords
 }
 
+// Quota bounds the calls that a gateway takes.
+type Quota struct {
+	Calls  int
+	Window time.Duration
+}
+
 // PaymentWords are a gateway's words for the states of a one-off payment.
 type PaymentWords struct {
 	Awaited     string // a code that waits for its payer
@@ -79,7 +85,8 @@ type PaymentWords struct {
 //exhaustive:enforce
 var traits = map[Name]Traits{
 	GWA: {
-		DisputeLostByRefund: true, AmountsMayChange: true, SearchLags: true, CountsCalls: true, MissNeedsList: true,
+		DisputeLostByRefund: true, AmountsMayChange: true, SearchLags: true, MissNeedsList: true,
+		Quota:        Quota{Calls: 25_000, Window: 12 * time.Hour},
 		ChargesByDay: true, ChargesAhead: 40 * 24 * time.Hour, FirstMonthApart: true, DebitsPix: true,
 		CardField: "credit_card", LeastPix: 500,
 		Words: PaymentWords{

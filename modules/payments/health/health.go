@@ -34,8 +34,8 @@ type Deps struct {
 	Log       *slog.Logger
 	Operators *operators.Mailer // nil: nobody is written to
 	// Quotas by gateway, of which looks have a fifth; without one they are not bounded.
-	// Default gateway A's 25,000 calls in 12 h.
-	Quotas map[gateway.Name]Quota
+	// Default gateway.Traits.
+	Quotas map[gateway.Name]gateway.Quota
 	// Probe asks a gateway something that costs nothing.
 	Probe func(ctx context.Context, gateway gateway.Name) error
 	// ForwardTx brings forward the looks at a gateway that has failed.
@@ -57,9 +57,6 @@ type Health struct {
 
 // New makes it.
 func New(d Deps) *Health {
-	if d.Quotas == nil {
-		d.Quotas = map[gateway.Name]Quota{gateway.GWA: {Calls: 25_000, Window: 12 * time.Hour}}
-	}
 	return &Health{deps: d, db: paymentsdb.New(), well: map[gateway.Name]bool{}}
 }
 

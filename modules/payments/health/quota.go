@@ -3,7 +3,6 @@ package health
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,12 +16,6 @@ const (
 	// share of the quota that looks have.
 	share = 5
 )
-
-// Quota bounds the calls that a gateway takes.
-type Quota struct {
-	Calls  int
-	Window time.Duration
-}
 
 // Share is what looks at a gateway may still cost. Its row is locked.
 type Share struct {
@@ -40,9 +33,9 @@ func (h *Health) ShareTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) (
 	if err != nil {
 		return Share{}, fmt.Errorf("lock state of gateway: %w", err)
 	}
-	quota, limited := h.deps.Quotas[gateway]
+	quota := h.quotaOf(gateway)
 	switch {
-	case !limited:
+	case quota.Calls == 0:
 		state.LooksLeft, state.WindowEnds = 1<<30, nil
 	case state.WindowEnds == nil || !now.Before(*state.WindowEnds) || state.WindowEnds.Sub(now) > quota.Window:
 		ends := now.Add(quota.Window)
@@ -52,6 +45,13 @@ func (h *Health) ShareTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) (
 		h.set(gateway, false)
 	}
 	return Share{Gateway: gateway, Checks: state.LooksLeft, Probe: probeDue(state, now), state: state}, nil
+}
+
+func (h *Health) quotaOf(name gateway.Name) gateway.Quota {
+	if h.deps.Quotas == nil {
+		return name.Traits().Quota
+	}
+	return h.deps.Quotas[name]
 }
 
 // SpendTx takes looks off the share; probed: one of them asks whether the gateway

@@ -109,7 +109,7 @@ type Deps struct {
 	// Refused reports whether an error is the gateway's own well-formed refusal: an answer,
 	// after which the intent is as open as before, and the gateway no worse. nil: none is.
 	Refused func(error) bool
-	Quotas  map[gateway.Name]health.Quota // as in health.Deps
+	Quotas  map[gateway.Name]gateway.Quota // as in health.Deps
 }
 
 // Service opens and ends intents, and is the schedule of looks at those that are open.

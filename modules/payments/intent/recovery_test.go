@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/payments/health"
 	"marquee/modules/payments/intent"
 	"marquee/platform/objectid"
 )
@@ -207,7 +206,7 @@ func TestMissesAfterAnOutage(t *testing.T) {
 func TestTheOldestAreSettledWithinTheShare(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *intent.Deps) {
-		d.Quotas = map[gateway.Name]health.Quota{"gwa": {Calls: 800, Window: 12 * time.Hour}}
+		d.Quotas = map[gateway.Name]gateway.Quota{"gwa": {Calls: 800, Window: 12 * time.Hour}}
 	})
 	var ids []objectid.ID
 	for range 100 {
@@ -224,7 +223,7 @@ func TestTheOldestAreSettledWithinTheShare(t *testing.T) {
 func TestLooksShareAFifthOfTheQuotaOldestFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *intent.Deps) {
-		d.Quotas = map[gateway.Name]health.Quota{"gwa": {Calls: 100, Window: 12 * time.Hour}}
+		d.Quotas = map[gateway.Name]gateway.Quota{"gwa": {Calls: 100, Window: 12 * time.Hour}}
 	})
 	var ids []objectid.ID
 	for range 15 {

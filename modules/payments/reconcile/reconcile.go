@@ -155,7 +155,7 @@ func (s *Reconciler) Reconcile(ctx context.Context, o Options, report *Report) e
 // Pace waits as long as lies between two calls of a long series, so that a
 // gateway's quota is left to customers.
 func (s *Reconciler) Pace(ctx context.Context, name gateway.Name) error {
-	if !name.Traits().CountsCalls || s.deps.ReconcilePause <= 0 {
+	if name.Traits().Quota.Calls == 0 || s.deps.ReconcilePause <= 0 {
 		return ctx.Err()
 	}
 	timer := time.NewTimer(s.deps.ReconcilePause)

@@ -38,16 +38,16 @@ type CardOutcome struct {
 // SubscribeCard starts a card subscription as the gateway takes cards.
 func (s *Checkout) SubscribeCard(ctx context.Context, gw gateway.Name, o CardOrder) (CardOutcome, error) {
 	if gw.Traits().TakesTokens {
-		return s.SubscribeGWB(ctx, o)
+		return s.subscribeByToken(ctx, gw, o)
 	}
-	return s.SubscribeGWA(ctx, o)
+	return s.subscribeByCard(ctx, gw, o)
 }
 
-// SubscribeGWB starts a card subscription at gateway B and charges it at once.
+// subscribeByToken starts a card subscription at gateway B and charges it at once.
 // A declined card is no error: the subscription comes back cancelled
 // (docs/contract/subscriptions.md, Subscribing).
-func (s *Checkout) SubscribeGWB(ctx context.Context, o CardOrder) (CardOutcome, error) {
-	w, err := s.prepareCard(ctx, o, gateway.GWB)
+func (s *Checkout) subscribeByToken(ctx context.Context, gw gateway.Name, o CardOrder) (CardOutcome, error) {
+	w, err := s.prepareCard(ctx, o, gw)
 	if err != nil {
 		return CardOutcome{}, err
 	}
@@ -92,13 +92,13 @@ func declinedMessage(cause error) string {
 	return ""
 }
 
-// SubscribeGWA starts a card subscription at gateway A. The gateway checks the
+// subscribeByCard starts a card subscription at gateway A. The gateway checks the
 // card within the call and charges it after, so the answer is pending; a refused
 // card is 400 with the gateway's sentence. A first month that a promo code lowers is
 // charged separately, and the recurrence is made after it: when that fails the looks
 // make it, and nobody is told of the failure.
-func (s *Checkout) SubscribeGWA(ctx context.Context, o CardOrder) (CardOutcome, error) {
-	w, err := s.prepareCard(ctx, o, gateway.GWA)
+func (s *Checkout) subscribeByCard(ctx context.Context, gw gateway.Name, o CardOrder) (CardOutcome, error) {
+	w, err := s.prepareCard(ctx, o, gw)
 	if err != nil {
 		return CardOutcome{}, err
 	}

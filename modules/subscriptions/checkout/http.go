@@ -38,7 +38,7 @@ func (h Handlers) SubscribeGWB(ctx context.Context, in *subscribeGWBInput) (*lif
 	if err != nil {
 		return nil, err
 	}
-	out, err := h.service.SubscribeGWB(ctx, CardOrder{
+	out, err := h.service.SubscribeCard(ctx, gateway.GWB, CardOrder{
 		CustomerID: httpapi.CallerOf(ctx).ID, PlanID: in.Body.PlanID,
 		Instrument: gateway.Instrument{PaymentMethodID: token, RemoteIP: httpapi.ClientIP(ctx)},
 	})
@@ -88,7 +88,7 @@ func (h Handlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*lif
 	if err != nil {
 		return nil, err
 	}
-	out, err := h.service.SubscribeGWA(ctx, CardOrder{
+	out, err := h.service.SubscribeCard(ctx, gateway.GWA, CardOrder{
 		CustomerID: httpapi.CallerOf(ctx).ID, PlanID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode),
 		Instrument: gateway.Instrument{Card: card, Holder: holder, RemoteIP: httpapi.ClientIP(ctx)},
 	})
