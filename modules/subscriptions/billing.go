@@ -42,7 +42,7 @@ func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error
 // endCompletely ends at its gateway what has ended here; a call whose outcome is
 // not known is asked about first.
 func (s *Service) endCompletely(ctx context.Context, id objectid.ID) error {
-	if err := s.recovery.Recover(ctx, id); err != nil {
+	if err := s.checkout.Recover(ctx, id); err != nil {
 		return err
 	}
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
@@ -80,7 +80,7 @@ func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 		}
 		switch {
 		case sub.IntentOpen:
-			err = s.recovery.Recover(ctx, sub.ID)
+			err = s.checkout.Recover(ctx, sub.ID)
 		case sub.Status == state.Pending && sub.PaymentMethod == gateway.MethodPix:
 			err = s.recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByJob)
 		default:

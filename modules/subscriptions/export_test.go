@@ -16,7 +16,7 @@ import (
 
 // Recover is that of the room.
 func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
-	return s.recovery.Recover(ctx, id)
+	return s.checkout.Recover(ctx, id)
 }
 
 // Expire is that of the room.

@@ -107,7 +107,7 @@ func New(d Deps) *Service {
 		Followers: []payments.RefundFollower{s.applier},
 		Extender:  s.extensions,
 		Intents: map[intent.Kind]intent.User{
-			intent.Subscription:     s.recovery.FirstCalls().User(),
+			intent.Subscription:     s.checkout.FirstCalls().User(),
 			intent.SubscriptionGone: s.calls.Gone().User(),
 			intent.OpenInvoice:      s.selfService.InvoiceOrder().User(),
 			intent.Debit:            s.debits.Order().User(),

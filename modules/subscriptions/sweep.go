@@ -34,7 +34,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 		subscriptionsdb.SubscriptionListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(extensions.HandOver))})
 	each(expirations, err, s.recovery.Expire)
 	open, err := s.db.SubscriptionListDueRecoveries(ctx, s.deps.Pool, &now)
-	each(open, err, s.recovery.Adopt)
+	each(open, err, s.checkout.Adopt)
 	debits, err := s.db.SubscriptionListDueDebits(ctx, s.deps.Pool, s.base.Calendar.DueDebitParams(now))
 	each(debits, err, s.debits.Debit)
 	pix, err := s.db.SubscriptionListDuePix(ctx, s.deps.Pool, s.base.Calendar.DuePixParams(now))

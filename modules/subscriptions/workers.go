@@ -8,13 +8,13 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments"
+	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/debits"
 	"marquee/modules/subscriptions/dunning"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/reconcile"
-	"marquee/modules/subscriptions/recovery"
 	"marquee/platform/jobs"
 )
 
@@ -23,8 +23,8 @@ const sweepEvery = time.Minute
 
 // Workers adds the module's jobs.
 func (s *Service) Workers(w *river.Workers) {
-	jobs.Handle(w, func(ctx context.Context, a recovery.RecoverArgs) error {
-		return s.recovery.Recover(ctx, a.SubscriptionID)
+	jobs.Handle(w, func(ctx context.Context, a checkout.RecoverArgs) error {
+		return s.checkout.Recover(ctx, a.SubscriptionID)
 	})
 	jobs.Handle(w, func(ctx context.Context, a lifecycle.ExpireArgs) error {
 		return s.recovery.Expire(ctx, a.SubscriptionID)

@@ -36,20 +36,20 @@ const (
 // stop, to make known. A further place needs a reason here.
 var acts = map[string][]place{
 	// Money moves, or a code is made that may be paid.
-	"AuthorizePix": {{"modules/subscriptions/recovery/first_call.go", step}},
+	"AuthorizePix": {{"modules/subscriptions/checkout/first_call.go", step}},
 	"ChargeCard": {
-		{"modules/subscriptions/recovery/first_call.go", step}, {"modules/tickets/orders/charge.go", step},
+		{"modules/subscriptions/checkout/first_call.go", step}, {"modules/tickets/orders/charge.go", step},
 	},
 	"CreatePix": {
 		{"modules/subscriptions/charges/check.go", step},
-		{"modules/subscriptions/recovery/first_call.go", step},
+		{"modules/subscriptions/checkout/first_call.go", step},
 		{"modules/tickets/orders/charge.go", step},
 	},
 	"DebitPix":       {{"modules/subscriptions/debits/order_job.go", step}},
 	"PayOpenInvoice": {{"modules/subscriptions/selfservice/card.go", step}},
 	"Refund":         {{"modules/payments/refund/order.go", step}},
 	"RetryPixOrder":  {{"modules/subscriptions/retries/job.go", repeated}},
-	"Subscribe":      {{"modules/subscriptions/recovery/first_call.go", step}},
+	"Subscribe":      {{"modules/subscriptions/checkout/first_call.go", step}},
 
 	// What a recurrence charges, and when.
 	"ChangeCard": {

@@ -218,7 +218,7 @@ var rooms = map[string][]room{
 			name: "recovery", uses: []string{
 				"state", "internal/subscriptionsdb", "lifecycle", "calls", "extensions",
 				"settle",
-			}, sql: []string{"plans", "subscriptions"},
+			}, sql: []string{"subscriptions"},
 		},
 		{
 			name: "reconcile", uses: []string{
@@ -234,7 +234,7 @@ var rooms = map[string][]room{
 			name: "checkout", uses: []string{
 				"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
 				"settle", "recovery",
-			}, sql: []string{"subscriptions", "transitions", "trial_uses"},
+			}, sql: []string{"plans", "subscriptions", "transitions", "trial_uses"},
 		},
 		{
 			name: "withdrawal", uses: []string{

@@ -57,7 +57,7 @@ func (s *Checkout) subscribeByToken(ctx context.Context, gw gateway.Name, o Card
 	c, outcome, err := s.start(ctx, w, o.Instrument)
 	switch outcome := outcome.(type) {
 	case intent.Refused[settle.Made]:
-		err = s.refused(ctx, c.Sub, outcome.Cause, err)
+		err = s.refused(ctx, c.sub, outcome.Cause, err)
 		if gateway.IsRejected(outcome.Cause) && fault.Is(err, fault.KindBadRequest) {
 			err = fault.BadRequest("The payment gateway did not accept this payment method.").
 				WithField("payment_method_id").WithCause(outcome.Cause)
@@ -65,15 +65,15 @@ func (s *Checkout) subscribeByToken(ctx context.Context, gw gateway.Name, o Card
 		return CardOutcome{}, err
 	case settle.Declined:
 		return CardOutcome{
-			Sub: c.Sub, PaymentStatus: string(gateway.RequiresPaymentMethod), declined: true,
+			Sub: c.sub, PaymentStatus: string(gateway.RequiresPaymentMethod), declined: true,
 			Message: declinedMessage(outcome.Cause),
 		}, err
 	case intent.NotKnown[settle.Made]:
-		return CardOutcome{Sub: c.Sub, PaymentStatus: string(gateway.OutcomeUnknown)}, err
+		return CardOutcome{Sub: c.sub, PaymentStatus: string(gateway.OutcomeUnknown)}, err
 	case settle.Pending:
-		return cardMade(c.Sub, outcome.Result), err
+		return cardMade(c.sub, outcome.Result), err
 	case settle.Succeeded:
-		return cardMade(c.Sub, outcome.Result), err
+		return cardMade(c.sub, outcome.Result), err
 	}
 	return CardOutcome{}, err
 }
@@ -103,10 +103,10 @@ func (s *Checkout) subscribeByCard(ctx context.Context, gw gateway.Name, o CardO
 		return CardOutcome{}, err
 	}
 	c, outcome, err := s.start(ctx, w, o.Instrument)
-	out := CardOutcome{Sub: c.Sub, PaymentStatus: string(gateway.OutcomeUnknown)}
+	out := CardOutcome{Sub: c.sub, PaymentStatus: string(gateway.OutcomeUnknown)}
 	switch outcome := outcome.(type) {
 	case intent.Refused[settle.Made]:
-		return CardOutcome{}, s.refused(ctx, c.Sub, outcome.Cause, err)
+		return CardOutcome{}, s.refused(ctx, c.sub, outcome.Cause, err)
 	case settle.Declined:
 		if err == nil {
 			err = fault.BadRequest("%s", declinedMessage(outcome.Cause)).WithField("credit_card")

@@ -13,14 +13,10 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
-	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
-	"marquee/platform/idempotency"
 	"marquee/platform/money"
-	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
@@ -99,17 +95,17 @@ func (s *Checkout) subscribePix(ctx context.Context, name gateway.Name, o pixOrd
 	c, outcome, err := s.start(ctx, w, gateway.Instrument{})
 	switch outcome := outcome.(type) {
 	case intent.Refused[settle.Made]:
-		return pixOutcome{}, s.refused(ctx, c.Sub, outcome.Cause, err)
+		return pixOutcome{}, s.refused(ctx, c.sub, outcome.Cause, err)
 	case settle.Declined:
-		return pixOutcome{}, s.refused(ctx, c.Sub, outcome.Cause, err)
+		return pixOutcome{}, s.refused(ctx, c.sub, outcome.Cause, err)
 	case intent.NotKnown[settle.Made]:
-		return s.clarifying(ctx, c.Sub)
+		return s.clarifying(ctx, c.sub)
 	case settle.Succeeded:
 		if code, ok := outcome.Result.(settle.Code); ok {
-			return pixOutcome{sub: c.Sub, clientSecret: code.ClientSecret}, err
+			return pixOutcome{sub: c.sub, clientSecret: code.ClientSecret}, err
 		}
 	}
-	return pixOutcome{sub: c.Sub}, err
+	return pixOutcome{sub: c.sub}, err
 }
 
 // checkPixAmount refuses what the gateway would, before anything is written. The
@@ -236,113 +232,4 @@ func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accou
 	}
 	p.GatewayID, err = s.deps.Accounts.SetGatewayCustomer(ctx, s.deps.Pool, c.ID, string(gateway.Name()), id)
 	return p, err
-}
-
-// start commits the row that stands for the wish, before the gateway is asked (docs/contract/subscriptions.md, Money
-// moves once), has it made there, and settles what became of it. A client who
-// goes away meanwhile does not stop it half-way: the call follows what is committed.
-func (s *Checkout) start(ctx context.Context, w request,
-	card gateway.Instrument,
-) (c recovery.FirstCall, outcome settle.Outcome, err error) {
-	ctx = context.WithoutCancel(ctx)
-	c = recovery.FirstCall{Plan: w.plan, Payer: w.payer, Instrument: card, CallTime: s.callTimeOf(w)}
-	err = s.deps.Recovery.FirstCalls().Begin(ctx, &c, func(tx pgx.Tx) error {
-		if err := s.deps.Accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
-			return err
-		}
-		live, found, err := s.live(ctx, tx, w.customer.ID)
-		switch {
-		case found:
-			err = s.replaceTx(ctx, tx, &w, live)
-		case err == nil && w.renews != nil:
-			err = s.renewsStillTx(ctx, tx, *w.renews)
-		}
-		if err != nil {
-			return err
-		}
-		if c.Sub, err = s.insertTx(ctx, tx, w); err != nil {
-			return err
-		}
-		return idempotency.AttemptOf(ctx).BindTx(ctx, tx, c.Sub.ID)
-	})
-	switch postgres.Constraint(err) {
-	case ConstraintOneLive:
-		return c, nil, fault.Conflict("You already have a subscription.")
-	case constraintOneRenewal:
-		return c, nil, errRenewalPending()
-	}
-	if err != nil {
-		return c, nil, err
-	}
-	if w.renews != nil && c.Sub.RenewsID == nil { // it was pending, and has ended here
-		if _, err := s.deps.Calls.EndNow(ctx, *w.renews); err != nil {
-			return c, nil, err
-		}
-	}
-	return s.deps.Recovery.FirstCalls().Run(ctx, c)
-}
-
-// callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
-// discounted first month is charged at gateway A before the recurrence is made.
-func (s *Checkout) callTimeOf(w request) time.Duration {
-	if w.renews != nil ||
-		w.first != nil && w.method == gateway.MethodCard && w.gateway.Name().Traits().FirstMonthApart {
-		return 2 * s.deps.Intents.CallTime()
-	}
-	return s.deps.Intents.CallTime()
-}
-
-func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycle.Subscription, error) {
-	now := s.deps.Clock.Now()
-	recoverAt := now.Add(lifecycle.AdoptAfter)
-	id := objectid.At(now)
-	if w.trial > 0 && w.renews == nil {
-		free, err := s.claimTrialTx(ctx, tx, w, id)
-		if err != nil {
-			return lifecycle.Subscription{}, err
-		}
-		if !free {
-			w.trial = 0
-		}
-	}
-	params := subscriptionsdb.SubscriptionInsertParams{
-		ID: id, CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: w.gateway.Name(),
-		PaymentMethod: w.method, PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
-		PixAutomatic: w.automatic, PromoCode: nullable.Ptr(w.promoCode), RecoveryAt: &recoverAt, Now: now,
-	}
-	if w.first != nil {
-		params.FirstAmountCents = (*int64)(w.first)
-	}
-	if w.renews != nil && w.renews.Status == state.Active {
-		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
-	}
-	if w.method == gateway.MethodCard {
-		first := s.deps.Calendar.FirstDue(lifecycle.Subscription{
-			Gateway: params.Gateway, PaymentMethod: params.PaymentMethod, RegisterDate: now,
-			TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents, StartsAt: params.StartsAt,
-		})
-		params.AnchorDay = new(int32(first.Day())) //nolint:gosec // a day of a month
-	}
-	params.GwaCustomerID, params.GwbCustomerID = lifecycle.CustomerColumns(w.gateway.Name(), w.payer.GatewayID)
-	if w.gateway.Name().Traits().Prices && w.method == gateway.MethodCard {
-		params.GwbPriceID = w.plan.GwbPriceID
-	}
-	sub, err := s.db.SubscriptionInsert(ctx, tx, params)
-	if err != nil {
-		return lifecycle.Subscription{}, err
-	}
-	if err := s.deps.Store.ScheduleTx(ctx, tx, sub); err != nil {
-		return lifecycle.Subscription{}, err
-	}
-	if w.promoCode != "" {
-		if err := s.deps.Promos.HoldTx(ctx, tx, sub.CustomerID, sub.ID, w.promoCode); err != nil {
-			return lifecycle.Subscription{}, err
-		}
-	}
-	began := state.Subscribe
-	if w.renews != nil {
-		began = state.Renew
-	}
-	return sub, s.deps.Store.RecordMoveTx(ctx, tx, sub, state.None, state.ReasonFor(began, state.Known{}),
-		lifecycle.Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
 }

@@ -238,7 +238,7 @@ func (s *Reconciler) syncCard(ctx context.Context, gateway gateway.Gateway, sub 
 		return err
 	}
 	if lifecycle.Running(remote.Status) {
-		if sub, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, recovery.JudgeRemote(remote)); err != nil {
+		if sub, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead, settle.JudgeRecurrence(remote)); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,8 @@
-// Package recovery has the first call of a subscription to its gateway, whichever way it is
-// paid, and what finds out about it: a look at one whose answer is not known, a live read of a
-// pending one. It ends what nobody paid in time, and what a gateway did not end at once.
+// Package recovery finds out about a subscription that waits: a live read of a pending one, whose
+// payer has to confirm it. It ends what nobody paid in time, what a new order replaces, and what
+// is over.
 //
-// Owns: no table; the steps of the first call (FirstCalls), among them the first month that a
-// card is charged apart.
+// Owns: no table.
 //
-// Does not own: what the answer means (room settle).
+// Does not own: the first call and its looks (room checkout), what the answer means (room settle).
 package recovery

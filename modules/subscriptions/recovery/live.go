@@ -32,7 +32,7 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Subscription) (lif
 	if err != nil {
 		return sub, "", err
 	}
-	outcome := JudgeRemote(remote)
+	outcome := settle.JudgeRecurrence(remote)
 	_, pending := outcome.(settle.Pending)
 	open := pending || remote.Outcome == gateway.RequiresAction
 	if !lifecycle.Running(remote.Status) && (!open || s.deps.Calendar.Age(sub) >= incompleteLife) {

@@ -13,7 +13,7 @@ type Deps struct {
 	Settler *settle.Settler
 }
 
-// Recovery asks the gateway what it has made of a subscription, and drops what nobody paid.
+// Recovery reads live what waits at its gateway, and drops what nobody paid.
 type Recovery struct {
 	deps Deps
 	db   lifecycle.Queries

@@ -80,6 +80,20 @@ func recurrenceOf(made Made) *gateway.RemoteSubscription {
 	return nil
 }
 
+// JudgeRecurrence judges a card subscription that was read live.
+func JudgeRecurrence(remote gateway.RemoteSubscription) Outcome {
+	made := Recurrence{RemoteSubscription: remote}
+	incomplete := remote.Status == gateway.RemoteIncomplete
+	switch {
+	case remote.Status == gateway.RemoteCanceled, remote.Status == gateway.RemoteIncompleteExpired,
+		incomplete && remote.Outcome == gateway.RequiresPaymentMethod:
+		return Declined{Result: made}
+	case incomplete && remote.Outcome == gateway.OutcomeUnknown:
+		return Pending{Result: made}
+	}
+	return Succeeded{Result: made}
+}
+
 // Settle writes what a gateway reports outside of the subscription's own call.
 func (s *Settler) Settle(ctx context.Context, sub lifecycle.Subscription, source state.Source,
 	outcome Outcome,
@@ -322,9 +336,6 @@ func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Sub
 	_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 	return err
 }
-
-// NoAddress is told where no payer is on the line: a look has none.
-const NoAddress = "127.0.0.1"
 
 // settleFirstMonthTx writes what a look found: the first month is paid, with a recurrence
 // behind it or not, or it is open whether there is one.

@@ -1,4 +1,4 @@
-package recovery
+package checkout
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func (RecoverArgs) Kind() string { return "subscriptions_recover" }
 
 // Recover looks at an open intent at once. One that is not open is left alone, and so
 // is one whose call may still be under way.
-func (s *Recovery) Recover(ctx context.Context, id objectid.ID) error {
+func (s *Checkout) Recover(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil || !sub.IntentOpen {
 		return err
@@ -35,7 +35,7 @@ func (s *Recovery) Recover(ctx context.Context, id objectid.ID) error {
 }
 
 // Adopt opens the intent that a row of the release before lacks.
-func (s *Recovery) Adopt(ctx context.Context, id objectid.ID) error {
+func (s *Checkout) Adopt(ctx context.Context, id objectid.ID) error {
 	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, lifecycle.IntentOf(id)); err != nil || open {
 		return err
 	}
