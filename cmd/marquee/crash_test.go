@@ -272,7 +272,7 @@ func TestKilledAtEachStepSoak(t *testing.T) {
 	for i, wayName := range slices.Sorted(maps.Keys(ways)) {
 		w := ways[wayName]
 		for j, step := range steps {
-			// Gateway A needs four looks, a minute, to prove that nothing was made: the first step is another's.
+			// Gateway A needs four checks, a minute, to prove that nothing was made: the first step is another's.
 			if !soak.On() && (j+2)%len(ways) != i || !soak.Has(i*len(steps)+j) {
 				continue
 			}

@@ -88,7 +88,7 @@ func (s *Service) KeepRefused(ctx context.Context, grace time.Duration) {
 }
 
 // ConfirmEvent asks the gateway for what an event is about, and applies the event with its
-// answer. What four looks do not show changes nothing, and the webhook's log says so; an
+// answer. What four checks do not show changes nothing, and the webhook's log says so; an
 // answer that is not known is asked for again.
 func (s *Service) ConfirmEvent(ctx context.Context, a webhook.ConfirmEventArgs) error {
 	return s.webhooks.ConfirmEvent(ctx, a)
@@ -129,7 +129,7 @@ func (s *Service) Refused(ctx context.Context, what string, err error) error {
 }
 
 // RefundOpen says that the refund, which is not answered, keeps another one waiting:
-// *refund.OpenError with the time of the next look.
+// *refund.OpenError with the time of the next check.
 func (s *Service) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refund) error {
 	return s.refunds.RefundOpen(ctx, db, r)
 }

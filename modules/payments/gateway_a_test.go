@@ -170,7 +170,7 @@ func TestA_PixBelowTheMinimumIsRejected(t *testing.T) {
 }
 
 // TestA_RestsAfter429: the endpoint rests for a minute, whatever the window of the
-// account, and then sends one probe. Two endpoints make it the account: looks stop,
+// account, and then sends one probe. Two endpoints make it the account: checks stop,
 // what a customer waits for goes on with a probe a minute.
 func TestA_RestsAfter429(t *testing.T) {
 	t.Parallel()
@@ -208,7 +208,7 @@ func TestA_RestsAfter429(t *testing.T) {
 		_, err = a.Subscribe(t.Context(), subscribe)
 		require.ErrorIs(t, err, gateway.ErrUnavailable)
 	}
-	require.EqualValues(t, 6, calls.Load(), "one probe a minute, and no look")
+	require.EqualValues(t, 6, calls.Load(), "one probe a minute, and no check")
 }
 
 // TestA_AnswerThatDoesNotEcho: the gateway drops fields that it does not know without

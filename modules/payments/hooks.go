@@ -16,7 +16,7 @@ type Hooks struct {
 	Takers    []webhook.StrayMoneyTaker // asked in the same order for money that nobody claims
 	Followers []refund.Follower         // all are told
 	Extender  unapplied.Extender        // nil: none; the last one counts
-	Intents   map[intent.Kind]intent.User
+	Intents   map[intent.Kind]intent.Checker
 }
 
 // Connect adds a module's hooks to those of the modules before it. Not safe once the
@@ -31,5 +31,5 @@ func (s *Service) Connect(h Hooks) {
 	s.webhooks.Connect(s.hooks.Appliers, s.hooks.Takers)
 	s.refunds.Connect(s.hooks.Followers)
 	s.unapplied.Connect(s.hooks.Extender)
-	s.intents.Connect(intent.Hooks{Users: maps.Clone(h.Intents)})
+	s.intents.Connect(intent.Hooks{Checkers: maps.Clone(h.Intents)})
 }

@@ -100,7 +100,7 @@ func New(d Deps) *Service {
 	s.reconciler = reconcile.New(reconcile.Deps{Deps: rows, Gateways: s.gateways, ReconcilePause: d.ReconcilePause},
 		s.reader, s.cases, s.webhooks)
 	s.intents.Connect(intent.Hooks{
-		Users: map[intent.Kind]intent.User{intent.Refund: s.refunds.Order().User()}, Unknown: s.cases.ListUnknownTx,
+		Checkers: map[intent.Kind]intent.Checker{intent.Refund: s.refunds.Order().Checker()}, Unknown: s.cases.ListUnknownTx,
 		Known: s.cases.IntentEndedTx,
 	})
 	for _, a := range d.Adapters {

@@ -14,7 +14,7 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// runStatusChecks makes the looks that are due after a while.
+// runStatusChecks makes the checks that are due after a while.
 func (s *shop) runStatusChecks(name gateway.Name, after time.Duration) {
 	s.t.Helper()
 	s.clock.Advance(after)
@@ -36,7 +36,7 @@ func (s *shop) refundCalls(p gateway.LedgerPayment) (n int) {
 	return n
 }
 
-// TestARefundThatNeverArrivedIsMadeAfterProof: an empty look says nothing while the
+// TestARefundThatNeverArrivedIsMadeAfterProof: an empty check says nothing while the
 // call may be under way, and one says nothing by itself.
 func TestARefundThatNeverArrivedIsMadeAfterProof(t *testing.T) {
 	t.Parallel()
@@ -50,7 +50,7 @@ func TestARefundThatNeverArrivedIsMadeAfterProof(t *testing.T) {
 		misses := map[gateway.Name]int{gateway.GWA: 4, gateway.GWB: 2}[name]
 		s.runStatusChecks(name, time.Minute)
 		for miss := 1; miss < misses; miss++ {
-			require.Equal(t, tried, s.refundCalls(paid), "after %d empty looks", miss)
+			require.Equal(t, tried, s.refundCalls(paid), "after %d empty checks", miss)
 			require.Equal(t, gateway.RefundStatusRequested, s.refunds()[0].Status)
 			s.runStatusChecks(name, 10*time.Minute)
 		}

@@ -208,7 +208,7 @@ func TestEarlyEventIsAppliedOnceItsSubjectIsKnown(t *testing.T) {
 		jobsDone := func() bool {
 			return b.count("SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_events_replay' AND state <> 'completed'") == 0
 		}
-		require.Eventually(t, jobsDone, time.Minute, 20*time.Millisecond, "the look after the commit finds nothing")
+		require.Eventually(t, jobsDone, time.Minute, 20*time.Millisecond, "the check after the commit finds nothing")
 		require.Equal(t, 0, b.count("SELECT count(*) FROM public.effects"))
 
 		b.apply.unknown.Store(false)
@@ -224,7 +224,7 @@ func TestEarlyEventIsAppliedOnceItsSubjectIsKnown(t *testing.T) {
 }
 
 // TestSubjectThatBecomesKnownWhileTheEventIsTaken: the replay of the row's own
-// transaction may run before the event is committed; the look after the event's
+// transaction may run before the event is committed; the check after the event's
 // commit finds the row then.
 func TestSubjectThatBecomesKnownWhileTheEventIsTaken(t *testing.T) {
 	t.Parallel()

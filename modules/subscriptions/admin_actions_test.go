@@ -271,7 +271,7 @@ func TestAdminActivatesAnUnpaidPixForOnePeriod(t *testing.T) {
 }
 
 // TestAdminActivatesAnAutomaticPixThatWasNeverMade: while nobody knows whether its
-// authorization was made it is charged later, or not at all: the looks tell.
+// authorization was made it is charged later, or not at all: the checks tell.
 func TestAdminActivatesAnAutomaticPixThatWasNeverMade(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -23,7 +23,7 @@
 // Words: an intent is an order to a gateway that is committed with its row before
 // the gateway is called (package intent of payments); intent_open of a subscription says that
 // its first call is one. To settle is to write what the gateway says, whoever heard it: the
-// request, a webhook, a look, the nightly reconciliation. A live subscription is active, pending or suspended, and a
+// request, a webhook, a check, the nightly reconciliation. A live subscription is active, pending or suspended, and a
 // customer has at most one, beside which one renewal may wait for the gateway to take
 // its card. A renewal charge is a PIX code that pays a further period. Late money is a payment of a subscription that
 // had ended before.

@@ -36,9 +36,9 @@ var ordered = map[string]struct {
 	}},
 }
 
-// TestWhatFailsAtAGatewayIsLookedAtAsAllIntentsAre: 5 s after the first failure, by the
+// TestWhatFailsAtAGatewayIsCheckedAsAllIntentsAre: 5 s after the first failure, by the
 // looks alone, told to people and listed after a day, and brought forward.
-func TestWhatFailsAtAGatewayIsLookedAtAsAllIntentsAre(t *testing.T) {
+func TestWhatFailsAtAGatewayIsCheckedAsAllIntentsAre(t *testing.T) {
 	t.Parallel()
 	for at, r := range recurring {
 		for kind, o := range ordered {
@@ -68,7 +68,7 @@ func TestWhatFailsAtAGatewayIsLookedAtAsAllIntentsAre(t *testing.T) {
 					b.clock.Advance(20 * time.Minute)
 					require.NoError(t, b.service.Sweep(t.Context()))
 				}
-				require.Equal(t, before, b.count(t, tries), "the sweep leaves it to the looks")
+				require.Equal(t, before, b.count(t, tries), "the sweep leaves it to the checks")
 				require.NoError(t, b.payments.Intents().CheckDue(t.Context(), gateway.Name(at)))
 				require.Equal(t, before+1, b.count(t, tries))
 				b.clock.Advance(25 * time.Hour)

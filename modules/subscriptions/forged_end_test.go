@@ -30,9 +30,9 @@ func TestAForgedCancellationLeavesNothingCharging(t *testing.T) {
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.webhook_logs WHERE result->>'status' = 'queued'"))
 }
 
-// TestAnEndThatGatewayBTellsIsLookedAt: an event of another environment, or played again,
+// TestAnEndThatGatewayBTellsIsChecked: an event of another environment, or played again,
 // ends the subscription here, so that nothing may go on charging there.
-func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
+func TestAnEndThatGatewayBTellsIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, payload := range map[string]func(gateway.RemoteSubscription) gateway.Payload{
 		"deleted": func(s gateway.RemoteSubscription) gateway.Payload {
@@ -98,7 +98,7 @@ func TestAnEndThatGatewayBTellsIsLookedAt(t *testing.T) {
 		b.work(t)
 		b.listen()
 		b.settle(t)
-		b.eventually(t, "a look is enough",
+		b.eventually(t, "a check is enough",
 			func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end'"))

@@ -29,7 +29,7 @@ func (b *bundle) marked(t *testing.T) bool {
 }
 
 // TestLoginsAskAgainWhenTheGatewayTakesCallsAgain: its own clock decides, with nothing
-// open that a look could ask about.
+// open that a check could ask about.
 func TestLoginsAskAgainWhenTheGatewayTakesCallsAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -136,7 +136,7 @@ func TestALateConfirmationOfWhatWasHeldToBeNothing(t *testing.T) {
 		Body: `{"object":"list","hasMore":false,"totalCount":0,"limit":10,"offset":0,"data":[]}`,
 	}))
 	b.runStatusChecks(t, 10*time.Minute)
-	b.eventually(t, "it ends, if by a look of the jobs", func() bool { return b.status(t, id) == "cancelled" })
+	b.eventually(t, "it ends, if by a check of the jobs", func() bool { return b.status(t, id) == "cancelled" })
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, "pending>cancelled nothing_at_gateway recovery", b.history(t, id)[1])
 	gateway.Stage().Faults.Clear()

@@ -34,7 +34,7 @@ func TestAWaitingRenewalThatOneReadDoesNotFindIsDeleted(t *testing.T) {
 }
 
 // TestAPeriodEndThatTheGatewayDoesNotFind: gateway B answers that there is no such
-// subscription. That counts when a look says so, too.
+// subscription. That counts when a check says so, too.
 func TestAPeriodEndThatTheGatewayDoesNotFind(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

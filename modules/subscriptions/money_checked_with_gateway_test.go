@@ -81,7 +81,7 @@ func TestAnEventAloneTeachesNoAuthorization(t *testing.T) {
 			},
 		},
 	})
-	b.until(t, "the look", func() bool { return done() == 1 })
+	b.until(t, "the check", func() bool { return done() == 1 })
 	require.Equal(t, "pending", b.status(t, id))
 	require.Nil(t, column[*string](t, b, id, "gwa_pix_auth_id"))
 	require.Nil(t, column[*string](t, b, id, "pix_conciliation_id"))

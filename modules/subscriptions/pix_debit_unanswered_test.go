@@ -54,8 +54,8 @@ func (b *bundle) ordered(t *testing.T, id objectid.ID) (n int) {
 	return n
 }
 
-// TestOneEmptyLookOrdersNoSecondDebit: the answer is lost, and the gateway's search lags.
-func TestOneEmptyLookOrdersNoSecondDebit(t *testing.T) {
+// TestOneEmptyCheckOrdersNoSecondDebit: the answer is lost, and the gateway's search lags.
+func TestOneEmptyCheckOrdersNoSecondDebit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, faults := b.debitFaulted(t, stage.Fault{Kind: stage.FaultResetAfter})
@@ -74,9 +74,9 @@ func TestOneEmptyLookOrdersNoSecondDebit(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'debit' AND state = 'done'"))
 }
 
-// TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyLooks, and not before the call's own
+// TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyChecks, and not before the call's own
 // time limit has passed.
-func TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyLooks(t *testing.T) {
+func TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyChecks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, _ := b.debitFaulted(t, stage.Fault{Kind: stage.FaultResetBefore})
@@ -84,7 +84,7 @@ func TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyLooks(t *testing.T) {
 	for b.ordered(t, id) == 0 && b.clock.Now().Sub(since) < time.Hour {
 		b.checkGatewayA(t, 20*time.Second)
 		misses := b.count(t, "SELECT count(*) FROM payments.intent_steps WHERE outcome = 'not_there'")
-		require.True(t, misses >= 3 || b.ordered(t, id) == 0, "ordered again after %d empty looks", misses)
+		require.True(t, misses >= 3 || b.ordered(t, id) == 0, "ordered again after %d empty checks", misses)
 	}
 	require.Equal(t, 1, b.ordered(t, id))
 	require.Greater(t, b.clock.Now().Sub(since), 8*time.Minute)

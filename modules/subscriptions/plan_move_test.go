@@ -108,7 +108,7 @@ func TestMoveToAnotherPlanMovesThePriceAtTheGateway(t *testing.T) {
 		"its moves name it")
 }
 
-func TestMoveWhoseAnswerIsLostIsFinishedByALook(t *testing.T) {
+func TestMoveWhoseAnswerIsLostIsFinishedByACheck(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, kind := range []stage.FaultKind{stage.FaultResetAfter, stage.FaultResetBefore, stage.FaultStatus} {
@@ -123,14 +123,14 @@ func TestMoveWhoseAnswerIsLostIsFinishedByALook(t *testing.T) {
 				require.Contains(t, a.Detail(), "as soon as the gateway confirms")
 				b.unmoved(t, id)
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE state = 'open'"))
-				if kind != stage.FaultResetAfter { // there a second look finds the price changed
+				if kind != stage.FaultResetAfter { // there a second check finds the price changed
 					require.Equal(t, 503, putPlan(admin, id, dearer).Status,
 						"the same order again is the one that is open")
 				}
 				require.Equal(t, 1, b.count(t,
 					"SELECT count(*) FROM subscriptions.plan_moves WHERE subscription_id = $1", id))
 				r.stage(b).Faults.Clear()
-				b.runStatusChecks(t, 20*time.Second) // the second order was a look, too
+				b.runStatusChecks(t, 20*time.Second) // the second order was a check, too
 				b.settle(t)
 				b.moved(t, gateway, id)
 			})

@@ -146,7 +146,7 @@ func TestPromoRecurrenceIsMadeLater(t *testing.T) {
 	require.Equal(t, "active", b.status(t, id), "the month is paid")
 	require.True(t, column[bool](t, b, id, "intent_open"))
 	require.NoError(t, b.service.Recover(t.Context(), id))
-	require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"), "one empty look proves nothing")
+	require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"), "one empty check proves nothing")
 	b.runStatusChecks(t, 3*time.Minute)
 	require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"), "nor do two")
 	b.runStatusChecks(t, 8*time.Minute)

@@ -86,7 +86,7 @@ func TestAPixThatIsBeingClarified(t *testing.T) {
 
 			b.work(t)
 			b.runStatusChecks(t, time.Minute)
-			b.eventually(t, "it is known, if by a look of the jobs",
+			b.eventually(t, "it is known, if by a check of the jobs",
 				func() bool { return !column[bool](t, b, id, "intent_open") })
 			require.False(t, column[bool](t, b, id, "intent_open"))
 			b.eventually(t, "what was made for the first is ended at the gateway", func() bool {

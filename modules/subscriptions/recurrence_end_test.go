@@ -18,7 +18,7 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(b *bundle, t *testing.T){
 		"by its event": func(*bundle, *testing.T) {},
-		"to a look at a login": func(b *bundle, t *testing.T) {
+		"to a check at a login": func(b *bundle, t *testing.T) {
 			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 		},
 		"while paid time is left": nil,

@@ -24,7 +24,7 @@ func TestARecurrenceThatIsFoundAfterItsRowHadEnded(t *testing.T) {
 			b.gateways.Advance(t, time.Minute)
 			b.settle(t)
 		},
-		"by a look": func(b *bundle, t *testing.T, id objectid.ID) {
+		"by a check": func(b *bundle, t *testing.T, id objectid.ID) {
 			t.Helper()
 			b.gateways.Advance(t, time.Minute)
 			require.NoError(t, b.service.Recover(t.Context(), id))

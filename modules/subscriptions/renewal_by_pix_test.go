@@ -85,7 +85,7 @@ func TestRenewByPix(t *testing.T) {
 	})
 }
 
-// TestPaidRenewalIsSettledOnce: told twice, and by the answer to a look besides.
+// TestPaidRenewalIsSettledOnce: told twice, and by the answer to a check besides.
 func TestPaidRenewalIsSettledOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

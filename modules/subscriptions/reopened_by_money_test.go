@@ -137,7 +137,7 @@ func TestTheEndIsPursuedWhileTheRowIsOpen(t *testing.T) {
 			require.True(t, b.runs(t, gateway[:3], id), "the gateway does not take it yet")
 			require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 			b.taking()
-			b.goBy(t, day) // the pause between looks after a week of not knowing
+			b.goBy(t, day) // the pause between checks after a week of not knowing
 			require.False(t, b.runs(t, gateway[:3], id))
 			require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 			require.Nil(t, column[*time.Time](t, b, id, "gateway_end_open_since"))

@@ -47,7 +47,7 @@ func TestARepetitionThatTheGatewayRefusesIsAnAnswer(t *testing.T) {
 				"SELECT failures FROM payments.intents WHERE kind = 'pause' AND state = 'open'"))
 			require.Zero(t, failing(), "it answers")
 			refuse("<html>Bad Request</html>")
-			counts := false // until a probe, which is answered rightly, between two looks
+			counts := false // until a probe, which is answered rightly, between two checks
 			for range 36 {
 				b.runStatusChecks(t, 5*time.Second)
 				counts = counts || failing() == 1

@@ -260,7 +260,7 @@ func (b *bundle) work(t *testing.T) {
 // object is a JSON object of an answer.
 type object = map[string]any
 
-// runStatusChecks lets time pass, with the looks at both gateways that fall due in it.
+// runStatusChecks lets time pass, with the checks at both gateways that fall due in it.
 func (b *bundle) runStatusChecks(t *testing.T, span time.Duration) {
 	t.Helper()
 	const step = 5 * time.Second
@@ -270,7 +270,7 @@ func (b *bundle) runStatusChecks(t *testing.T, span time.Duration) {
 	}
 }
 
-// runDueStatusChecks does the looks that are due now.
+// runDueStatusChecks does the checks that are due now.
 func (b *bundle) runDueStatusChecks(t *testing.T) {
 	t.Helper()
 	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {

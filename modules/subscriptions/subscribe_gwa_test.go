@@ -249,7 +249,7 @@ func TestAPixEndsForItsCustomerWhileTheGatewayIsSilent(t *testing.T) {
 		require.Equal(t, "cancelled", b.expect(t, 200, "DELETE", "/customers/me/subscription", nil)["status"])
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Empty(t, b.current(t))
-		require.NoError(t, b.service.EndAtGateway(t.Context(), id), "the looks go on with it")
+		require.NoError(t, b.service.EndAtGateway(t.Context(), id), "the checks go on with it")
 		require.Nil(t, column[*time.Time](t, b, id, "gateway_ended_at"))
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))

@@ -245,7 +245,7 @@ func TestCardAnswerLostAfterTheCharge(t *testing.T) {
 			b.listen()
 			b.settle()
 			require.NoError(t, b.service.Reconcile().Recover(t.Context(), objectid.ID(order(m)["_id"].(string))),
-				"a second look does nothing")
+				"a second check does nothing")
 			require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments"))
 		})
 	}

@@ -43,7 +43,7 @@ var ways = map[string]way{
 }
 
 // TestOddAnswersToAPurchase: an answer that is none gives no tickets, takes none away
-// and is no error of the buyer's. The looks find out what the call did.
+// and is no error of the buyer's. The checks find out what the call did.
 func TestOddAnswersToAPurchase(t *testing.T) {
 	t.Parallel()
 	for name, w := range ways {
@@ -98,7 +98,7 @@ func (b *bundle) oddPurchase(t *testing.T, w way, st *stage.Stage, f stage.Fault
 	require.Equal(t, "pending", b.ticketStatus(ticketsOf(m)[0]), what)
 	st.Faults.Clear()
 
-	for range 5 { // growing pauses, until empty looks prove something
+	for range 5 { // growing pauses, until empty checks prove something
 		b.clock.Advance(20 * time.Minute)
 		b.sweep()
 	}
@@ -114,8 +114,8 @@ func (b *bundle) oddPurchase(t *testing.T, w way, st *stage.Stage, f stage.Fault
 	require.Zero(t, b.count("SELECT count(*) FROM payments.intents WHERE state = 'open'"), what)
 }
 
-// TestNoLookWhileTheCallIsUnderWay: its empty answer would prove nothing.
-func TestNoLookWhileTheCallIsUnderWay(t *testing.T) {
+// TestNoCheckWhileTheCallIsUnderWay: its empty answer would prove nothing.
+func TestNoCheckWhileTheCallIsUnderWay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := b.event(nil)
@@ -140,7 +140,7 @@ func TestNoLookWhileTheCallIsUnderWay(t *testing.T) {
 		b.clock.Advance(time.Minute)
 		b.sweep()
 	}
-	require.Zero(t, b.issued(event), "two empty looks at gateway B")
+	require.Zero(t, b.issued(event), "two empty checks at gateway B")
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents WHERE state = 'missing'"))
 }
 

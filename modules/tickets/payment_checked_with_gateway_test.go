@@ -88,7 +88,7 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 			a.Misses++
 		}
 	}
-	require.Len(t, b.confirm(0), 6, "four looks, and no more")
+	require.Len(t, b.confirm(0), 6, "four checks, and no more")
 	is(id, "reserved")
 	require.Zero(t, booked(id), "nothing is booked")
 

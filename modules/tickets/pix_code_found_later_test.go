@@ -11,9 +11,9 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// TestTheCodeThatALookFinds: the answer to a purchase came without it. The buyer, also a
+// TestTheCodeThatACheckFinds: the answer to a purchase came without it. The buyer, also a
 // guest, is mailed the code, and sees it in the order, as long as the places are held.
-func TestTheCodeThatALookFinds(t *testing.T) {
+func TestTheCodeThatACheckFinds(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{ways["gwa pix"], ways["gwb pix"]} {
 		for _, asGuest := range []bool{false, true} {
@@ -74,7 +74,7 @@ func TestTheCodeThatIsFoundTooLate(t *testing.T) {
 			p := b.unanswered(t, w, true)
 			b.clock.Advance(31 * time.Minute)
 			b.eventually("the buyer is told", func() bool {
-				b.sweep() // a look that has just been made is not made again at once
+				b.sweep() // a check that has just been made is not made again at once
 				return len(b.mails.to(p.email, "não foi concluída")) == 1
 			})
 			require.Empty(t, b.mails.to(p.email, "código PIX"))
@@ -88,7 +88,7 @@ func TestTheCodeThatIsFoundTooLate(t *testing.T) {
 	}
 }
 
-// TestAPurchaseThatCameToNothing: nothing was made, as the looks prove; the buyer, who
+// TestAPurchaseThatCameToNothing: nothing was made, as the checks prove; the buyer, who
 // was answered PENDING, is written so, whatever they wanted to pay with.
 func TestAPurchaseThatCameToNothing(t *testing.T) {
 	t.Parallel()

@@ -5,7 +5,7 @@ SELECT gateway, kind, count(*) AS open, count(*) FILTER (WHERE not_known_since I
 FROM payments.intents WHERE state = 'open' GROUP BY gateway, kind ORDER BY gateway, kind;
 
 -- name: GatewayStateCount :one
--- GatewayStateCount counts a look at something that was found before, within an hour.
+-- GatewayStateCount counts a check of something that was found before, within an hour.
 UPDATE payments.gateway_state SET
     counted_from = CASE WHEN counted_from > @hour_ago::timestamptz THEN counted_from ELSE @now::timestamptz END,
     looked = CASE WHEN counted_from > @hour_ago THEN looked ELSE 0 END + 1,

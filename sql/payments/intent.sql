@@ -1,5 +1,5 @@
 -- name: IntentClaim :many
--- IntentClaim leases open intents that are to be looked at before an instant and that nobody has, the oldest first.
+-- IntentClaim leases open intents that are to be checked before an instant and that nobody has, the oldest first.
 UPDATE payments.intents i SET leased_until = @until::timestamptz, looked_at = @now::timestamptz, looks = looks + 1
 FROM (
     SELECT o.id FROM payments.intents o
@@ -11,7 +11,7 @@ WHERE i.id = due.id
 RETURNING i.*;
 
 -- name: IntentClaimOf :many
--- IntentClaimOf leases a subject's open intents of a kind, unless somebody has them or has just looked.
+-- IntentClaimOf leases a subject's open intents of a kind, unless somebody has them or has just checked it.
 UPDATE payments.intents SET leased_until = @until::timestamptz, looked_at = @now::timestamptz, looks = looks + 1
 WHERE subject_id = @subject_id AND state = 'open' AND (kind = @kind OR @kind = '') AND (leased_until IS NULL OR leased_until <= @now::timestamptz)
   AND (looked_at IS NULL OR looked_at <= @since::timestamptz)
@@ -29,7 +29,7 @@ WITH ended AS (
 SELECT gateway, (told_at IS NOT NULL)::bool AS told FROM ended;
 
 -- name: IntentForward :execrows
--- IntentForward makes what waits after a failed look due: the first time at once, then a minute after its last look, doubled with each time. Those that
+-- IntentForward makes what waits after a failed check due: the first time at once, then a minute after its last check, doubled with each time. Those that
 -- are being changed come by themselves.
 UPDATE payments.intents i SET forwards = i.forwards + 1, next_look_at = CASE
     WHEN i.forwards = 0 OR i.looked_at IS NULL THEN @now::timestamptz
@@ -47,25 +47,20 @@ WHERE state = 'open' AND (subject_id = @subject_id AND kind = @kind AND item = @
 ORDER BY subject_id = @subject_id DESC LIMIT 1;
 
 -- name: IntentInsert :many
+-- IntentInsert opens intents, a JSON array of objects by column. Those that another one is in the way of are left out.
 WITH made AS (
     INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
-    SELECT id, kind, subject_id, item, nullif(customer_id, ''), gateway, reference, nullif(excludes, ''), calls, misses,
-        CASE WHEN misses > 0 THEN @now::timestamptz END, call_ends_at, CASE WHEN calls > 0 THEN call_ends_at END, next_look_at, @now::timestamptz
-    FROM (
-        SELECT unnest(@ids::text[]) AS id, unnest(@kinds::text[]) AS kind, unnest(@subject_ids::text[]) AS subject_id, unnest(@items::text[]) AS item,
-            unnest(@customer_ids::text[]) AS customer_id, unnest(@gateways::text[]) AS gateway, unnest(@refs::text[]) AS reference,
-            unnest(@exclusions::text[]) AS excludes, unnest(@calls::int[]) AS calls, unnest(@misses::int[]) AS misses,
-            unnest(@call_ends::timestamptz[]) AS call_ends_at, unnest(@next_looks::timestamptz[]) AS next_look_at
-    ) o
+    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
+    FROM jsonb_populate_recordset(NULL::payments.intents, @opened::jsonb) o
     ON CONFLICT DO NOTHING
-    RETURNING id, calls
+    RETURNING id, calls, created_at
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-SELECT id, @now::timestamptz, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
+SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
 RETURNING intent_id;
 
 -- name: IntentGetNextCheck :one
--- IntentGetNextCheck is the first look of the gateway after an instant.
+-- IntentGetNextCheck is the first check at the gateway after an instant.
 SELECT next_look_at::timestamptz AS at FROM payments.intents
 WHERE gateway = @gateway AND state = 'open' AND next_look_at > @now::timestamptz ORDER BY next_look_at LIMIT 1;
 
@@ -76,7 +71,7 @@ SELECT * FROM payments.intents WHERE subject_id = @subject_id AND kind = @kind A
 SELECT * FROM payments.intents WHERE subject_id = @subject_id AND state = 'open' ORDER BY created_at, id;
 
 -- name: IntentPostpone :execrows
--- IntentPostpone notes what became of a call, or of a look by the lease under which it was made.
+-- IntentPostpone notes what became of a call, or of a check by the lease under which it was made.
 WITH noted AS (
     UPDATE payments.intents i SET
         leased_until = NULL, next_look_at = @next_look_at::timestamptz, cause = left(sqlc.narg(cause)::text, 500), failures = @failures, misses = @misses, calls = @calls,
@@ -89,7 +84,7 @@ INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state, cause)
 SELECT id, @at::timestamptz, @by, @outcome, 'open', left(sqlc.narg(cause)::text, 500) FROM noted;
 
 -- name: IntentCallAgain :execrows
--- IntentCallAgain counts a call that a look is about to make, and leases the intent for its time.
+-- IntentCallAgain counts a call that a check is about to make, and leases the intent for its time.
 WITH counted AS (
     UPDATE payments.intents i SET calls = @calls, misses = 0, missed_at = NULL, call_ends_at = @until::timestamptz, leased_until = @until::timestamptz
     WHERE i.id = @id AND i.state = 'open' AND i.leased_until = @leased_until::timestamptz
@@ -98,7 +93,7 @@ WITH counted AS (
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, @at::timestamptz, 'look', 'called', 'open' FROM counted;
 
 -- name: IntentProbe :many
--- IntentProbe leases the open intent that nobody has and that was looked at longest ago, but for those that have failed too often to stand for the gateway.
+-- IntentProbe leases the open intent that nobody has and that was checked longest ago, but for those that have failed too often to stand for the gateway.
 UPDATE payments.intents i SET leased_until = @until::timestamptz, looked_at = @now::timestamptz, looks = looks + 1
 FROM (
     SELECT o.id FROM payments.intents o
@@ -110,7 +105,7 @@ WHERE i.id = probe.id
 RETURNING i.*;
 
 -- name: IntentResetFound :exec
--- IntentResetFound has what was found once and is missing now looked at twice more: the gateway was not to be believed.
+-- IntentResetFound has what was found once and is missing now checked twice more: the gateway was not to be believed.
 UPDATE payments.intents i SET misses = 0, missed_at = NULL, next_look_at = @now::timestamptz
 WHERE i.id IN (
     SELECT o.id FROM payments.intents o WHERE o.gateway = @gateway AND o.state = 'open' AND o.kind = ANY(@kinds::text[])

@@ -12,7 +12,7 @@ UPDATE subscriptions.pauses SET state = @state, next_try_at = NULL, leased_until
 WHERE id = @id AND state = @from_state;
 
 -- name: PauseDefer :exec
--- Has the sweep come again later: the looks have it.
+-- Has the sweep come again later: the checks have it.
 UPDATE subscriptions.pauses SET next_try_at = @next_try_at::timestamptz WHERE id = @id AND state IN ('pausing', 'resuming');
 
 -- name: PauseGet :one

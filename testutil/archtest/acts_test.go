@@ -102,7 +102,7 @@ var acts = map[string][]place{
 			"modules/subscriptions/recovery/drop.go",
 			"who asks for its end is told; replaced, it is ended by the intent of kind end where this fails",
 		},
-		{"modules/tickets/orders/charge.go", "a code found after its order had ended: the look repeats it"},
+		{"modules/tickets/orders/charge.go", "a code found after its order had ended: the check repeats it"},
 		{"modules/tickets/reconcile/reconcile.go", "an order that nobody paid: the sweep repeats it"},
 	},
 

@@ -58,7 +58,7 @@ var faults = []fault{
 	},
 	// What becomes of calls to the gateways.
 	{
-		name: "one-empty-look", breaks: "One look that finds nothing proves that nothing was made.",
+		name: "one-empty-check", breaks: "One check that finds nothing proves that nothing was made.",
 		where: "backoff.Misses.Prove",
 		old:   `return m.Count+1 >= m.needed()`, new: `return m.Count+2 >= m.needed()`,
 		below: "modules/payments", tests: []string{"TestACallAgainOnlyAfterProof"},

@@ -139,7 +139,7 @@ type GatewayB struct {
 // Payments is how the gateways are asked, and what is given back by itself.
 type Payments struct {
 	CallTime             time.Duration `env:"GATEWAY_CALL_TIME" envDefault:"75s" doc:"Longest that a call which moves money may take; until then, and a fifth longer, nobody asks what became of it."`
-	RecoveryDelay        time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"How long a search of the gateways may lag: of a call without an answer the second, third and fourth look that finds nothing count 1, 3 and 7 of it after the end of the call's own time."`
+	RecoveryDelay        time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"How long a search of the gateways may lag: of a call without an answer the second, third and fourth check that finds nothing count 1, 3 and 7 of it after the end of the call's own time."`
 	ReconcilePause       time.Duration `env:"RECONCILE_PAUSE" envDefault:"2s" zero:"yes" doc:"Time between two calls of the reconciliation at gateway A, which allows 25,000 calls in 12 hours. 0: none."`
 	AutoRefundsPerHour   int           `env:"AUTO_REFUNDS_PER_HOUR" envDefault:"20" zero:"yes" doc:"Payments that could not be applied and are refunded without a person's decision, in any hour; further ones wait on the list of unapplied payments. 0: none."`
 	AutoRefundDailyLimit int64         `env:"AUTO_REFUND_DAILY_LIMIT" envDefault:"500000" zero:"yes" doc:"Sum, in cents, of what is refunded without a person's decision in any 24 hours. 0: nothing."`

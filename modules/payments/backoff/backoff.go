@@ -1,13 +1,13 @@
 // Package backoff says when a gateway is asked again about an order whose outcome is open,
 // and what its empty answers prove. It is arithmetic: no SQL, no clock, no gateway.
 //
-//   - After a call or look that ended not known: 5, 15, 45 s, 2, 5, 15 min, then hourly,
+//   - After a call or check that ended not known: 5, 15, 45 s, 2, 5, 15 min, then hourly,
 //     after a week daily.
 //   - An empty answer counts as a miss only after the call's own time limit: the nth no
 //     sooner than 2^n - 1 RECOVERY_DELAY after it, nor than 5, 15, 35 s after the one
 //     before. A gateway whose search lags needs four, others two.
 //   - What was found once needs two misses, an hour apart.
-//   - What the gateway decides later is looked at again after half of its age, an hour at most.
+//   - What the gateway decides later is checked again after half of its age, an hour at most.
 package backoff
 
 import "time"
@@ -18,7 +18,7 @@ const FoundAgainAfter = time.Hour
 // Lease is how long an order is left alone for a call: 90 s for one of 75 s.
 func Lease(callTime time.Duration) time.Duration { return callTime + callTime/5 }
 
-// pauses follow a call or look that ended not known, one after each.
+// pauses follow a call or check that ended not known, one after each.
 var pauses = []time.Duration{
 	5 * time.Second, 15 * time.Second, 45 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute,
 }
@@ -26,7 +26,7 @@ var pauses = []time.Duration{
 // afterAWeek of not knowing a gateway is asked daily.
 const afterAWeek = 7 * 24 * time.Hour
 
-// After is the pause after so many failed looks in a row.
+// After is the pause after so many failed checks in a row.
 func After(failures int, notKnownFor time.Duration) time.Duration {
 	switch {
 	case notKnownFor >= afterAWeek:
@@ -84,12 +84,12 @@ func (p Policy) CountsFrom(m Misses) time.Time {
 	}
 	gap := gaps[min(m.Count, len(gaps))-1]
 	if m.Count > proving {
-		gap = p.RecoveryDelay << min(m.Count-1, 10) // proved, and looked for all the same
+		gap = p.RecoveryDelay << min(m.Count-1, 10) // proved, and checked all the same
 	}
 	return Later(from, m.Last.Add(gap))
 }
 
-// Waiting is the pause before the next look at what the gateway decides later.
+// Waiting is the pause before the next check of what the gateway decides later.
 func (p Policy) Waiting(age time.Duration) time.Duration {
 	return max(p.RecoveryDelay, min(age/2, time.Hour))
 }

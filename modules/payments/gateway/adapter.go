@@ -84,7 +84,7 @@ func (s Set) ReadSettled(ctx context.Context, name Name, paymentID string, local
 type backgroundKey struct{}
 
 // Background marks the calls to gateways made with the context as work that nobody
-// waits for: looks, sweeps, reconciliation, the look that a login makes. When a
+// waits for: checks, sweeps, reconciliation, the one that a login makes. When a
 // gateway takes no more calls for the whole account they stop, and what a customer
 // waits for (to subscribe, buy, cancel, get money back) goes on. Unmarked calls are
 // such.

@@ -73,7 +73,7 @@ const MaxID = 255
 // paid: gateway A's answers may lag, and the last of four decides.
 var livePauses = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute}
 
-// LivePause is how long to wait after so many looks that did not find a payment paid; ok
+// LivePause is how long to wait after so many checks that did not find a payment paid; ok
 // is false when that was the last.
 func LivePause(misses int) (pause time.Duration, ok bool) {
 	if misses >= len(livePauses) {

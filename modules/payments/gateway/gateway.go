@@ -30,7 +30,7 @@ const (
 // *Rejected when the gateway found the request wrong (nothing was made);
 // ErrUnavailable when the gateway certainly did nothing; ErrOutcomeUnknown when
 // it may or may not have acted (time-out, 5xx, an odd answer): ask again with Find;
-// ErrMissing when this one look proved that it is not there.
+// ErrMissing when this one check proved that it is not there.
 //
 // An answer counts when its kind, its id and our own id in it are right. An odd one
 // (another object, a list, no JSON, a proxy's page, far too long) means nothing: a
@@ -313,7 +313,7 @@ var (
 	ErrAlreadyPaid    = errors.New("payments: the payment has been made meanwhile")
 	// ErrDisputed: a refund was refused since the payer disputes the payment.
 	ErrDisputed = errors.New("payments: the payment is disputed")
-	// ErrMissing: one look proved it. Of what was once there one look ends
+	// ErrMissing: one check proved it. Of what was once there one check ends
 	// nothing.
 	ErrMissing = errors.New("payments: the object is not known at the gateway")
 	// ErrUnsupported: this gateway has nothing of the kind, such as automatic PIX

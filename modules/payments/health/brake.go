@@ -13,14 +13,14 @@ import (
 	"marquee/platform/postgres"
 )
 
-// The brake: more than so many, and more than a hundredth of those looked at within
+// The brake: more than so many, and more than a hundredth of those checked within
 // an hour, are not missing but the gateway's address or key is wrong.
 const (
 	brakeMisses  = 5
 	brakePercent = 1
 )
 
-// Saw counts a look at something that was found before: at login, by a sweep, by a
+// Saw counts a check of something that was found before: at login, by a sweep, by a
 // status read. When too much is missing the gateway becomes suspect, and nothing ends
 // by missing until that is lifted. Count a thing that is missing once: while its
 // intent is open it is not asked about elsewhere.
@@ -31,7 +31,7 @@ func (h *Health) Saw(ctx context.Context, gateway gateway.Name, missing bool) er
 			HourAgo: now.Add(-time.Hour), Now: now, Missing: missing, Gateway: gateway,
 		})
 		if err != nil {
-			return fmt.Errorf("count look: %w", err)
+			return fmt.Errorf("count check: %w", err)
 		}
 		many := state.Missed > brakeMisses && state.Missed*100 > state.Looked*brakePercent
 		switch {
@@ -59,7 +59,7 @@ func (h *Health) suspectTx(ctx context.Context, tx pgx.Tx, state paymentsdb.Paym
 		state.Missed, state.Looked, state.Gateway))
 }
 
-// Trust lifts the mark of a suspect gateway. What is missing there is looked at twice
+// Trust lifts the mark of a suspect gateway. What is missing there is checked twice
 // more, an hour apart, before it ends.
 func (h *Health) Trust(ctx context.Context, gateway gateway.Name, why string) error {
 	return postgres.InTx(ctx, h.deps.Pool, func(tx pgx.Tx) error { return h.trustTx(ctx, tx, gateway, why) })

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// probeEvery: while the gateway fails, however long, it is asked so often although no look is
-	// due: 1,440 calls in 12 hours, of the 5,000 that all looks together may make at gateway A.
+	// probeEvery: while the gateway fails, however long, it is asked so often although no check is
+	// due: 1,440 calls in 12 hours, of the 5,000 that all checks together may make at gateway A.
 	probeEvery = 30 * time.Second
-	// forwardEvery bounds how often looks are brought forward.
+	// forwardEvery bounds how often checks are brought forward.
 	forwardEvery = time.Minute
 	// recordTime bounds the note of an answer, probeTime a probe.
 	recordTime, probeTime = 5 * time.Second, 30 * time.Second
@@ -33,12 +33,12 @@ type Deps struct {
 	Clock     clock.Clock
 	Log       *slog.Logger
 	Operators *operators.Mailer // nil: nobody is written to
-	// Quotas by gateway, of which looks have a fifth; without one they are not bounded.
+	// Quotas by gateway, of which checks have a fifth; without one they are not bounded.
 	// Default gateway.Traits.
 	Quotas map[gateway.Name]gateway.Quota
 	// Probe asks a gateway something that costs nothing.
 	Probe func(ctx context.Context, gateway gateway.Name) error
-	// ForwardTx brings forward the looks at a gateway that has failed.
+	// ForwardTx brings forward the checks of what is open at a gateway that has failed.
 	ForwardTx func(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error
 	// TrustedTx lets what is missing at a gateway that was suspect be looked for
 	// again.
@@ -73,7 +73,7 @@ func (h *Health) set(gateway gateway.Name, well bool) {
 }
 
 // Heard notes what an answer says of the gateway, whoever asked: a login, a sweep, a
-// request, a look. The first right one after a failed one brings the looks forward;
+// request, a check. The first right one after a failed one brings the checks forward;
 // one that closes the whole account counts as failed.
 func (h *Health) Heard(ctx context.Context, gateway gateway.Name, right bool) {
 	if right && h.isWell(gateway) {
@@ -102,7 +102,7 @@ func (h *Health) Fails(ctx context.Context, gateway gateway.Name) error {
 	return nil
 }
 
-// Recovered ends what was noted of a failing gateway, and brings its looks forward. A
+// Recovered ends what was noted of a failing gateway, and brings its checks forward. A
 // single object that is always answered oddly does not have all others asked about
 // again and again: within a minute of the last time the mark stays.
 func (h *Health) Recovered(ctx context.Context, gateway gateway.Name) error {

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// callsALook is what a look costs of the quota: a list, and often a read.
-	callsALook = 2
-	// share of the quota that looks have.
+	// callsACheck is what a check costs of the quota: a list, and often a read.
+	callsACheck = 2
+	// share of the quota that checks have.
 	share = 5
 )
 
-// Share is what looks at a gateway may still cost. Its row is locked.
+// Share is what checks at a gateway may still cost. Its row is locked.
 type Share struct {
 	Gateway gateway.Name
 	Checks  int32
@@ -25,7 +25,7 @@ type Share struct {
 	state   paymentsdb.PaymentsGatewayState
 }
 
-// ShareTx locks what is left of the gateway's quota for looks, and begins another
+// ShareTx locks what is left of the gateway's quota for checks, and begins another
 // window when the last is over.
 func (h *Health) ShareTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) (Share, error) {
 	now := h.deps.Clock.Now()
@@ -39,7 +39,7 @@ func (h *Health) ShareTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) (
 		state.LooksLeft, state.WindowEnds = 1<<30, nil
 	case state.WindowEnds == nil || !now.Before(*state.WindowEnds) || state.WindowEnds.Sub(now) > quota.Window:
 		ends := now.Add(quota.Window)
-		state.LooksLeft, state.WindowEnds = int32(quota.Calls/share/callsALook), &ends //nolint:gosec // small
+		state.LooksLeft, state.WindowEnds = int32(quota.Calls/share/callsACheck), &ends //nolint:gosec // small
 	}
 	if state.FailingSince != nil {
 		h.set(gateway, false)
@@ -54,15 +54,15 @@ func (h *Health) quotaOf(name gateway.Name) gateway.Quota {
 	return h.deps.Quotas[name]
 }
 
-// SpendTx takes looks off the share; probed: one of them asks whether the gateway
+// SpendTx takes checks off the share; probed: one of them asks whether the gateway
 // answers again.
 func (h *Health) SpendTx(ctx context.Context, tx pgx.Tx, s Share, checks int, probed bool) error {
-	if checks == 0 {
-		return nil
-	}
 	if probed {
 		now := h.deps.Clock.Now()
-		s.state.FailedAt = &now
+		checks, s.state.FailedAt = 1, &now
+	}
+	if checks == 0 {
+		return nil
 	}
 	return h.db.GatewayStateSpend(ctx, tx, paymentsdb.GatewayStateSpendParams{
 		LooksLeft: s.Checks - int32(checks), WindowEnds: s.state.WindowEnds, FailedAt: s.state.FailedAt, Gateway: s.state.Gateway, //nolint:gosec // at most 8

@@ -65,9 +65,9 @@ func TestTheBrake(t *testing.T) {
 
 	b.has(ids[0], "made") // the key is right again
 	b.turn("gwb", time.Hour)
-	require.Empty(t, b.suspect(), "lifted by a look that finds again what was missing")
+	require.Empty(t, b.suspect(), "lifted by a check that finds again what was missing")
 	b.turn("gwb", time.Minute)
-	require.Zero(t, b.count("SELECT count(*) FROM public.toys"), "what is still missing needs two looks anew")
+	require.Zero(t, b.count("SELECT count(*) FROM public.toys"), "what is still missing needs two checks anew")
 	b.turn("gwb", time.Hour)
 	require.Equal(t, 6, b.count("SELECT count(*) FROM public.toys"))
 }

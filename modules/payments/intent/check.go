@@ -1,88 +1,155 @@
 package intent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/backoff"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
-	"marquee/modules/payments/state"
+	"marquee/platform/jobs"
+	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// User is who looks for what a kind's calls have made: User of its Operation or Repeated.
-type User struct {
-	check    looker
+const (
+	// turnEvery is how often there is a turn of checks, turnStays how long one waits for what falls due before the next.
+	turnEvery, turnStays = 5 * time.Second, 4 * time.Second
+	// turnTime bounds a turn, which may have a whole outage to catch up with, in batches.
+	turnTime, mostBatches = 10 * time.Minute, 100
+	// atOnce is how many checks are made at a time.
+	atOnce = 8
+	// justChecked is how soon after a check another one is worth a call.
+	justChecked = 5 * time.Second
+	// probeFailures is how often an intent may fail and still stand for the gateway: else it may be odd by itself.
+	probeFailures = 40
+	// checkTime bounds one check, with a call made again; checkLease keeps others away meanwhile.
+	checkTime, checkLease = 90 * time.Second, 105 * time.Second
+	// mailAfter is how long something may be not known before people hear of it.
+	mailAfter = 24 * time.Hour
+)
+
+// CheckDue is one turn of checks at a gateway: what is due, oldest first, until nothing is, the share of the quota is
+// used up, or the gateway does not answer. It also tells the operators what has been not known for a day. A gateway's
+// error is none of the turn's: it is noted at the intent, which is checked again.
+func (s *Service) CheckDue(ctx context.Context, gateway gateway.Name) error {
+	failed := s.notify(ctx, gateway)
+	for range mostBatches {
+		found, probe, err := s.claim(ctx, gateway, nil)
+		if err != nil || len(found) == 0 && !probe {
+			return errors.Join(failed, err)
+		}
+		var right bool
+		if len(found) > 0 {
+			right, err = s.runChecks(ctx, gateway, found)
+		} else {
+			right, err = s.health.Probe(ctx, gateway)
+		}
+		failed = errors.Join(failed, err)
+		if !right || ctx.Err() != nil {
+			return failed
+		}
+	}
+	return failed
+}
+
+// claim leases intents to be checked, within the checks' share of the gateway's quota: those of one subject, or what
+// is due. While the gateway fails and nothing is due, an intent probes it, or where none can, a question of its own.
+func (s *Service) claim(
+	ctx context.Context, gateway gateway.Name, of *paymentsdb.IntentClaimOfParams,
+) (found []stored, probe bool, err error) {
+	now := s.deps.Clock.Now()
+	until := now.Add(checkLease)
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		left, err := s.health.ShareTx(ctx, tx, gateway)
+		if err != nil || left.Checks <= 0 {
+			return err
+		}
+		if of != nil {
+			of.Now, of.Until = now, until
+			found, err = s.db.IntentClaimOf(ctx, tx, *of)
+		} else {
+			found, err = s.db.IntentClaim(ctx, tx, paymentsdb.IntentClaimParams{
+				Until: until, Now: now, Gateway: gateway, Before: now, Most: min(atOnce, left.Checks),
+			})
+			probe = len(found) == 0 && left.Probe
+		}
+		if err == nil && probe {
+			found, err = s.db.IntentProbe(ctx, tx, paymentsdb.IntentProbeParams{
+				Until: until, Now: now, Gateway: gateway, MostFailures: probeFailures,
+			})
+		}
+		if err != nil {
+			return fmt.Errorf("claim intents: %w", err)
+		}
+		return s.health.SpendTx(ctx, tx, left, len(found), probe)
+	})
+	return found, probe, err
+}
+
+// CheckNow checks a subject's open intents without waiting for their time, for routes that read live. It skips one
+// that another process checks, or has just checked, and all when the share of the quota is used up. What the gateway
+// answers is no error: the row says what came of it.
+func (s *Service) CheckNow(ctx context.Context, subject objectid.ID) error {
+	return s.checkOf(ctx, subject, "", s.deps.Clock.Now().Add(-justChecked))
+}
+
+// CheckOne is CheckNow for one kind, also right after another check: for jobs that carry a row's id. Errors are as
+// there.
+func (s *Service) CheckOne(ctx context.Context, k Kind, subject objectid.ID) error {
+	return s.checkOf(ctx, subject, k, s.deps.Clock.Now())
+}
+
+// checkOf checks a subject's open intents of a kind ("" for any) that nobody has checked since.
+func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, since time.Time) error {
+	open, ok, err := s.OpenOf(ctx, s.deps.Pool, subject)
+	if err != nil || !ok {
+		return err
+	}
+	of := &paymentsdb.IntentClaimOfParams{SubjectID: subject, Kind: k, Since: since}
+	found, _, err := s.claim(ctx, open.Gateway, of)
+	if err == nil && len(found) > 0 {
+		_, err = s.runChecks(context.WithoutCancel(ctx), open.Gateway, found)
+	}
+	return err
+}
+
+// Checker finds out what a kind's calls have made: Checker of its Operation or Repeated.
+type Checker struct {
+	// check asks the gateway what an intent's calls have made and settles what it finds, outside any transaction. An
+	// error, a panic too, is not known: the row stays as it is.
+	check    func(ctx context.Context, c *check) (finding, error)
 	wasFound bool // as Operation.WasFound
 }
 
-// looker asks the gateway what an intent's calls have made and settles what it finds,
-// outside any transaction. An error, a panic too, is not known: the row stays as it is.
-type looker func(ctx context.Context, l *statusCheck) (outcome, error)
-
-// outcome is what a look found.
-type outcome int
+// finding is what a check found.
+type finding int
 
 const (
-	settled    outcome = iota + 1 // it stands in the user's row; an intent that is still open is done
+	settled    finding = iota + 1 // it stands in the user's row; an intent that is still open is done
 	waiting                       // it is there, and the gateway decides later
 	notThere                      // a right answer, and nothing in it; counted, when it may be
 	foundAgain                    // what was found once is there: void, and the gateway is trusted again
 )
 
-// rows are intents as they are stored.
-type rows = []paymentsdb.PaymentsIntent
-
-// statusCheck is one look at an open intent.
-type statusCheck struct {
+// check is one check of an open intent.
+type check struct {
 	Ref
-	// proved: an empty answer to this look proves that nothing was made (or that what was
-	// found once is gone). Only then may it be settled as missing, or called again.
+	// proved: an empty answer to this check proves that nothing was made (or that what was found once is gone). Only
+	// then may it be settled as missing, or called again.
 	proved  bool
 	service *Service
-	row     paymentsdb.PaymentsIntent
+	row     stored
 }
 
-// refusalCounts reports whether the gateway's refusal of the present call proves
-// that nothing was made: a refused repetition proves nothing about the call before.
-func (l *statusCheck) refusalCounts() bool { return l.row.Calls <= 1 }
-
-const (
-	checkTime  = 90 * time.Second // of one look, with a call made again
-	checkLease = checkTime + 15*time.Second
-)
-
-// callAgain counts a call that the look is about to make, and keeps other looks away
-// for its time. An error: somebody else has the intent; make no call.
-func (l *statusCheck) callAgain(ctx context.Context) error {
-	now := l.service.deps.Clock.Now()
-	until, calls := now.Add(backoff.Lease(l.service.CallTime())), l.row.Calls+1
-	if l.proved {
-		calls = 1 // the earlier ones are proved to have made nothing
-	}
-	n, err := l.service.db.IntentCallAgain(ctx, l.service.deps.Pool, paymentsdb.IntentCallAgainParams{
-		At: now, Calls: calls, Until: until, ID: l.row.ID, LeasedUntil: *l.row.LeasedUntil,
-	})
-	if err != nil {
-		return fmt.Errorf("count call: %w", err)
-	}
-	if n == 0 {
-		return fmt.Errorf("intent %s: somebody else has it", l.row.ID)
-	}
-	l.row.Calls, l.row.Misses, l.row.MissedAt, l.row.CallEndsAt, l.row.LeasedUntil = calls, 0, nil, &until, &until
-	return nil
-}
-
-// runChecks makes the looks, and reports whether one of them had a right answer.
-func (s *Service) runChecks(ctx context.Context, gateway gateway.Name, found rows) (right bool, failed error) {
+// runChecks makes the checks, and reports whether one of them had a right answer.
+func (s *Service) runChecks(ctx context.Context, gateway gateway.Name, found []stored) (right bool, failed error) {
 	suspect, err := s.health.IsSuspect(ctx, gateway)
 	if err != nil {
 		return false, err
@@ -104,187 +171,163 @@ func (s *Service) runChecks(ctx context.Context, gateway gateway.Name, found row
 	return right, failed
 }
 
-// checkOne makes one look and notes what it showed.
-func (s *Service) checkOne(ctx context.Context, r paymentsdb.PaymentsIntent, suspect bool) (right bool, err error) {
+// checkOne makes one check and notes what it showed.
+func (s *Service) checkOne(ctx context.Context, r stored, suspect bool) (right bool, err error) {
 	now := s.deps.Clock.Now()
-	user, known := s.hooks.Users[r.Kind]
+	checker, known := s.hooks.Checkers[r.Kind]
 	if !known {
-		return false, fmt.Errorf("nobody looks for intents of kind %q", r.Kind)
+		return false, fmt.Errorf("nobody checks intents of kind %q", r.Kind)
 	}
 	misses := s.misses(r)
 	counts := !now.Before(s.policy.CountsFrom(misses))
-	l := &statusCheck{Ref: refOf(r), service: s, row: r}
-	l.proved = counts && misses.Prove() && !(suspect && user.wasFound)
+	c := &check{Ref: refOf(r), service: s, row: r}
+	c.proved = counts && misses.Prove() && !(suspect && checker.wasFound)
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	var found outcome
-	cause := s.caught(limited, "look", func() (err error) {
-		found, err = user.check(limited, l)
+	var found finding
+	cause := s.caught(limited, "check", func() (err error) {
+		found, err = checker.check(limited, c)
 		return err
 	})
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	if cause != nil || found == 0 {
-		s.deps.Log.WarnContext(ctx, "a look ended not known", slog.String("kind", string(r.Kind)), slog.String("subject_id", r.SubjectID.String()),
-			slog.String("gateway", string(r.Gateway)), slog.Any("error", cause))
-		l.row.Failures++
-		return s.deps.Refused(cause), s.recordNotKnown(ctx, l.row, ByCheck, cause)
+		s.log(c.Ref).WarnContext(ctx, "a check ended not known", "gateway", r.Gateway, "error", cause)
+		c.row.Failures++
+		return s.deps.Refused(cause), s.recordNotKnown(ctx, c.row, ByCheck, cause)
 	}
 	switch found {
 	case settled:
 		return true, s.endCheck(ctx, r, Succeeded[any]{})
 	case foundAgain:
-		return true, errors.Join(s.endCheck(ctx, r, Void[any]{}), s.health.Trust(ctx, r.Gateway, "a look has found again what was missing"))
+		err := s.endCheck(ctx, r, Void[any]{})
+		return true, errors.Join(err, s.health.Trust(ctx, r.Gateway, "a check has found again what was missing"))
 	case waiting:
-		l.row.Failures, l.row.Misses, l.row.MissedAt = 0, 0, nil
-		return true, s.recordPending(ctx, s.deps.Pool, l.row, ByCheck, s.policy.Waiting(now.Sub(r.CreatedAt)))
+		c.row.Failures, c.row.Misses, c.row.MissedAt = 0, 0, nil
+		return true, s.recordPending(ctx, s.deps.Pool, c.row, ByCheck, s.policy.Waiting(now.Sub(r.CreatedAt)))
 	default:
-		return true, s.recordMiss(ctx, l.row, counts, now)
+		return true, s.recordMiss(ctx, c.row, counts, now)
 	}
 }
 
-func (s *Service) misses(r paymentsdb.PaymentsIntent) backoff.Misses {
-	return backoff.Misses{
-		Count: int(r.Misses), Last: r.MissedAt, CallEnds: r.CallEndsAt,
-		SearchLags: r.Gateway.Traits().SearchLags, WasFound: s.hooks.Users[r.Kind].wasFound,
+// callAgain counts a call that the check is about to make, and keeps other checks away for its time. An error:
+// somebody else has the intent; make no call.
+func (c *check) callAgain(ctx context.Context) error {
+	now := c.service.deps.Clock.Now()
+	until, calls := now.Add(backoff.Lease(c.service.CallTime())), c.row.Calls+1
+	if c.proved {
+		calls = 1 // the earlier ones are proved to have made nothing
 	}
-}
-
-// recordNotKnown: nothing is known, and nothing changes but the time of the next look. A
-// gateway that refused has answered.
-func (s *Service) recordNotKnown(ctx context.Context, r paymentsdb.PaymentsIntent, by By, cause error) error {
-	now := s.deps.Clock.Now()
-	r.NotKnownSince, r.Cause = cmp.Or(r.NotKnownSince, &now), nil
-	if cause != nil {
-		r.Cause = new(cause.Error())
-	}
-	err := s.record(ctx, s.deps.Pool, r, by, state.StepNotKnown, now.Add(backoff.After(int(r.Failures), now.Sub(*r.NotKnownSince))))
-	if s.deps.Refused(cause) {
-		return err
-	}
-	return errors.Join(err, s.health.Fails(ctx, r.Gateway))
-}
-
-// recordPending: the gateway decides later; what was called is accounted for.
-func (s *Service) recordPending(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, pause time.Duration) error {
-	r.Calls, r.NotKnownSince, r.Cause = 0, nil, nil
-	return s.record(ctx, db, r, by, state.StepWaiting, s.deps.Clock.Now().Add(pause))
-}
-
-// recordMiss counts an empty look, or waits for the time from which it counts.
-func (s *Service) recordMiss(ctx context.Context, r paymentsdb.PaymentsIntent, counts bool, at time.Time) error {
-	now := s.deps.Clock.Now()
-	outcome, next := state.StepNotThereYet, now.Add(backoff.After(int(r.Looks), 0))
-	r.Failures, r.Cause = 0, nil
-	if counts {
-		r.Misses, r.MissedAt = min(r.Misses+1, 100), &at
-		outcome, next = state.StepNotThere, backoff.Later(now, s.policy.CountsFrom(s.misses(r)))
-	} else if due := s.policy.CountsFrom(s.misses(r)); due.Before(next) {
-		next = backoff.Later(now, due)
-	}
-	return s.record(ctx, s.deps.Pool, r, ByCheck, outcome, next)
-}
-
-// record writes what became of a call or look, by the lease under which it was made.
-func (s *Service) record(ctx context.Context, db postgres.DB, r paymentsdb.PaymentsIntent, by By, outcome state.IntentStep, next time.Time) error {
-	if _, err := state.Intents.Move(r.State, outcome); err != nil {
-		return fmt.Errorf("note intent: %w", err)
-	}
-	_, err := s.db.IntentPostpone(ctx, db, paymentsdb.IntentPostponeParams{
-		At: s.deps.Clock.Now(), By: by, Outcome: outcome, NextLookAt: next, ID: r.ID, LeasedUntil: r.LeasedUntil, Failures: r.Failures, Misses: r.Misses,
-		Calls: r.Calls, MissedAt: r.MissedAt, NotKnownSince: r.NotKnownSince, Cause: r.Cause,
+	n, err := c.service.db.IntentCallAgain(ctx, c.service.deps.Pool, paymentsdb.IntentCallAgainParams{
+		At: now, Calls: calls, Until: until, ID: c.row.ID, LeasedUntil: *c.row.LeasedUntil,
 	})
 	if err != nil {
-		return fmt.Errorf("note intent: %w", err)
+		return fmt.Errorf("count call: %w", err)
 	}
+	if n == 0 {
+		return fmt.Errorf("intent %s: somebody else has it", c.row.ID)
+	}
+	c.row.Calls, c.row.Misses, c.row.MissedAt, c.row.CallEndsAt, c.row.LeasedUntil = calls, 0, nil, &until, &until
 	return nil
 }
 
-// endCheck ends what the looker's own transaction has not ended.
-func (s *Service) endCheck(ctx context.Context, r paymentsdb.PaymentsIntent, how Outcome[any]) error {
+// endCheck ends what the checker's own transaction has not ended.
+func (s *Service) endCheck(ctx context.Context, r stored, how Outcome[any]) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.EndTx(ctx, tx, refOf(r), how, ByCheck) })
 }
 
-// User is what the schedule of looks has to know of the operation.
-func (o *Operation[R, A]) User() User { return User{check: o.resume, wasFound: o.WasFound} }
-
-// resume goes through the steps again: the first whose call has not succeeded is where the order stands.
-func (o *Operation[R, A]) resume(ctx context.Context, l *statusCheck) (outcome, error) {
-	row, over, err := o.Row(ctx, intentOf(l.row))
-	if err != nil || over {
-		return settled, err
-	}
-	var made A
-	var outcome Outcome[A]
-	for n, step := range o.steps(row) {
-		if outcome, err = o.stands(ctx, l, step, row, made); err != nil {
-			return 0, err
+// notify writes to the operators, once an intent, what has been not known for a day, and has it put on the list of
+// money to be looked at.
+func (s *Service) notify(ctx context.Context, gateway gateway.Name) error {
+	now := s.deps.Clock.Now()
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		found, err := s.db.IntentMarkMailed(ctx, tx,
+			paymentsdb.IntentMarkMailedParams{Now: now, Gateway: gateway, Since: now.Add(-mailAfter)})
+		if err != nil {
+			return fmt.Errorf("find what is not known: %w", err)
 		}
-		if outcome == nil && n == 0 {
-			return notThere, nil
+		var orders []string
+		for _, r := range found {
+			i := intentOf(r)
+			s.log(i.Ref).ErrorContext(ctx, "not known for a day", "intent_id", r.ID, "gateway", r.Gateway, "cause", i.Cause)
+			if s.hooks.Unknown != nil {
+				if err := s.hooks.Unknown(ctx, tx, i); err != nil {
+					return err
+				}
+			}
+			since := i.Since().Format(time.RFC3339)
+			orders = append(orders, fmt.Sprintf("%s %s, since %s: %s", i.Kind, i.Subject, since, i.Cause))
 		}
-		if outcome == nil { // what the steps before it have made counts all the same
-			_, err = o.settle(ctx, row, Pending[A]{Result: made}, ByCheck)
-			return notThere, err
-		}
-		success, ok := outcome.(Succeeded[A])
-		if !ok {
-			break
-		}
-		made = success.Result
-	}
-	if unknown, ok := outcome.(NotKnown[A]); ok {
-		return 0, unknown.Cause
-	}
-	if _, ok := outcome.(Succeeded[A]); ok && o.WasFound {
-		return foundAgain, nil
-	}
-	row, err = o.settle(ctx, row, outcome, ByCheck)
-	switch {
-	case err != nil:
-		return 0, err
-	case !outcome.step().Ends():
-		return waiting, nil
-	case o.Settled != nil:
-		return settled, o.Settled(ctx, row)
-	}
-	return settled, nil
+		return s.health.NotifyNotKnownTx(ctx, tx, gateway, orders)
+	})
 }
 
-// stands says how a step stands; nil while nothing is found and nothing is proved.
-func (o *Operation[R, A]) stands(ctx context.Context, l *statusCheck, step Step[R, A], row R, made A) (Outcome[A], error) {
-	gw, err := o.gateway(row)
-	if err != nil {
-		return nil, err
-	}
-	find := func() (Outcome[A], error) { // nil: it is not there
-		a, found, err := step.Find(ctx, gw, row, made)
-		if err != nil || !found {
-			return nil, err
-		}
-		return step.judge(row, a), nil
-	}
-	if step.Find != nil {
-		switch outcome, err := find(); {
-		case err != nil || outcome != nil || !l.proved:
-			return outcome, err
-		case step.Again == nil:
-			return Missing[A]{}, nil
+// forwardTx brings the checks forward: their gateway answers again.
+func (s *Service) forwardTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error {
+	_, err := s.db.IntentForward(ctx, tx, paymentsdb.IntentForwardParams{Now: s.deps.Clock.Now(), Gateway: gateway})
+	return err
+}
+
+// resetMissesTx forgets the misses of what was found once, at a gateway that was suspect.
+func (s *Service) resetMissesTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name) error {
+	var kinds []string
+	for k, c := range s.hooks.Checkers {
+		if c.wasFound {
+			kinds = append(kinds, string(k))
 		}
 	}
-	if step.Again != nil {
-		if end, err := step.Again(ctx, gw, row); err != nil || end != nil {
-			return end, err
+	return s.db.IntentResetFound(ctx, tx,
+		paymentsdb.IntentResetFoundParams{Now: s.deps.Clock.Now(), Gateway: gateway, Kinds: kinds})
+}
+
+// checkArgs is a turn of checks at one gateway.
+type checkArgs struct {
+	Gateway gateway.Name `json:"gateway"`
+}
+
+// Kind names the job.
+func (checkArgs) Kind() string { return "payments_intents_look" }
+
+// InsertOpts: one turn a gateway at a time.
+func (checkArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{
+		Queue: jobs.QueueGateway, MaxAttempts: 1,
+		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates},
+	}
+}
+
+// turn stays for what falls due before the next one, so that the pauses of seconds are what they are meant to be. What
+// fails in it comes with the next, so that nobody has to look at a job that was given up.
+func (s *Service) turn(ctx context.Context, a checkArgs) error {
+	ctx, cancel := context.WithTimeout(ctx, turnTime-time.Minute)
+	defer cancel()
+	for until := time.Now().Add(turnStays); ; {
+		if err := s.CheckDue(ctx, a.Gateway); err != nil {
+			s.deps.Log.WarnContext(ctx, "a turn of checks failed", "gateway", a.Gateway, "error", err)
+			return nil
+		}
+		now := s.deps.Clock.Now()
+		p := paymentsdb.IntentGetNextCheckParams{Gateway: a.Gateway, Now: now}
+		next, err := s.db.IntentGetNextCheck(ctx, s.deps.Pool, p)
+		if err != nil || next.Sub(now) > time.Until(until) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(next.Sub(now)):
 		}
 	}
-	if err := l.callAgain(ctx); err != nil {
-		return nil, err
+}
+
+// Workers adds the job.
+func (s *Service) Workers(w *river.Workers) { jobs.HandleWithin(w, turnTime, s.turn) }
+
+// Periodic returns a turn of checks every 5 s for each of the gateways.
+func (*Service) Periodic(gateways ...gateway.Name) []jobs.Periodic {
+	var periodic []jobs.Periodic
+	for _, g := range gateways {
+		periodic = append(periodic, jobs.NewPeriodic(river.PeriodicInterval(turnEvery), checkArgs{Gateway: g}, nil,
+			&river.PeriodicJobOpts{RunOnStart: true}))
 	}
-	outcome := o.call(ctx, step, row, made, l.refusalCounts(), false)
-	if end := outcome.step(); step.Find != nil && (end == state.StepRefused || end == state.StepDeclined) {
-		// What was asked for first may be what the gateway does not make twice.
-		if first, err := find(); err != nil || first != nil {
-			return first, err
-		}
-	}
-	return outcome, nil
+	return periodic
 }

@@ -1,37 +1,31 @@
-// Package intent is the life of an order to a gateway: row committed, gateway called,
-// answer settled, and found again where it was lost. An intent is one such order (table
-// payments.intents). An Operation says of a kind what its user writes, calls, finds and
-// settles; the phases, their order, and when to look again are the package's:
+// Package intent is the life of an order to a gateway: row committed, gateway called, answer settled, and found again
+// where it was lost. An intent is one such order (table payments.intents). An Operation says of a kind what its user,
+// a module that orders something, writes, calls, finds and settles; the phases, their order, and when a lost answer is
+// checked are the package's:
 //
 //	Begin    one transaction: the user's row, its intent with one call counted   ← Committed
 //	Run      the steps, one call after the other, each within its time and deaf  ← FaultPoint
 //	         to a client that goes away
 //	         one transaction: what the outcome means for the row, the intent's   ← Settling
 //	         end (or that it waits)
-//	(look)   after a lost answer: each step is looked for; the first that has not succeeded
+//	(check)  after a lost answer: each step is looked for; the first that has not succeeded
 //	         is the recovery point. Proved to have made nothing its call is made again
 //	         where the step allows that (Again). Settled as by Run.
 //
-// On the right stand the places at which the crash tests kill. What a call or look says is
-// an Outcome. Succeeded goes on to the next step, or ends; Pending waits for the gateway;
-// Declined, Refused, Missing and Void end; NotKnown, which is everything else, a panic too,
-// changes no row, and the looks find out. outcomeOf alone reads errors.
+// On the right stand the places at which the crash tests kill. What a call or check says is an Outcome. Succeeded goes
+// on to the next step, or ends; Pending waits for the gateway; Declined, Refused, Missing and Void end; NotKnown, which
+// is everything else, a panic too, changes no row, and the checks find out. outcomeOf alone reads errors.
 //
-// A Repeated is an order whose repetition is harmless: to move, to pause, to end. It stands
-// in a row of its user's own, has an intent from its first failure on, and is then repeated
-// by the looks alone.
+// A Repeated is an order whose repetition is harmless: to move, to pause, to end. It stands in a row of its user's own,
+// has an intent from its first failure on, and is then repeated by the checks alone.
 //
-// Each gateway has a turn of looks every 5 s: what is due, oldest first, within a fifth of
-// its quota. Pauses, and what an empty answer proves, are package backoff's; while a gateway
-// fails or is suspect (package health) looks are few, or end nothing. The first right answer
-// after a failed one, whoever asked, brings all looks forward. What is not known for a day
-// is told to the operators once.
+// Each gateway has a turn of checks every 5 s: what is due, oldest first, within a fifth of its quota. Pauses, and what
+// an empty answer proves, are package backoff's; while a gateway fails or is suspect (package health) checks are few, or
+// end nothing. The first right answer after a failed one, whoever asked, brings all checks forward. What is not known
+// for a day is told to the operators once. What is stored calls a check a look: columns, the job's kind, ByCheck.
 //
-// An error that a comment does not name is the database's or a hook's: the transaction is rolled back.
-//
-// To add a user: a Kind here and in the table's CHECK; a function that returns its Operation
-// (Opening, Row, Steps, SettleTx), in its module, with the kind in the module's
-// payments.Hooks.Intents; Begin and Run where it is asked for. What events tell settles in
-// their transaction, which ends the intent by EndTx. Lock order: the user's rows, then the
+// To add a user: a Kind here and in the table's CHECK; a function that returns its Operation (Opening, Row, Steps,
+// SettleTx), in its module, with the kind in the module's payments.Hooks.Intents; Begin and Run where it is asked for.
+// What events tell settles in their transaction, which ends the intent by EndTx. Lock order: the user's rows, then the
 // intent; nothing here holds a lock across a call, and it knows no user.
 package intent

@@ -2,11 +2,10 @@ package intent
 
 import "context"
 
-// What the tests of this package look by, as Operation and Repeated do.
+// What the tests of this package check by, as Operation and Repeated do.
 type (
-	Check        = statusCheck
-	Looker       = looker
-	CheckOutcome = outcome
+	Check   = check
+	Finding = finding
 )
 
 const (
@@ -16,10 +15,12 @@ const (
 	FoundAgain = foundAgain
 )
 
-func NewUser(l Looker, wasFound bool) User { return User{check: l, wasFound: wasFound} }
+func NewChecker(check func(context.Context, *Check) (Finding, error), wasFound bool) Checker {
+	return Checker{check: check, wasFound: wasFound}
+}
 
-func (l *Check) Proved() bool                        { return l.proved }
-func (l *Check) CallAgain(ctx context.Context) error { return l.callAgain(ctx) }
+func (c *Check) Proved() bool                        { return c.proved }
+func (c *Check) CallAgain(ctx context.Context) error { return c.callAgain(ctx) }
 
 func (s *Service) NotKnown(ctx context.Context, r Ref, cause error) error {
 	return s.notKnown(ctx, r, cause)

@@ -42,7 +42,7 @@ type probed struct {
 
 func (p probed) Probe(context.Context) error { return p.probe() }
 
-// TestAnyRightAnswerEndsTheMark, and brings the looks forward: also in a process that
+// TestAnyRightAnswerEndsTheMark, and brings the checks forward: also in a process that
 // has just started, and in one that has not seen the failure.
 func TestAnyRightAnswerEndsTheMark(t *testing.T) {
 	t.Parallel()

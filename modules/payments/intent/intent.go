@@ -18,10 +18,8 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/state"
 	"marquee/platform/clock"
-	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/operators"
-	"marquee/platform/postgres"
 )
 
 // Kind says what an intent is for. Kinds are stored and never renamed.
@@ -61,23 +59,22 @@ func (i Intent) Since() time.Time { return *cmp.Or(i.NotKnownSince, &i.CreatedAt
 
 // Ref names an intent by its user's row.
 type Ref struct {
-	Kind    Kind
-	Subject objectid.ID
-	Item    string // "" but where a subject has several
+	Kind    Kind        `json:"kind"`
+	Subject objectid.ID `json:"subject_id"`
+	Item    string      `json:"item"` // "" but where a subject has several
 }
 
 // Opening is an intent to be opened.
 type Opening struct {
 	Ref
-	Customer  objectid.ID
-	Gateway   gateway.Name
-	Reference string // default the subject's id
-	// Excludes names what may be open only once at the gateway, such as
-	// refund:pay_1; OpenTx refuses a second one.
-	Excludes string
-	// CallTime bounds the call that follows the commit. 0: no call follows; the
-	// first look is made at once or, where the kind was found once, in an hour.
-	CallTime time.Duration
+	Customer  objectid.ID  `json:"customer_id,omitempty"`
+	Gateway   gateway.Name `json:"gateway"`
+	Reference string       `json:"reference"` // default the subject's id
+	// Excludes names what may be open only once at the gateway, such as refund:pay_1; OpenTx refuses a second one.
+	Excludes string `json:"excludes,omitempty"`
+	// CallTime bounds the call that follows the commit. 0: no call follows; the first check is made at once or, where
+	// the kind was found once, in an hour.
+	CallTime time.Duration `json:"-"`
 }
 
 // ErrOpen says that an intent of the same subject, or one that excludes it, is open.
@@ -85,13 +82,91 @@ type ErrOpen struct{ Intent Intent }
 
 // Error tells the kind, the subject, and since when it is open.
 func (e *ErrOpen) Error() string {
-	return fmt.Sprintf("an intent %s of %s is open since %s", e.Intent.Kind, e.Intent.Subject, e.Intent.CreatedAt.Format(time.RFC3339))
+	since := e.Intent.CreatedAt.Format(time.RFC3339)
+	return fmt.Sprintf("an intent %s of %s is open since %s", e.Intent.Kind, e.Intent.Subject, since)
 }
 
 // AlreadyOpen reports whether err is *ErrOpen.
 func AlreadyOpen(err error) bool {
 	_, open := errors.AsType[*ErrOpen](err)
 	return open
+}
+
+// By says who brought an outcome, in the history of its intent: one of these, or the source of its user's own move.
+type By = state.IntentBy
+
+// The answer of the call itself, a check, an event.
+const (
+	ByResponse By = "answer"
+	ByCheck    By = "look"
+	ByWebhook  By = "webhook"
+)
+
+// Outcome is what a call, or the check of what it made, means for its user's row: one of the types below.
+type Outcome[A any] interface {
+	outcome(A)
+	stepped
+}
+
+// stepped says what an intent's history tells of an outcome, and whether that ends it.
+type stepped interface{ step() state.IntentStep }
+
+// Succeeded says that what the call was for is there. Whether its money counts, or its payer has still to pay or to
+// authenticate, is the answer's to say.
+type Succeeded[A any] struct{ Result A }
+
+// Pending says that it is there, and the gateway decides later.
+type Pending[A any] struct{ Result A }
+
+// Declined by the payer's bank or the gateway: no money moves.
+type Declined[A any] struct {
+	Result A // what was made all the same, where anything was
+	Cause  error
+}
+
+// Refused for its shape, or never asked: the gateway certainly made nothing.
+type Refused[A any] struct{ Cause error }
+
+// Missing was looked for and proved not to be there.
+type Missing[A any] struct{}
+
+// Void says that nothing is left to be asked, or to be paid.
+type Void[A any] struct{ Result A }
+
+// NotKnown is everything else. It changes no row: the checks find out.
+type NotKnown[A any] struct {
+	Result A // what the steps before have made
+	Cause  error
+}
+
+func (Succeeded[A]) outcome(A) {}
+func (Pending[A]) outcome(A)   {}
+func (Declined[A]) outcome(A)  {}
+func (Refused[A]) outcome(A)   {}
+func (Missing[A]) outcome(A)   {}
+func (Void[A]) outcome(A)      {}
+func (NotKnown[A]) outcome(A)  {}
+
+func (Succeeded[A]) step() state.IntentStep { return state.StepDone }
+func (Pending[A]) step() state.IntentStep   { return state.StepWaiting }
+func (Declined[A]) step() state.IntentStep  { return state.StepDeclined }
+func (Refused[A]) step() state.IntentStep   { return state.StepRefused }
+func (Missing[A]) step() state.IntentStep   { return state.StepMissing }
+func (Void[A]) step() state.IntentStep      { return state.StepVoid }
+func (NotKnown[A]) step() state.IntentStep  { return state.StepNotKnown }
+
+// outcomeOf reads the error of a call, for all users in one place. What nobody foresaw is not known. A refusal counts
+// where it is of the only call that may have made something; that the gateway was not reached, or lacks what the call
+// stands on, where somebody waits for the answer: else the checks ask again.
+func outcomeOf[A any](err error, made A, counts, waited bool) Outcome[A] {
+	switch {
+	case errors.Is(err, gateway.ErrOutcomeUnknown):
+	case gateway.IsDeclined(err):
+		return Declined[A]{Cause: err}
+	case counts && gateway.Certain(err) && (waited || gateway.IsRejected(err)):
+		return Refused[A]{Cause: err}
+	}
+	return NotKnown[A]{Result: made, Cause: err}
 }
 
 // Deps is what New needs.
@@ -103,16 +178,16 @@ type Deps struct {
 	Operators *operators.Mailer // nil: nobody is written to
 	// RecoveryDelay says how long the gateways' search may lag. Default 1 min.
 	RecoveryDelay time.Duration
-	// CallTime bounds a call that moves money: gateway A may take a minute for a card,
-	// and a request that ends earlier leaves charges nobody knows of. Default 75 s.
+	// CallTime bounds a call that moves money: gateway A may take a minute for a card, and a request that ends earlier
+	// leaves charges nobody knows of. Default 75 s.
 	CallTime time.Duration
-	// Refused reports whether an error is the gateway's own well-formed refusal: an answer,
-	// after which the intent is as open as before, and the gateway no worse. nil: none is.
+	// Refused reports whether an error is the gateway's own well-formed refusal: an answer, after which the intent is
+	// as open as before, and the gateway no worse. nil: none is.
 	Refused func(error) bool
 	Quotas  map[gateway.Name]gateway.Quota // as in health.Deps
 }
 
-// Service opens and ends intents, and is the schedule of looks at those that are open.
+// Service opens and ends intents, and is the schedule of checks of those that are open.
 type Service struct {
 	deps   Deps
 	db     *paymentsdb.Queries
@@ -121,14 +196,15 @@ type Service struct {
 	policy backoff.Policy
 }
 
-// New makes it. Connect the users before the schedule runs.
+// New makes it. Connect the checkers before the schedule runs.
 func New(d Deps) *Service {
 	d.RecoveryDelay = cmp.Or(d.RecoveryDelay, time.Minute)
 	d.CallTime = cmp.Or(d.CallTime, 75*time.Second)
 	if d.Refused == nil {
 		d.Refused = func(error) bool { return false }
 	}
-	s := &Service{deps: d, db: paymentsdb.New(), hooks: Hooks{Users: map[Kind]User{}}, policy: backoff.Policy{RecoveryDelay: d.RecoveryDelay}}
+	s := &Service{deps: d, db: paymentsdb.New(), policy: backoff.Policy{RecoveryDelay: d.RecoveryDelay}}
+	s.hooks.Checkers = map[Kind]Checker{}
 	s.health = health.New(health.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Operators: d.Operators, Quotas: d.Quotas,
 		Probe: d.Gateways.Probe, ForwardTx: s.forwardTx, TrustedTx: s.resetMissesTx,
@@ -144,82 +220,21 @@ func (s *Service) CallTime() time.Duration { return s.deps.CallTime }
 
 // Hooks are the calls upward.
 type Hooks struct {
-	Users map[Kind]User // who looks, by the kind of intent
-	// Unknown is called, in a transaction, for each intent that is not known for a day: the
-	// list of money that people have to look at.
+	Checkers map[Kind]Checker
+	// Unknown is called, in a transaction, for each intent that is not known for a day: the list of money that people
+	// have to look at.
 	Unknown func(ctx context.Context, tx pgx.Tx, i Intent) error
-	// Known is called, in the transaction that ends an intent which Unknown was called for,
-	// with its gateway and subject.
+	// Known is called, in the transaction that ends an intent which Unknown was called for.
 	Known func(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subject objectid.ID) error
 }
 
 // Connect adds hooks to those that are connected; what is nil stays. Not safe once the server runs.
 func (s *Service) Connect(h Hooks) {
-	maps.Copy(s.hooks.Users, h.Users)
+	maps.Copy(s.hooks.Checkers, h.Checkers)
 	if h.Unknown != nil {
 		s.hooks.Unknown = h.Unknown
 	}
 	if h.Known != nil {
 		s.hooks.Known = h.Known
 	}
-}
-
-// row is the open intent of the name.
-func (s *Service) row(ctx context.Context, db postgres.DB, r Ref) (row paymentsdb.PaymentsIntent, open bool, err error) {
-	row, err = s.db.IntentGetOpen(ctx, db, paymentsdb.IntentGetOpenParams{SubjectID: r.Subject, Kind: r.Kind, Item: r.Item})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return row, false, nil
-	}
-	if err != nil {
-		return row, false, fmt.Errorf("read intent: %w", err)
-	}
-	return row, true, nil
-}
-
-// OpenOf is the oldest open intent of a subject: what a 409 tells, since when it is
-// not known and when the next look is.
-func (s *Service) OpenOf(ctx context.Context, db postgres.DB, subject objectid.ID) (Intent, bool, error) {
-	open, err := s.db.IntentListOpenOf(ctx, db, subject)
-	if err != nil || len(open) == 0 {
-		return Intent{}, false, err
-	}
-	return intentOf(open[0]), true, nil
-}
-
-// IsOpen reports whether the intent of the name is open.
-func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, error) {
-	_, ok, err := s.row(ctx, db, r)
-	return ok, err
-}
-
-func intentOf(r paymentsdb.PaymentsIntent) Intent {
-	return Intent{
-		Ref: refOf(r), Customer: *cmp.Or(r.CustomerID, new(objectid.ID)), Gateway: r.Gateway, Reference: r.Reference, NotKnownSince: r.NotKnownSince,
-		NextCheck: *cmp.Or(r.NextLookAt, &time.Time{}), Cause: nullable.Value(r.Cause), CreatedAt: r.CreatedAt,
-	}
-}
-
-func refOf(r paymentsdb.PaymentsIntent) Ref {
-	return Ref{Kind: r.Kind, Subject: r.SubjectID, Item: r.Item}
-}
-
-// notKnown notes that the call ended without an answer that can be used: the first
-// look is in 5 s. Without it, after a crash, the lease runs out.
-func (s *Service) notKnown(ctx context.Context, r Ref, cause error) error {
-	ctx = context.WithoutCancel(ctx)
-	row, ok, err := s.row(ctx, s.deps.Pool, r)
-	if err != nil || !ok || row.LeasedUntil == nil || row.CallEndsAt == nil || !row.LeasedUntil.Equal(*row.CallEndsAt) {
-		return err // ended by an event, or a look has it
-	}
-	return s.recordNotKnown(ctx, row, ByResponse, cause)
-}
-
-// waitTx notes, in the transaction that settles an answer, that the gateway decides
-// later: the call has ended, and the next look is after RECOVERY_DELAY.
-func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
-	row, ok, err := s.row(ctx, tx, r)
-	if err != nil || !ok {
-		return err
-	}
-	return s.recordPending(ctx, tx, row, ByResponse, s.deps.RecoveryDelay)
 }

@@ -15,7 +15,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-func TestALostAnswerIsFoundByTheFirstLook(t *testing.T) {
+func TestALostAnswerIsFoundByTheFirstCheck(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.lost("gwb", "made")
@@ -51,7 +51,7 @@ func TestWhoDiesIsLookedFor(t *testing.T) {
 		b.turn("gwb", time.Minute)
 		require.Equal(t, has, b.state(committed))
 
-		leased := b.lost("gwb", has) // died in a look: its lease runs out
+		leased := b.lost("gwb", has) // died in a check: its lease runs out
 		b.clock.Advance(5 * time.Second)
 		_, err := b.db.Exec(t.Context(), "UPDATE payments.intents SET leased_until = $1 WHERE subject_id = $2",
 			b.clock.Now().Add(105*time.Second), leased)
@@ -64,8 +64,8 @@ func TestWhoDiesIsLookedFor(t *testing.T) {
 	}
 }
 
-// TestAnEmptyLookCountsOnlyAfterTheCall: the gateway may still be working on it.
-func TestAnEmptyLookCountsOnlyAfterTheCall(t *testing.T) {
+// TestAnEmptyCheckCountsOnlyAfterTheCall: the gateway may still be working on it.
+func TestAnEmptyCheckCountsOnlyAfterTheCall(t *testing.T) {
 	t.Parallel()
 	for at, pauses := range map[gateway.Name][]time.Duration{
 		"gwa": {0, time.Minute, 2 * time.Minute, 4 * time.Minute}, "gwb": {0, time.Minute},
@@ -93,8 +93,8 @@ func TestAnEmptyLookCountsOnlyAfterTheCall(t *testing.T) {
 	}
 }
 
-// TestLooksOfRoutesProveNothingFaster: a customer who asks again and again.
-func TestLooksOfRoutesProveNothingFaster(t *testing.T) {
+// TestChecksOfRoutesProveNothingFaster: a customer who asks again and again.
+func TestChecksOfRoutesProveNothingFaster(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.lost("gwa", "nothing")
@@ -103,7 +103,7 @@ func TestLooksOfRoutesProveNothingFaster(t *testing.T) {
 		require.NoError(t, b.svc.CheckNow(t.Context(), id))
 		b.clock.Advance(2 * time.Second)
 	}
-	require.Less(t, b.seen(id), 15, "a look is worth a call every five seconds")
+	require.Less(t, b.seen(id), 15, "a check is worth a call every five seconds")
 	require.Equal(t, "open", b.state(id))
 	require.Equal(t, 1, b.count("SELECT misses FROM payments.intents WHERE subject_id = $1", id))
 	b.has(id, "made")
@@ -136,8 +136,8 @@ func TestACallAgainOnlyAfterProof(t *testing.T) {
 	require.Equal(t, "made", b.state(id))
 }
 
-// TestTwoProcessesLookOnce at what is due.
-func TestTwoProcessesLookOnce(t *testing.T) {
+// TestTwoProcessesCheckOnce at what is due.
+func TestTwoProcessesCheckOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var ids []objectid.ID
@@ -163,17 +163,17 @@ func TestTwoProcessesLookOnce(t *testing.T) {
 	require.Len(t, b.checked, 40)
 }
 
-// TestALookThatLostItsLeaseChangesNothing: a webhook was faster, or another look has
+// TestACheckThatLostItsLeaseChangesNothing: a webhook was faster, or another check has
 // taken over.
-func TestALookThatLostItsLeaseChangesNothing(t *testing.T) {
+func TestACheckThatLostItsLeaseChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ended, taken := b.lost("gwb", "ended"), b.lost("gwb", "taken")
 	other := b.clock.Now().Add(time.Hour)
-	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: intent.NewUser(func(ctx context.Context,
-		l *intent.Check,
-	) (intent.CheckOutcome, error) {
-		switch l.Subject {
+	b.svc.Connect(intent.Hooks{Checkers: map[intent.Kind]intent.Checker{intent.Order: intent.NewChecker(func(ctx context.Context,
+		c *intent.Check,
+	) (intent.Finding, error) {
+		switch c.Subject {
 		case ended:
 			return intent.Waiting,
 				b.tx(func(tx pgx.Tx) error {
@@ -184,7 +184,7 @@ func TestALookThatLostItsLeaseChangesNothing(t *testing.T) {
 			_, err := b.db.Exec(ctx, "UPDATE payments.intents SET leased_until = $1 WHERE subject_id = $2", other,
 				taken)
 			if err == nil {
-				err = l.CallAgain(ctx)
+				err = c.CallAgain(ctx)
 				require.Error(t, err, "no call by who has it no longer")
 			}
 			return intent.NotThere, nil
@@ -229,7 +229,7 @@ func TestOneOpenAtATime(t *testing.T) {
 	elsewhere.Gateway = "gwb"
 	require.NoError(t, begin(elsewhere))
 	require.ErrorContains(t,
-		begin(intent.Opening{Ref: intent.Ref{Kind: intent.Debit, Subject: second}, Gateway: "gwa"}), "nobody looks",
+		begin(intent.Opening{Ref: intent.Ref{Kind: intent.Debit, Subject: second}, Gateway: "gwa"}), "nobody checks",
 		"before any call")
 }
 

@@ -74,7 +74,7 @@ func buy(t *testing.T, change ...func(*intent.Deps)) (*buying, *intent.Operation
 			return err
 		},
 	}
-	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: op.User()}})
+	b.svc.Connect(intent.Hooks{Checkers: map[intent.Kind]intent.Checker{intent.Order: op.Checker()}})
 	return b, op
 }
 
@@ -164,9 +164,9 @@ func TestAFailureBehindWhatCountsIsNotKnown(t *testing.T) {
 	}
 }
 
-// TestALookGoesThroughTheSteps: it finds where the order stands, and makes again only what
+// TestACheckGoesThroughTheSteps: it finds where the order stands, and makes again only what
 // may be, when it is proved to have made nothing.
-func TestALookGoesThroughTheSteps(t *testing.T) {
+func TestACheckGoesThroughTheSteps(t *testing.T) {
 	t.Parallel()
 	b, op := buy(t)
 	lost := func() (string, error) { return "", errors.New("status 500") }
@@ -225,7 +225,7 @@ func TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure(t *testing.T) {
 		tries++
 		return fails
 	}}
-	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{intent.Order: order.User()}})
+	b.svc.Connect(intent.Hooks{Checkers: map[intent.Kind]intent.Checker{intent.Order: order.Checker()}})
 	run := func() (objectid.ID, error) {
 		id := objectid.New()
 		return id, order.Run(t.Context(), intent.Opening{Ref: intent.Ref{Subject: id}, Gateway: "gwb"})
@@ -248,7 +248,7 @@ func TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure(t *testing.T) {
 		require.True(t, open)
 		before := tries
 		require.NoError(t, order.Run(t.Context(), intent.Opening{Ref: intent.Ref{Subject: id}, Gateway: "gwb"}))
-		require.Equal(t, before, tries, "the looks alone repeat it")
+		require.Equal(t, before, tries, "the checks alone repeat it")
 		fails = nil
 		b.turn("gwb", 2*time.Minute)
 		require.Equal(t, before+1, tries)

@@ -143,7 +143,7 @@ func (b *toy) aMinuteOfReplies(at gateway.Name) {
 }
 
 // TestAMinuteAfterAnOutage of a quarter of an hour nearly all of what was called in it
-// is settled, also that nothing was made, within the looks' share of the quota.
+// is settled, also that nothing was made, within the checks' share of the quota.
 func TestAMinuteAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	for _, at := range []gateway.Name{"gwa", "gwb"} {
@@ -177,7 +177,7 @@ func TestWhatWasCalledLateInAnOutage(t *testing.T) {
 		b.count(`SELECT count(*) FROM payments.intents WHERE state = 'missing' AND missed_at < call_ends_at + interval '3 minutes'`))
 }
 
-// TestMissesAfterAnOutage: 5, 15 and 35 s lie between them, and no look is made later
+// TestMissesAfterAnOutage: 5, 15 and 35 s lie between them, and no check is made later
 // than it can count.
 func TestMissesAfterAnOutage(t *testing.T) {
 	t.Parallel()
@@ -220,7 +220,7 @@ func TestTheOldestAreSettledWithinTheShare(t *testing.T) {
 	require.Equal(t, 100, b.settled(ids))
 }
 
-func TestLooksShareAFifthOfTheQuotaOldestFirst(t *testing.T) {
+func TestChecksShareAFifthOfTheQuotaOldestFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *intent.Deps) {
 		d.Quotas = map[gateway.Name]gateway.Quota{"gwa": {Calls: 100, Window: 12 * time.Hour}}
@@ -232,7 +232,7 @@ func TestLooksShareAFifthOfTheQuotaOldestFirst(t *testing.T) {
 	}
 	other := b.lost("gwb", "made")
 	b.turn("gwa", time.Minute)
-	require.Len(t, b.checked, 10, "a fifth of 100 calls, two a look")
+	require.Len(t, b.checked, 10, "a fifth of 100 calls, two a check")
 	require.ElementsMatch(t, ids[:8], b.checked[:8], "the oldest first")
 	require.ElementsMatch(t, ids[8:10], b.checked[8:])
 	b.turn("gwa", time.Hour)

@@ -3,7 +3,6 @@ package intent
 import (
 	"context"
 	"errors"
-	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,7 +11,7 @@ import (
 )
 
 // Repeated is one kind of order whose repetition is harmless: to end, to pause, to move. It is kept in a row of its
-// user, and a job carries it out. From its first failure on it has an intent: the looks repeat it, within their share
+// user, and a job carries it out. From its first failure on it has an intent: the checks repeat it, within their share
 // of the quota, and tell people of it after a day. While that is open nobody else does.
 type Repeated struct {
 	Kind    Kind
@@ -21,13 +20,13 @@ type Repeated struct {
 	Do func(ctx context.Context, r Ref) error
 }
 
-// ErrUnderWay is what Do answers while another worker has the order, or a call of it may
-// not show at the gateway yet: no fault of the gateway's.
+// ErrUnderWay is what Do answers while another worker has the order, or a call of it may not show at the gateway yet:
+// no fault of the gateway's.
 var ErrUnderWay = errors.New("the order is under way")
 
-// Run carries the order out, unless the looks have it. A gateway's error, or ErrUnderWay, is handed over
-// to the looks, so that the order is repeated within their share of the quota; nil then. Any other
-// error of Do is returned as it is, and the user's job comes again.
+// Run carries the order out, unless the checks have it. A gateway's error, or ErrUnderWay, is handed over to the
+// checks, so that the order is repeated within their share of the quota; nil then. Any other error of Do is returned
+// as it is, and the user's job comes again.
 func (r *Repeated) Run(ctx context.Context, o Opening) error {
 	o.Kind = r.Kind
 	if open, err := r.Intents.IsOpen(ctx, r.Intents.deps.Pool, o.Ref); err != nil || open {
@@ -43,13 +42,12 @@ func (r *Repeated) Run(ctx context.Context, o Opening) error {
 	return nil
 }
 
-// HandOver leaves an order that was not carried out to the looks, which repeat it from now on. One that
-// is open already (*ErrOpen) is no error: another try has failed meanwhile.
+// HandOver leaves an order that was not carried out to the checks, which repeat it from now on. One that is open
+// already (*ErrOpen) is no error: another try has failed meanwhile. Other errors are the database's.
 func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
 	ctx, s := context.WithoutCancel(ctx), r.Intents
 	o.Kind, o.CallTime = r.Kind, s.CallTime()
-	s.deps.Log.WarnContext(ctx, "not carried out at the gateway yet", slog.String("kind", string(o.Kind)), slog.String("subject_id", o.Subject.String()),
-		slog.String("gateway", string(o.Gateway)), slog.Any("error", cause))
+	s.log(o.Ref).WarnContext(ctx, "not carried out at the gateway yet", "gateway", o.Gateway, "error", cause)
 	underWay := errors.Is(cause, ErrUnderWay)
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.OpenTx(ctx, tx, o); err != nil || !underWay {
@@ -57,32 +55,31 @@ func (r *Repeated) HandOver(ctx context.Context, o Opening, cause error) error {
 		}
 		return s.waitTx(ctx, tx, o.Ref)
 	})
-	switch {
-	case AlreadyOpen(err):
-		return nil // another try has failed meanwhile
-	case err != nil || underWay:
-		return err
+	if err == nil && !underWay {
+		err = s.notKnown(ctx, o.Ref, cause)
 	}
-	return s.notKnown(ctx, o.Ref, cause)
+	if AlreadyOpen(err) {
+		return nil
+	}
+	return err
 }
 
-// Sweep takes up an order whose own job is silent; one that the looks have, only later. Else both would make it.
+// Sweep takes up an order whose own job is silent; one that the checks have, only later. Else both would make it. Its
+// errors are those of do or later, and the database's.
 func (r *Repeated) Sweep(ctx context.Context, ref Ref, do, later func() error) error {
 	ref.Kind = r.Kind
-	open, err := r.Intents.IsOpen(ctx, r.Intents.deps.Pool, ref)
-	switch {
-	case err != nil:
+	if open, err := r.Intents.IsOpen(ctx, r.Intents.deps.Pool, ref); err != nil {
 		return err
-	case open:
+	} else if open {
 		return later()
 	}
 	return do()
 }
 
-// User is what the schedule of looks has to know of the kind.
-func (r *Repeated) User() User {
-	return User{check: func(ctx context.Context, l *statusCheck) (outcome, error) {
-		err := r.Do(gateway.Background(ctx), l.Ref)
+// Checker is what the schedule of checks has to know of the kind.
+func (r *Repeated) Checker() Checker {
+	return Checker{check: func(ctx context.Context, c *check) (finding, error) {
+		err := r.Do(gateway.Background(ctx), c.Ref)
 		if errors.Is(err, ErrUnderWay) {
 			return waiting, nil
 		}

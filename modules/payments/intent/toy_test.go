@@ -63,9 +63,9 @@ func setup(t *testing.T, change ...func(*intent.Deps)) *toy {
 		c(&d)
 	}
 	b.svc = intent.New(d)
-	b.svc.Connect(intent.Hooks{Users: map[intent.Kind]intent.User{
-		intent.Order: intent.NewUser(b.check, false), intent.Refund: intent.NewUser(b.check, false),
-		intent.SubscriptionGone: intent.NewUser(b.checkGone, true),
+	b.svc.Connect(intent.Hooks{Checkers: map[intent.Kind]intent.Checker{
+		intent.Order: intent.NewChecker(b.check, false), intent.Refund: intent.NewChecker(b.check, false),
+		intent.SubscriptionGone: intent.NewChecker(b.checkGone, true),
 	}})
 	return b
 }
@@ -130,20 +130,20 @@ func (b *toy) settle(ctx context.Context, id objectid.ID, state string, how inte
 	})
 }
 
-func (b *toy) check(ctx context.Context, l *intent.Check) (intent.CheckOutcome, error) {
-	switch b.request(l.Subject) {
+func (b *toy) check(ctx context.Context, c *intent.Check) (intent.Finding, error) {
+	switch b.request(c.Subject) {
 	case "made":
-		return intent.Settled, b.settle(ctx, l.Subject, "made", intent.Succeeded[any]{})
+		return intent.Settled, b.settle(ctx, c.Subject, "made", intent.Succeeded[any]{})
 	case "waiting":
 		return intent.Waiting, nil
 	case "nothing":
-		if !l.Proved() {
+		if !c.Proved() {
 			return intent.NotThere, nil
 		}
 		if !b.again {
-			return intent.Settled, b.settle(ctx, l.Subject, "nothing", intent.Missing[any]{})
+			return intent.Settled, b.settle(ctx, c.Subject, "nothing", intent.Missing[any]{})
 		}
-		if err := l.CallAgain(ctx); err != nil {
+		if err := c.CallAgain(ctx); err != nil {
 			return 0, err
 		}
 		b.mu.Lock()
@@ -156,13 +156,13 @@ func (b *toy) check(ctx context.Context, l *intent.Check) (intent.CheckOutcome, 
 	return 0, errors.New("the gateway answers with HTML")
 }
 
-func (b *toy) checkGone(ctx context.Context, l *intent.Check) (intent.CheckOutcome, error) {
-	switch b.request(l.Subject) {
+func (b *toy) checkGone(ctx context.Context, c *intent.Check) (intent.Finding, error) {
+	switch b.request(c.Subject) {
 	case "nothing":
-		if !l.Proved() {
+		if !c.Proved() {
 			return intent.NotThere, nil
 		}
-		_, err := b.db.Exec(ctx, "INSERT INTO public.toys VALUES ($1, 'gone')", l.Subject)
+		_, err := b.db.Exec(ctx, "INSERT INTO public.toys VALUES ($1, 'gone')", c.Subject)
 		return intent.Settled, err
 	case "made":
 		return intent.FoundAgain, nil
@@ -170,7 +170,7 @@ func (b *toy) checkGone(ctx context.Context, l *intent.Check) (intent.CheckOutco
 	return 0, errors.New("the gateway answers with HTML")
 }
 
-// turn makes a turn of looks after a time.
+// turn makes a turn of checks after a time.
 func (b *toy) turn(at gateway.Name, after time.Duration) {
 	b.t.Helper()
 	b.clock.Advance(after)

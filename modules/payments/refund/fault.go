@@ -37,7 +37,7 @@ func (e *OpenError) Fault() error {
 }
 
 // RefundOpen says that the refund, which is not answered, keeps another one waiting:
-// *OpenError with the time of the next look.
+// *OpenError with the time of the next check.
 func (s *Refunds) RefundOpen(ctx context.Context, db postgres.DB, r ledger.Refund) error {
 	open, ok, err := s.deps.Intents.OpenOf(ctx, db, r.ID)
 	if err != nil {

@@ -45,7 +45,7 @@ const (
 	unappliedLeft = 5 * time.Minute
 	// unappliedBatch bounds one sweep.
 	unappliedBatch = 200
-	// unappliedWait is the first wait after a look that told nothing; each further
+	// unappliedWait is the first wait after a check that told nothing; each further
 	// wait doubles, up to unappliedWaitMax.
 	unappliedWait, unappliedWaitMax = 5 * time.Minute, 24 * time.Hour
 
@@ -220,7 +220,7 @@ func (s *List) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnapplied
 ) error {
 	w.Payment = paid
 	_, err := s.refunds.RefundPayment(ctx, w, nil)
-	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the looks ask what became of it
+	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the checks ask what became of it
 		return s.notifyRefundOf(context.WithoutCancel(ctx), paid)
 	}
 	open := false

@@ -23,14 +23,14 @@ import (
 type Confirmation struct {
 	Gateway gateway.Name
 	EventID string        // its log tells what came of it; "": no event told it
-	Misses  int           // looks before this one that did not show it
+	Misses  int           // checks before this one that did not show it
 	Again   river.JobArgs // the job that looks once more, with one miss more
 	// Read gives the event as the gateway shows it. gateway.ErrMissing: it does not, and is asked
-	// again, unless this is the last look; any other error has the job repeated.
+	// again, unless this is the last check; any other error has the job repeated.
 	Read func(ctx context.Context, last bool) (gateway.Event, error)
 	// ApplyTx applies what was read.
 	ApplyTx func(ctx context.Context, tx pgx.Tx, live gateway.Event) (gateway.Result, error)
-	// GivenUpTx is what becomes of an event that the last look did not show.
+	// GivenUpTx is what becomes of an event that the last check did not show.
 	GivenUpTx func(ctx context.Context, tx pgx.Tx, why error) (gateway.Result, error)
 	// finishTx gives the event its result; nil: FinishConfirmationTx.
 	finishTx func(ctx context.Context, tx pgx.Tx, r gateway.Result) error
@@ -92,14 +92,14 @@ func (s *Webhooks) queueConfirmationTx(ctx context.Context, tx pgx.Tx, a river.J
 type ConfirmEventArgs struct {
 	Gateway gateway.Name `json:"gateway"`
 	EventID string       `json:"event_id"`
-	Misses  int          `json:"misses,omitempty"` // looks that did not show what the event tells
+	Misses  int          `json:"misses,omitempty"` // checks that did not show what the event tells
 }
 
 // Kind names the job.
 func (ConfirmEventArgs) Kind() string { return "payments_event_told" }
 
 // ConfirmEvent asks the gateway for what an event is about, and applies the event with its
-// answer. What four looks do not show changes nothing, and the webhook's log says so; an
+// answer. What four checks do not show changes nothing, and the webhook's log says so; an
 // answer that is not known is asked for again.
 func (s *Webhooks) ConfirmEvent(ctx context.Context, a ConfirmEventArgs) error {
 	gw, err := s.deps.Gateways.Find(a.Gateway)

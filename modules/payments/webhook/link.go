@@ -58,7 +58,7 @@ func (s *Webhooks) linkInvoice(ctx context.Context, gw gateway.Gateway, eventID,
 	// First the event waits for the invoice: one that is booked from now on finds it there,
 	// one that was booked before is linked. One that is being booked meanwhile may have looked
 	// for events before this one waited, and be committed after it was to be linked: for it
-	// there is a later look.
+	// there is a later check.
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		n, err := s.db.ProcessedEventAddSubject(ctx, tx, paymentsdb.ProcessedEventAddSubjectParams{
 			Gateway: gw.Name(), EventID: eventID, Subject: link.invoice,

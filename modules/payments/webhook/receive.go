@@ -205,7 +205,7 @@ func (s *Webhooks) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gatewa
 	to := state.EventDone
 	if result.Unclaimed {
 		// The row may have been committed since it was looked for, and its call of
-		// ReplayWaitingTx have found nothing: one more look after this commit closes the gap.
+		// ReplayWaitingTx have found nothing: one more check after this commit closes the gap.
 		result, to = unclaimed(result), state.EventWaiting
 		if err := s.ledger.InsertReplayTx(ctx, tx, d.event.Gateway, d.event.Subjects()); err != nil {
 			return gateway.Result{}, err

@@ -22,7 +22,7 @@ func New(b lifecycle.Base) *Calls {
 // ErrStillOpen says that a gateway has not told yet what became of a call.
 var ErrStillOpen = errors.New("subscriptions: what the gateway made of the last call is not known yet")
 
-// Why an order is not carried out now; the schedule of looks knows each as one of its own.
+// Why an order is not carried out now; the schedule of checks knows each as one of its own.
 var (
 	// ErrPauseUnderWay has the job look again when the other worker must have ended.
 	ErrPauseUnderWay error = &word{"collection is being paused or resumed", intent.ErrUnderWay}

@@ -2,8 +2,8 @@
 // thing that was there once is gone.
 //
 // Owns: no table. A call that a gateway does not take at once is an intent from then on, repeated
-// by the looks until it is answered, and what a gateway does not find counts as gone after a
-// second look.
+// by the checks until it is answered, and what a gateway does not find counts as gone after a
+// second check.
 //
 // Does not own: what follows for the subscription of an answer (rooms settle and recovery).
 package calls

@@ -27,7 +27,7 @@ func (s *Calls) EndNow(ctx context.Context, sub lifecycle.Subscription) (lifecyc
 }
 
 // EndAtGateway ends at the gateway whatever of a subscription is to end there: what has ended
-// here, or would charge it beyond its paid time. When that fails the looks repeat it.
+// here, or would charge it beyond its paid time. When that fails the checks repeat it.
 func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil || !sub.RunsThere() && !sub.Stops() {

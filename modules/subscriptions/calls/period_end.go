@@ -43,7 +43,7 @@ func (s *Calls) SetPeriodEnd(ctx context.Context, sub lifecycle.Subscription, ca
 	return remote.NextBilling, nil
 }
 
-// ProvedMissing has a look confirm that what a call did not find at the gateway is not
+// ProvedMissing has a check confirm that what a call did not find at the gateway is not
 // there, which is then looked for again in an hour, as anything that was there once.
 func (s *Calls) ProvedMissing(ctx context.Context, sub lifecycle.Subscription, cause error) error {
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)

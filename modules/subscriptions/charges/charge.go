@@ -313,12 +313,12 @@ func (s *Charges) OpenCharge(ctx context.Context,
 }
 
 // checkCharge asks the gateway what became of an order whose answer was lost,
-// without waiting for its time. Whatever it does not tell, the looks find out.
+// without waiting for its time. Whatever it does not tell, the checks find out.
 func (s *Charges) checkCharge(ctx context.Context, charge lifecycle.RenewalCharge) lifecycle.RenewalCharge {
 	err := s.deps.Intents.CheckNow(ctx, charge.ID)
 	found, failed := s.db.RenewalChargeGet(ctx, s.deps.Pool, charge.ID)
 	if err = errors.Join(err, failed); err != nil {
-		s.deps.Log.WarnContext(ctx, "no look at a renewal PIX", slog.String("charge_id", charge.ID.String()),
+		s.deps.Log.WarnContext(ctx, "no check of a renewal PIX", slog.String("charge_id", charge.ID.String()),
 			slog.Any("error", err))
 	}
 	if failed != nil {

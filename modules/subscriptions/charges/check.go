@@ -147,7 +147,7 @@ func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
 }
 
 // TendRenewalCharge makes unpayable a code that has run out or whose subscription has
-// ended. What became of an order whose answer was lost the looks find out: it sees to it
+// ended. What became of an order whose answer was lost the checks find out: it sees to it
 // that they do. Otherwise it does nothing.
 func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 	charge, err := s.db.RenewalChargeGet(ctx, s.deps.Pool, id)

@@ -95,7 +95,7 @@ func declinedMessage(cause error) string {
 // subscribeByCard starts a card subscription at gateway A. The gateway checks the
 // card within the call and charges it after, so the answer is pending; a refused
 // card is 400 with the gateway's sentence. A first month that a promo code lowers is
-// charged separately, and the recurrence is made after it: when that fails the looks
+// charged separately, and the recurrence is made after it: when that fails the checks
 // make it, and nobody is told of the failure.
 func (s *Checkout) subscribeByCard(ctx context.Context, gw gateway.Name, o CardOrder) (CardOutcome, error) {
 	w, err := s.prepareCard(ctx, o, gw)

@@ -26,7 +26,7 @@ import (
 // decides is given up, and money that comes all the same is late money.
 const riskLife = 7 * 24 * time.Hour
 
-// noAddress is told where no payer is on the line: a look has none.
+// noAddress is told where no payer is on the line: a check has none.
 const noAddress = "127.0.0.1"
 
 // firstCall is what a subscription is made from at its gateway: the row, and what its
@@ -280,7 +280,7 @@ func (s *Checkout) judgeFirstMonth(c firstCall, made settle.Made) settle.Outcome
 }
 
 // recurByToken makes what charges from the second month on, with the card that the first
-// has left at the gateway. Without it the month that was paid stays paid, and a look finds
+// has left at the gateway. Without it the month that was paid stays paid, and a check finds
 // it or has it made again. Declined there, the month is the last.
 func (s *Checkout) recurByToken(ctx context.Context, gw gateway.Gateway, c firstCall,
 	made settle.Made,
@@ -322,7 +322,7 @@ func (s *Checkout) findRecurrenceBehind(ctx context.Context, gw gateway.Gateway,
 }
 
 // settleTx writes an outcome. What the payer was declined for may be left at the gateway;
-// the charge of a first month is told by its event, or the looks.
+// the charge of a first month is told by its event, or the checks.
 func (s *Checkout) settleTx(ctx context.Context, tx pgx.Tx, c *firstCall, outcome settle.Outcome,
 	by intent.By,
 ) (err error) {

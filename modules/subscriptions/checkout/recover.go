@@ -12,7 +12,7 @@ import (
 )
 
 // RecoverArgs asks the gateway what became of an intent whose answer was lost. Only
-// the release before the schedule of looks inserts it.
+// the release before the schedule of checks inserts it.
 type RecoverArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	At             time.Time   `json:"at"` // tells the tries of one intent apart
@@ -21,7 +21,7 @@ type RecoverArgs struct {
 // Kind names the job.
 func (RecoverArgs) Kind() string { return "subscriptions_recover" }
 
-// Recover looks at an open intent at once. One that is not open is left alone, and so
+// Recover checks an open intent at once. One that is not open is left alone, and so
 // is one whose call may still be under way.
 func (s *Checkout) Recover(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)

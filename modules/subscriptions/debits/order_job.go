@@ -21,7 +21,7 @@ import (
 // Debit orders the debit of the next cycle of an automatic PIX, once a
 // (subscription, cycle): nobody else makes it (docs/gateway-facts.md, A8). The row
 // that stands for it and its intent are committed before the gateway is asked. When
-// the outcome is not known the looks find out, and they alone order it again.
+// the outcome is not known the checks find out, and they alone order it again.
 func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 	o := debitOrder{}
 	var err error
@@ -30,7 +30,7 @@ func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 	}
 	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error { return s.createIntentTx(ctx, tx, &o) })
 	if intent.AlreadyOpen(err) {
-		return nil // the looks ask about it
+		return nil // the checks ask about it
 	}
 	if err != nil || !o.isNew() {
 		return err

@@ -27,7 +27,7 @@ const (
 )
 
 // CarryOutPause has the gateway collect nothing, or collect again, as the pause asks.
-// When that fails the looks repeat it.
+// When that fails the checks repeat it.
 func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
 	p, err := s.db.PauseGet(ctx, s.deps.Pool, id)
 	if err != nil {

@@ -44,7 +44,7 @@ type ChargeMoveArgs struct {
 func (ChargeMoveArgs) Kind() string { return "subscriptions_charge_move" }
 
 // MoveCharge has the gateway charge next when the extension ends. When that fails the
-// looks repeat it.
+// checks repeat it.
 func (s *Extensions) MoveCharge(ctx context.Context, id objectid.ID) error {
 	move, err := s.db.ChargeMoveGet(ctx, s.deps.Pool, id)
 	if err != nil {
@@ -65,7 +65,7 @@ func chargeMoveIntent(id objectid.ID) intent.Ref {
 }
 
 // Order is the order to charge next when an extension ends. A refusal that is not final
-// yet is a right answer to a look.
+// yet is a right answer to a check.
 func (s *Extensions) Order() *intent.Repeated {
 	return s.order(func(ctx context.Context, id objectid.ID) error {
 		err := s.requestChargeMove(ctx, id)
@@ -121,7 +121,7 @@ func (s *Extensions) requestChargeMove(ctx context.Context, id objectid.ID) erro
 }
 
 // refusedForGood reports whether the gateway found the order wrong. That it was not
-// reached, also by the look before, refuses nothing.
+// reached, also by the check before, refuses nothing.
 func refusedForGood(err error) bool {
 	return gateway.Certain(err) && (gateway.IsRejected(err) || errors.Is(err, gateway.ErrUnsupported))
 }

@@ -24,7 +24,7 @@ func (PauseArgs) Kind() string { return "subscriptions_pause" }
 // RenewalChargeArgs does what is due for an open renewal charge.
 type RenewalChargeArgs struct {
 	ChargeID objectid.ID `json:"charge_id"`
-	At       time.Time   `json:"at"` // tells the looks at one charge apart
+	At       time.Time   `json:"at"` // tells the checks of one charge apart
 }
 
 // Kind names the job.
@@ -60,14 +60,14 @@ func (DebitArgs) Kind() string { return "subscriptions_debit" }
 // EndArgs ends at the gateway what has ended here.
 type EndArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
-	Told           bool        `json:"told,omitempty"` // the gateway said by an event that it has ended there: a look may be enough
+	Told           bool        `json:"told,omitempty"` // the gateway said by an event that it has ended there: a check may be enough
 }
 
 // Kind names the job.
 func (EndArgs) Kind() string { return "subscriptions_end_at_gateway" }
 
 // AdoptAfter is when a row whose outcome is open has to have an intent of its own: the
-// release before the schedule of looks makes rows without, and recovers by recovery_at,
+// release before the schedule of checks makes rows without, and recovers by recovery_at,
 // which lies so far ahead that it leaves the rows of this one alone.
 const AdoptAfter = 10 * time.Minute
 

@@ -259,7 +259,7 @@ func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Subscription) err
 		}
 	}
 	switch {
-	case sub.IntentOpen: // its looks come by themselves
+	case sub.IntentOpen: // its checks come by themselves
 	case status == state.Pending && (sub.PixPaymentID != nil || sub.GwaPixAuthID != nil):
 		due := s.calendar.PixDue(sub)
 		return s.InsertAtTx(ctx, tx, due, DropPixArgs{SubscriptionID: sub.ID, At: due})

@@ -120,7 +120,7 @@ func (s *Plans) FinishMoves(ctx context.Context, subscriptionIDs []string) error
 }
 
 // FinishMove asks the gateway for the new price of an open move that nobody asks about, and
-// has the subscription take on the plan: *intent.ErrOpen when the looks have it.
+// has the subscription take on the plan: *intent.ErrOpen when the checks have it.
 func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 	o, err := s.readMove(ctx, id)
 	if err != nil || o.move.State != state.MoveOpen {
@@ -149,7 +149,7 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 	return err
 }
 
-// checkMove has an order that is open already looked at, and says what is known of it then.
+// checkMove has an order that is open already checked, and says what is known of it then.
 func (s *Plans) checkMove(ctx context.Context, id objectid.ID) error {
 	if err := s.deps.Intents.CheckOne(ctx, intent.PlanMove, id); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (s *Plans) checkMove(ctx context.Context, id objectid.ID) error {
 func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 	err := s.FinishMove(ctx, id)
 	if intent.AlreadyOpen(err) || gateway.IsError(err) {
-		return nil // it has ended, or the looks have it
+		return nil // it has ended, or the checks have it
 	}
 	return err
 }

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// checkTries is how often one look reads while calls of ours change what it reads.
+	// checkTries is how often one check reads while calls of ours change what it reads.
 	checkTries = 3
 )
 

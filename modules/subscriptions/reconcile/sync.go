@@ -183,7 +183,7 @@ func (s *Reconciler) syncChargeDay(ctx context.Context, sub lifecycle.Subscripti
 
 // SyncSubscription asks the gateway about the customer's live subscription and
 // settles what it says (docs/contract/accounts.md, Tokens). A subscription whose
-// first call is still open is left to its looks.
+// first call is still open is left to its checks.
 func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.ID) error {
 	ctx = gateway.Background(ctx)
 	sub, err := s.deps.Reads.Current(ctx, customerID)

@@ -4,5 +4,5 @@
 //
 // Owns: no table.
 //
-// Does not own: the first call and its looks (room checkout), what the answer means (room settle).
+// Does not own: the first call and its checks (room checkout), what the answer means (room settle).
 package recovery

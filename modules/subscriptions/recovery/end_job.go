@@ -49,7 +49,7 @@ func (s *Recovery) Expire(ctx context.Context, id objectid.ID) error {
 }
 
 // DropPix gives up a PIX that nobody paid before its code ran out or the wait was
-// over; it cancels the payment at the gateway first. When that fails the looks repeat it.
+// over; it cancels the payment at the gateway first. When that fails the checks repeat it.
 func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil || !s.pixRunsOut(sub) {

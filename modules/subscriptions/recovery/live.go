@@ -22,7 +22,7 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Subscription) (lif
 	if sub.RemoteID() == "" {
 		var err error
 		if sub, err = s.CheckNow(ctx, sub); err != nil || sub.RemoteID() == "" || sub.Status != state.Pending {
-			return sub, "", err // what the gateway doesn't show yet, the looks judge
+			return sub, "", err // what the gateway doesn't show yet, the checks judge
 		}
 	}
 	remote, err := s.readLive(ctx, sub)
@@ -47,7 +47,7 @@ func (s *Recovery) Resolve(ctx context.Context, sub lifecycle.Subscription) (lif
 	return resolved, remote.ClientSecret.Reveal(), err
 }
 
-// CheckNow looks at the open intent without waiting for its time, and answers the row
+// CheckNow checks the open intent without waiting for its time, and answers the row
 // as it is after.
 func (s *Recovery) CheckNow(ctx context.Context, sub lifecycle.Subscription) (lifecycle.Subscription, error) {
 	if sub.IntentOpen {

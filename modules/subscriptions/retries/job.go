@@ -22,7 +22,7 @@ import (
 )
 
 // RetryDebit orders the next planned retry of a debit, from the day before its day on.
-// When that fails the looks repeat it.
+// When that fails the checks repeat it.
 func (s *Retries) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.Date) error {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil {

@@ -83,7 +83,7 @@ type invoice struct {
 	recovers bool
 }
 
-// InvoiceOrder is the payment of an open invoice. A look repeats the attempt under its own
+// InvoiceOrder is the payment of an open invoice. A check repeats the attempt under its own
 // id: what it has paid is settled, what it has not is paid now. Once the key has expired,
 // only events report what is paid.
 func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
@@ -123,7 +123,7 @@ func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment
 
 func isPaid(p *gateway.Payment) bool { return p != nil && p.Status == gateway.PaymentStatusSettled }
 
-// payInvoice pays what is open; nil: nothing was. A look cannot tell that from what the
+// payInvoice pays what is open; nil: nothing was. A check cannot tell that from what the
 // attempt before has paid, which is read.
 func payInvoice(ctx context.Context, gw gateway.Gateway, i invoice, _ *gateway.Payment) (*gateway.Payment, error) {
 	paid, open, err := gw.PayOpenInvoice(ctx, gateway.InvoicePayment{

@@ -152,7 +152,7 @@ func (s *SelfService) fetchPix(ctx context.Context, sub lifecycle.Subscription) 
 		after, err := s.deps.Recovery.CheckNow(ctx, sub)
 		switch {
 		case err != nil:
-			s.deps.Log.WarnContext(ctx, "no look at a PIX", slog.String("subscription_id", sub.ID.String()),
+			s.deps.Log.WarnContext(ctx, "no check of a PIX", slog.String("subscription_id", sub.ID.String()),
 				slog.Any("error", err))
 			return sub, nil
 		case after.Status != state.Pending:

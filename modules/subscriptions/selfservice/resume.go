@@ -56,7 +56,7 @@ func GoOn(r *lifecycle.Subscription) {
 
 // resume has a subscription go on that was to end with its paid time: the same
 // row, and no charge. While it is not known whether the gateway took the end back the
-// answer is pending, and the looks ask for it again; 409 to another try meanwhile.
+// answer is pending, and the checks ask for it again; 409 to another try meanwhile.
 func (s *SelfService) resume(ctx context.Context, sub lifecycle.Subscription) (checkout.CardOutcome, error) {
 	ref := resumeIntent(sub.ID)
 	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, ref); err != nil || open {

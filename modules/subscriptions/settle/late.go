@@ -131,7 +131,7 @@ type LateMoneyArgs struct {
 	ChargeID        objectid.ID  `json:"charge_id,omitempty"`        // the code for a further period that the event names
 	AuthorizationID string       `json:"authorization_id,omitempty"` // the one that the event names
 	SettledAt       *time.Time   `json:"settled_at,omitempty"`       // as the event tells it: gateway A's payments know the day alone
-	Misses          int          `json:"misses,omitempty"`           // looks that did not find it paid
+	Misses          int          `json:"misses,omitempty"`           // checks that did not find it paid
 }
 
 // Kind names the job.

@@ -57,7 +57,7 @@ func (m FirstMonth) applyTo(s *Settler, r *lifecycle.Subscription) {
 func (Invoice) applyTo(*Settler, *lifecycle.Subscription) {}
 
 // Outcome is what a gateway says of a subscription's call, whoever asked: the request
-// itself, a look, a live read. Void: a live read found it over. What was refused or is
+// itself, a check, a live read. Void: a live read found it over. What was refused or is
 // missing was not made, and will not be.
 type Outcome = intent.Outcome[Made]
 
@@ -252,7 +252,7 @@ func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subsc
 
 // settleRemoteTx writes what became of a card subscription. At gateway A the
 // charge runs after the call, so only a trial is active at once; the rest is
-// told by webhook, or by a look when that one is lost.
+// told by webhook, or by a check when that one is lost.
 func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source,
 	remote *gateway.RemoteSubscription,
 ) error {
@@ -337,7 +337,7 @@ func (s *Settler) AuthorizeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Sub
 	return err
 }
 
-// settleFirstMonthTx writes what a look found: the first month is paid, with a recurrence
+// settleFirstMonthTx writes what a check found: the first month is paid, with a recurrence
 // behind it or not, or it is open whether there is one.
 func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source,
 	m FirstMonth, open bool,

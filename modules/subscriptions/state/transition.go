@@ -69,7 +69,7 @@ const (
 	GatewaySaysIncomplete    Action = "gateway_incomplete"      // updated, created: incomplete
 	GatewaySaysCancelled     Action = "gateway_cancelled"       // updated, created: canceled; deleted; gateway A deleted or inactivated without time left
 	GatewaySaysExpired       Action = "gateway_expired"         // updated, created: incomplete_expired
-	GoneAtGateway            Action = "gone_at_gateway"         // known there once, missing at two looks an hour apart
+	GoneAtGateway            Action = "gone_at_gateway"         // known there once, missing at two checks an hour apart
 	GatewayDeletedPaid       Action = "gateway_deleted_paid"    // gateway A deleted or inactivated, expires_at ahead
 	PaymentFails             Action = "payment_fails"           // a renewal's attempt, below the limit
 	PaymentFailsTooOften     Action = "payment_fails_too_often" // the attempt that reaches the limit

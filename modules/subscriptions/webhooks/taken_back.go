@@ -279,7 +279,7 @@ func (s *Applier) TotalRefunds(ctx context.Context, customerID,
 	return sub, err
 }
 
-// RefundChanged keeps the total of a subscription when a look at a refund has
+// RefundChanged keeps the total of a subscription when a check of a refund has
 // settled it, of which no event may ever tell (payments.RefundFollower).
 func (s *Applier) RefundChanged(ctx context.Context, r payments.Refund) error {
 	if r.Purpose != gateway.ForSubscription {

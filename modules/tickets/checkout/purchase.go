@@ -270,7 +270,7 @@ func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.C
 	return p, err
 }
 
-// pay has the order charged. What is not known is pending, and the looks find out; what
+// pay has the order charged. What is not known is pending, and the checks find out; what
 // came to nothing has freed its places, and says why.
 func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase, c accounts.Customer) (receipt, error) {
 	ctx = context.WithoutCancel(ctx) // who goes away is charged, and counted, all the same

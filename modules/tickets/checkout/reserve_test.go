@@ -37,7 +37,7 @@ func newCheckout(t testing.TB, db *pgxpool.Pool) *Checkout {
 	}
 	sale := events.New(events.Deps{Base: base})
 	store := orders.New(orders.Deps{Base: base, Events: sale})
-	money.Connect(payments.Hooks{Intents: map[intent.Kind]intent.User{intent.Order: store.Charge().User()}})
+	money.Connect(payments.Hooks{Intents: map[intent.Kind]intent.Checker{intent.Order: store.Charge().Checker()}})
 	return New(Deps{
 		Base: base, Events: sale, Orders: store,
 		Config: Config{

@@ -110,7 +110,7 @@ func (c charger) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Mad
 	return Made{Payment: &charge.Payment}, found, err
 }
 
-// offerable judges a code that a look has found, of which the buyer, who was answered
+// offerable judges a code that a check has found, of which the buyer, who was answered
 // without one, is written. One that cannot be shown any more, since the places are held
 // no longer, is made unpayable first.
 func (c charger) offerable(ctx context.Context, gw gateway.Gateway, o Order,

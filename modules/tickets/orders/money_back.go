@@ -247,7 +247,7 @@ func (s *Store) listFailedSharesTx(ctx context.Context, tx pgx.Tx, o Order, m Mo
 	return nil
 }
 
-// RefundChanged has order and tickets follow a refund that a look has settled, of
+// RefundChanged has order and tickets follow a refund that a check has settled, of
 // which no event may ever tell (payments.RefundFollower).
 func (s *Store) RefundChanged(ctx context.Context, r payments.Refund) error {
 	if r.Purpose != gateway.ForOrder {

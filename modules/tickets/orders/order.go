@@ -126,7 +126,7 @@ func (s *Store) RefundedOf(ctx context.Context, db postgres.DB, orders ...Order)
 }
 
 // AdoptAfter is when an order whose outcome is open has to have an intent of its own:
-// the release before the schedule of looks makes orders without, and recovers by
+// the release before the schedule of checks makes orders without, and recovers by
 // recovery_at, which lies so far ahead that it leaves the orders of this one alone.
 const AdoptAfter = 10 * time.Minute
 

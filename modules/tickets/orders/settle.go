@@ -27,7 +27,7 @@ type Made struct {
 }
 
 // Outcome is what a gateway says of an order's one call, whoever asked: the request itself,
-// a look, a webhook, the sweep. Void: nobody paid in time. What was declined, refused or is
+// a check, a webhook, the sweep. Void: nobody paid in time. What was declined, refused or is
 // missing never came about.
 type Outcome = intent.Outcome[Made]
 
@@ -386,7 +386,7 @@ func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, er
 
 // ReleaseTx frees the places of an unpaid order. A purchase that never came
 // about leaves no tickets; of one that nobody paid they expire. A buyer who was
-// answered that the outcome is not known, and whose purchase a look ends, is
+// answered that the outcome is not known, and whose purchase a check ends, is
 // mailed that nothing is owed.
 func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
 	if _, ok := state.Next(o.State, state.Release); !ok {

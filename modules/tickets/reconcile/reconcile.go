@@ -34,7 +34,7 @@ func New(d Deps) *Reconciler {
 	return &Reconciler{deps: d, intents: d.Payments.Intents(), db: ticketsdb.New()}
 }
 
-// Recover looks at an open order at once. One that is not open is left alone, and so is
+// Recover checks an open order at once. One that is not open is left alone, and so is
 // one whose call may still be under way.
 func (s *Reconciler) Recover(ctx context.Context, id objectid.ID) error {
 	return s.intents.CheckOne(ctx, intent.Order, id)

@@ -106,7 +106,7 @@ func (s *Refunds) giveBackDue(ctx context.Context, id objectid.ID) error {
 	why := g.Why
 	_, err = s.RefundTickets(ctx, TicketRefund{OrderID: id, Consumed: true, Reason: why.Reason(), why: why})
 	faultpoint.Hit("give_back.one_done")
-	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the looks ask what became of it
+	if err == nil || errors.Is(err, gateway.ErrOutcomeUnknown) { // the checks ask what became of it
 		return nil
 	}
 	s.deps.Log.WarnContext(ctx, "an order is not given back yet", slog.String("order_id", id.String()),

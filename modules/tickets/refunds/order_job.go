@@ -79,7 +79,7 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 			}
 			return s.deps.Orders.ReturnedTx(ctx, tx, &o, "")
 		})
-	case errors.Is(err, gateway.ErrOutcomeUnknown): // the looks ask what became of it
+	case errors.Is(err, gateway.ErrOutcomeUnknown): // the checks ask what became of it
 		return nil
 	case errors.Is(err, gateway.ErrDisputed):
 		return s.listDisputed(ctx, o, *paid)
@@ -90,7 +90,7 @@ func (s *Refunds) Refund(ctx context.Context, id objectid.ID, paymentID string) 
 }
 
 // isDisputed reports whether the gateway has refused to give the payment back since it
-// is disputed, now or when a look at a refund asked for it: then it is listed.
+// is disputed, now or when a check of a refund asked for it: then it is listed.
 func (s *Refunds) isDisputed(ctx context.Context, paid gateway.LedgerPayment) (bool, error) {
 	refunds, err := s.deps.Payments.RefundsOf(ctx, s.deps.Pool, gateway.ForOrder, paid.LocalID)
 	if err != nil {

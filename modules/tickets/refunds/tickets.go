@@ -172,7 +172,7 @@ type TicketRefund struct {
 // RefundTickets gives the shares of tickets back, and no more than what is left of the
 // order's payment. From the request on the tickets are blocked; they expire, and their
 // places are free, when the refund is known to be done, and are good again when it failed,
-// whoever learns of it: the answer, a webhook, a look. Used ones stay used. Errors: 404
+// whoever learns of it: the answer, a webhook, a check. Used ones stay used. Errors: 404
 // for an unknown order, and for a ticket of another one; 422 REFUND_NOT_ALLOWED when the
 // order or a ticket has nothing to give back, and under a dispute; 409 when a ticket changed
 // meanwhile, and while another refund of the payment is not answered; those of
@@ -385,7 +385,7 @@ func (s *Refunds) RefundShares(ctx context.Context, a orders.SharesArgs) error {
 		OrderID: a.OrderID, TicketIDs: a.TicketIDs, Consumed: true, Reason: "The refund before failed at the gateway.",
 	})
 	if fault.Is(err, fault.KindInvalid) || errors.Is(err, gateway.ErrOutcomeUnknown) {
-		return nil // nothing is left, or the looks ask what became of it
+		return nil // nothing is left, or the checks ask what became of it
 	}
 	return err
 }

@@ -22,7 +22,7 @@ type LiveMoneyArgs struct {
 	OrderID   objectid.ID  `json:"order_id"`
 	PaymentID string       `json:"payment_id"`
 	EventID   string       `json:"event_id"`
-	Misses    int          `json:"misses,omitempty"` // looks that did not find it paid
+	Misses    int          `json:"misses,omitempty"` // checks that did not find it paid
 }
 
 // Kind names the job.

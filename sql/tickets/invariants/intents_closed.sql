@@ -1,4 +1,4 @@
--- No order to a gateway is without a known outcome for two days, or half an hour beyond its next look.
+-- No order to a gateway is without a known outcome for two days, or half an hour beyond its next check.
 SELECT id AS id, kind || ' of ' || subject_id || ' at ' || gateway || ', made ' || created_at || ', to be asked about at ' || next_look_at || coalesce(': ' || cause, '') AS detail
 FROM payments.intents
 WHERE state = 'open' AND (not_known_since < $1::timestamptz - interval '2 days' OR greatest(next_look_at, leased_until) < $1::timestamptz - interval '30 minutes')

@@ -104,7 +104,7 @@ func (h *history) pass(s step, span time.Duration) {
 const dueChecksSQL = `SELECT gateway FROM payments.intents WHERE state = 'open' AND greatest(next_look_at, leased_until) <= $1
 	UNION SELECT gateway FROM payments.gateway_state WHERE failing_since IS NOT NULL ORDER BY gateway`
 
-// runStatusChecks makes the turns of looks that are due, as the periodic job does.
+// runStatusChecks makes the turns of checks that are due, as the periodic job does.
 func (h *history) runStatusChecks() {
 	rows, err := h.db.Query(context.Background(), dueChecksSQL, h.now())
 	require.NoError(h.t, err)
@@ -120,7 +120,7 @@ func (h *history) runStatusChecks() {
 	}
 }
 
-// nextJobSQL is when a job falls due, a look, or an order, which the tickets' sweep finds.
+// nextJobSQL is when a job falls due, a check, or an order, which the tickets' sweep finds.
 const nextJobSQL = `SELECT least((SELECT min(scheduled_at) FROM jobs.river_job WHERE state IN ('available', 'scheduled', 'retryable') AND scheduled_at > $1),
 	(SELECT min(greatest(next_look_at, leased_until)) FROM payments.intents WHERE state = 'open' AND greatest(next_look_at, leased_until) > $1),
 	(SELECT min(hold_until) FROM tickets.orders WHERE state = 'reserved' AND NOT intent_open AND hold_until > $1))`

@@ -36,7 +36,7 @@ var quietJobs = []string{
 	"subscriptions_dunning_mail",
 	"subscriptions_expire", "tickets_mail", "payments_unapplied_mail",
 	"payments_unapplied",        // does for one payment what payments_unapplied_sweep does
-	"subscriptions_recover",     // of the release before: a look, as payments_intents_look makes it
+	"subscriptions_recover",     // of the release before: a check, as payments_intents_look makes it
 	"accounts_sweep_deletions",  // queues accounts_erase_customer
 	"subscriptions_trial_uses",  // forgets and notes trials by tax id
 	"accounts_fill_skeletons",   // notes what is missing of rows that stand, again and again

@@ -42,7 +42,7 @@ func sweepUnapplied(h *history) response {
 	return response{}
 }
 
-// unappliedForDays is the same for as long as a look may wait for another.
+// unappliedForDays is the same for as long as a check may wait for another.
 func unappliedForDays(h *history) {
 	for range 26 {
 		h.turnOfUnapplied(time.Hour)

@@ -29,7 +29,7 @@ type GatewayStateCountParams struct {
 	Gateway gateway.Name
 }
 
-// GatewayStateCount counts a look at something that was found before, within an hour.
+// GatewayStateCount counts a check of something that was found before, within an hour.
 func (q *Queries) GatewayStateCount(ctx context.Context, db DBTX, arg GatewayStateCountParams) (PaymentsGatewayState, error) {
 	row := db.QueryRow(ctx, gatewayStateCount,
 		arg.HourAgo,

@@ -7,6 +7,7 @@ package paymentsdb
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"marquee/modules/payments/gateway"
@@ -31,7 +32,7 @@ type IntentCallAgainParams struct {
 	LeasedUntil time.Time
 }
 
-// IntentCallAgain counts a call that a look is about to make, and leases the intent for its time.
+// IntentCallAgain counts a call that a check is about to make, and leases the intent for its time.
 func (q *Queries) IntentCallAgain(ctx context.Context, db DBTX, arg IntentCallAgainParams) (int64, error) {
 	result, err := db.Exec(ctx, intentCallAgain,
 		arg.At,
@@ -66,7 +67,7 @@ type IntentClaimParams struct {
 	Most    int32
 }
 
-// IntentClaim leases open intents that are to be looked at before an instant and that nobody has, the oldest first.
+// IntentClaim leases open intents that are to be checked before an instant and that nobody has, the oldest first.
 func (q *Queries) IntentClaim(ctx context.Context, db DBTX, arg IntentClaimParams) ([]PaymentsIntent, error) {
 	rows, err := db.Query(ctx, intentClaim,
 		arg.Until,
@@ -133,7 +134,7 @@ type IntentClaimOfParams struct {
 	Since     time.Time
 }
 
-// IntentClaimOf leases a subject's open intents of a kind, unless somebody has them or has just looked.
+// IntentClaimOf leases a subject's open intents of a kind, unless somebody has them or has just checked it.
 func (q *Queries) IntentClaimOf(ctx context.Context, db DBTX, arg IntentClaimOfParams) ([]PaymentsIntent, error) {
 	rows, err := db.Query(ctx, intentClaimOf,
 		arg.Until,
@@ -309,7 +310,7 @@ type IntentForwardParams struct {
 	Gateway gateway.Name
 }
 
-// IntentForward makes what waits after a failed look due: the first time at once, then a minute after its last look, doubled with each time. Those that
+// IntentForward makes what waits after a failed check due: the first time at once, then a minute after its last check, doubled with each time. Those that
 // are being changed come by themselves.
 func (q *Queries) IntentForward(ctx context.Context, db DBTX, arg IntentForwardParams) (int64, error) {
 	result, err := db.Exec(ctx, intentForward, arg.Now, arg.Gateway)
@@ -329,7 +330,7 @@ type IntentGetNextCheckParams struct {
 	Now     time.Time
 }
 
-// IntentGetNextCheck is the first look of the gateway after an instant.
+// IntentGetNextCheck is the first check at the gateway after an instant.
 func (q *Queries) IntentGetNextCheck(ctx context.Context, db DBTX, arg IntentGetNextCheckParams) (time.Time, error) {
 	row := db.QueryRow(ctx, intentGetNextCheck, arg.Gateway, arg.Now)
 	var at time.Time
@@ -382,54 +383,19 @@ func (q *Queries) IntentGetOpen(ctx context.Context, db DBTX, arg IntentGetOpenP
 const intentInsert = `-- name: IntentInsert :many
 WITH made AS (
     INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
-    SELECT id, kind, subject_id, item, nullif(customer_id, ''), gateway, reference, nullif(excludes, ''), calls, misses,
-        CASE WHEN misses > 0 THEN $1::timestamptz END, call_ends_at, CASE WHEN calls > 0 THEN call_ends_at END, next_look_at, $1::timestamptz
-    FROM (
-        SELECT unnest($2::text[]) AS id, unnest($3::text[]) AS kind, unnest($4::text[]) AS subject_id, unnest($5::text[]) AS item,
-            unnest($6::text[]) AS customer_id, unnest($7::text[]) AS gateway, unnest($8::text[]) AS reference,
-            unnest($9::text[]) AS excludes, unnest($10::int[]) AS calls, unnest($11::int[]) AS misses,
-            unnest($12::timestamptz[]) AS call_ends_at, unnest($13::timestamptz[]) AS next_look_at
-    ) o
+    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
+    FROM jsonb_populate_recordset(NULL::payments.intents, $1::jsonb) o
     ON CONFLICT DO NOTHING
-    RETURNING id, calls
+    RETURNING id, calls, created_at
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-SELECT id, $1::timestamptz, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
+SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
 RETURNING intent_id
 `
 
-type IntentInsertParams struct {
-	Now         time.Time
-	Ids         []string
-	Kinds       []string
-	SubjectIds  []string
-	Items       []string
-	CustomerIds []string
-	Gateways    []string
-	Refs        []string
-	Exclusions  []string
-	Calls       []int32
-	Misses      []int32
-	CallEnds    []time.Time
-	NextLooks   []time.Time
-}
-
-func (q *Queries) IntentInsert(ctx context.Context, db DBTX, arg IntentInsertParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, intentInsert,
-		arg.Now,
-		arg.Ids,
-		arg.Kinds,
-		arg.SubjectIds,
-		arg.Items,
-		arg.CustomerIds,
-		arg.Gateways,
-		arg.Refs,
-		arg.Exclusions,
-		arg.Calls,
-		arg.Misses,
-		arg.CallEnds,
-		arg.NextLooks,
-	)
+// IntentInsert opens intents, a JSON array of objects by column. Those that another one is in the way of are left out.
+func (q *Queries) IntentInsert(ctx context.Context, db DBTX, opened json.RawMessage) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, intentInsert, opened)
 	if err != nil {
 		return nil, err
 	}
@@ -631,7 +597,7 @@ type IntentPostponeParams struct {
 	LeasedUntil   *time.Time
 }
 
-// IntentPostpone notes what became of a call, or of a look by the lease under which it was made.
+// IntentPostpone notes what became of a call, or of a check by the lease under which it was made.
 func (q *Queries) IntentPostpone(ctx context.Context, db DBTX, arg IntentPostponeParams) (int64, error) {
 	result, err := db.Exec(ctx, intentPostpone,
 		arg.At,
@@ -672,7 +638,7 @@ type IntentProbeParams struct {
 	MostFailures int32
 }
 
-// IntentProbe leases the open intent that nobody has and that was looked at longest ago, but for those that have failed too often to stand for the gateway.
+// IntentProbe leases the open intent that nobody has and that was checked longest ago, but for those that have failed too often to stand for the gateway.
 func (q *Queries) IntentProbe(ctx context.Context, db DBTX, arg IntentProbeParams) ([]PaymentsIntent, error) {
 	rows, err := db.Query(ctx, intentProbe,
 		arg.Until,
@@ -736,7 +702,7 @@ type IntentResetFoundParams struct {
 	Kinds   []string
 }
 
-// IntentResetFound has what was found once and is missing now looked at twice more: the gateway was not to be believed.
+// IntentResetFound has what was found once and is missing now checked twice more: the gateway was not to be believed.
 func (q *Queries) IntentResetFound(ctx context.Context, db DBTX, arg IntentResetFoundParams) error {
 	_, err := db.Exec(ctx, intentResetFound, arg.Now, arg.Gateway, arg.Kinds)
 	return err

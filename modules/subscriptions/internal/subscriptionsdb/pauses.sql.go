@@ -101,7 +101,7 @@ type PauseDeferParams struct {
 	ID        objectid.ID
 }
 
-// Has the sweep come again later: the looks have it.
+// Has the sweep come again later: the checks have it.
 func (q *Queries) PauseDefer(ctx context.Context, db DBTX, arg PauseDeferParams) error {
 	_, err := db.Exec(ctx, pauseDefer, arg.NextTryAt, arg.ID)
 	return err

@@ -1,0 +1,238 @@
+package intent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/modules/payments/backoff"
+	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
+	"marquee/platform/nullable"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+)
+
+// stored is an intent as it is stored.
+type stored = paymentsdb.PaymentsIntent
+
+// opened is an intent as it is stored first: its JSON has the table's columns.
+type opened struct {
+	Opening
+	ID          objectid.ID `json:"id"`
+	Calls       int         `json:"calls"`
+	Misses      int         `json:"misses"`
+	MissedAt    *time.Time  `json:"missed_at"`
+	CallEndsAt  time.Time   `json:"call_ends_at"`
+	LeasedUntil *time.Time  `json:"leased_until"`
+	NextCheck   time.Time   `json:"next_look_at"`
+	CreatedAt   time.Time   `json:"created_at"`
+}
+
+// opened: until the call's time limit, and a fifth of it, are over nobody checks.
+func (s *Service) opened(o Opening) opened {
+	now := s.deps.Clock.Now().Truncate(time.Microsecond) // as the table has it
+	row := opened{Opening: o, ID: objectid.At(now), CallEndsAt: now, NextCheck: now, CreatedAt: now}
+	row.Reference = cmp.Or(o.Reference, o.Subject.String())
+	switch {
+	case o.CallTime > 0:
+		until := now.Add(backoff.Lease(o.CallTime))
+		row.Calls, row.CallEndsAt, row.LeasedUntil, row.NextCheck = 1, until, &until, until
+	case s.hooks.Checkers[o.Kind].wasFound:
+		row.Misses, row.MissedAt, row.NextCheck = 1, &now, now.Add(backoff.FoundAgainAfter)
+	}
+	return row
+}
+
+// OpenTx opens intents in the transaction that commits their users' rows, in one statement. *ErrOpen when one of them
+// is open already, or what it excludes: roll back then. A kind without a checker is an error, too.
+func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) error {
+	if len(openings) == 0 {
+		return nil
+	}
+	rows := make([]opened, len(openings))
+	for n, o := range openings {
+		if s.hooks.Checkers[o.Kind].check == nil {
+			return fmt.Errorf("open intent: nobody checks intents of kind %q", o.Kind)
+		}
+		rows[n] = s.opened(o)
+	}
+	columns, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("open intent: %w", err)
+	}
+	made, err := s.db.IntentInsert(ctx, tx, columns)
+	if err != nil {
+		return fmt.Errorf("open intent: %w", err)
+	}
+	if len(made) == len(openings) {
+		return nil
+	}
+	for _, o := range openings {
+		row, err := s.db.IntentFindConflicting(ctx, tx, paymentsdb.IntentFindConflictingParams{
+			SubjectID: o.Subject, Kind: o.Kind, Item: o.Item, Gateway: o.Gateway, Excludes: o.Excludes, Made: made,
+		})
+		if err == nil {
+			return &ErrOpen{Intent: intentOf(row)}
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("read intent: %w", err)
+		}
+	}
+	return errors.New("an intent is open already")
+}
+
+// EndTx ends the open intent of an outcome, in the transaction that settles it: that of an operation's phase, or of
+// what else has brought it. One that has ended already is left alone, since an event may be faster than the answer. An
+// error is the database's, or of Hooks.Known.
+func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, outcome stepped, by By) error {
+	to, err := state.Intents.Move(state.IntentOpen, outcome.step())
+	if err != nil {
+		return fmt.Errorf("end intent: %w", err)
+	}
+	ended, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
+		At: s.deps.Clock.Now(), By: by, State: to, SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
+	})
+	if err != nil {
+		return fmt.Errorf("end intent: %w", err)
+	}
+	for _, e := range ended {
+		if err == nil && e.Told && s.hooks.Known != nil {
+			err = s.hooks.Known(ctx, tx, gateway.Name(e.Gateway), r.Subject)
+		}
+	}
+	return err
+}
+
+// OpenOf is the oldest open intent of a subject: what a 409 tells, since when it is not known and when the next check
+// is. An error is the database's.
+func (s *Service) OpenOf(ctx context.Context, db postgres.DB, subject objectid.ID) (Intent, bool, error) {
+	open, err := s.db.IntentListOpenOf(ctx, db, subject)
+	if err != nil || len(open) == 0 {
+		return Intent{}, false, err
+	}
+	return intentOf(open[0]), true, nil
+}
+
+// IsOpen reports whether the intent of the name is open. An error is the database's.
+func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, error) {
+	_, ok, err := s.open(ctx, db, r)
+	return ok, err
+}
+
+// open is the open intent of the name.
+func (s *Service) open(ctx context.Context, db postgres.DB, r Ref) (row stored, ok bool, err error) {
+	row, err = s.db.IntentGetOpen(ctx, db,
+		paymentsdb.IntentGetOpenParams{SubjectID: r.Subject, Kind: r.Kind, Item: r.Item})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row, false, nil
+	}
+	if err != nil {
+		return row, false, fmt.Errorf("read intent: %w", err)
+	}
+	return row, true, nil
+}
+
+func intentOf(r stored) Intent {
+	return Intent{
+		Ref: refOf(r), Customer: nullable.Value(r.CustomerID), Gateway: r.Gateway, Reference: r.Reference,
+		NotKnownSince: r.NotKnownSince, NextCheck: nullable.Value(r.NextLookAt), Cause: nullable.Value(r.Cause),
+		CreatedAt: r.CreatedAt,
+	}
+}
+
+func refOf(r stored) Ref { return Ref{Kind: r.Kind, Subject: r.SubjectID, Item: r.Item} }
+
+// notKnown notes that the call ended without an answer that can be used: the first check is in 5 s. Without it, after
+// a crash, the lease runs out.
+func (s *Service) notKnown(ctx context.Context, r Ref, cause error) error {
+	ctx = context.WithoutCancel(ctx)
+	row, ok, err := s.open(ctx, s.deps.Pool, r)
+	called := ok && row.LeasedUntil != nil && row.CallEndsAt != nil && row.LeasedUntil.Equal(*row.CallEndsAt)
+	if err != nil || !called {
+		return err // ended by an event, or a check has it
+	}
+	return s.recordNotKnown(ctx, row, ByResponse, cause)
+}
+
+// waitTx notes, in the transaction that settles an answer, that the gateway decides later: the call has ended, and the
+// next check is after RECOVERY_DELAY.
+func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
+	row, ok, err := s.open(ctx, tx, r)
+	if err != nil || !ok {
+		return err
+	}
+	return s.recordPending(ctx, tx, row, ByResponse, s.deps.RecoveryDelay)
+}
+
+// recordNotKnown: nothing changes but the time of the next check. A gateway that refused has answered.
+func (s *Service) recordNotKnown(ctx context.Context, r stored, by By, cause error) error {
+	now := s.deps.Clock.Now()
+	r.NotKnownSince, r.Cause = cmp.Or(r.NotKnownSince, &now), nil
+	if cause != nil {
+		r.Cause = new(cause.Error())
+	}
+	next := now.Add(backoff.After(int(r.Failures), now.Sub(*r.NotKnownSince)))
+	err := s.record(ctx, s.deps.Pool, r, by, state.StepNotKnown, next)
+	if s.deps.Refused(cause) {
+		return err
+	}
+	return errors.Join(err, s.health.Fails(ctx, r.Gateway))
+}
+
+// recordPending: the gateway decides later; what was called is accounted for.
+func (s *Service) recordPending(ctx context.Context, db postgres.DB, r stored, by By, pause time.Duration) error {
+	r.Calls, r.NotKnownSince, r.Cause = 0, nil, nil
+	return s.record(ctx, db, r, by, state.StepWaiting, s.deps.Clock.Now().Add(pause))
+}
+
+// recordMiss counts an empty check, or waits for the time from which it counts.
+func (s *Service) recordMiss(ctx context.Context, r stored, counts bool, at time.Time) error {
+	now := s.deps.Clock.Now()
+	outcome, next := state.StepNotThereYet, now.Add(backoff.After(int(r.Looks), 0))
+	r.Failures, r.Cause = 0, nil
+	if counts {
+		r.Misses, r.MissedAt = min(r.Misses+1, 100), &at
+		outcome, next = state.StepNotThere, backoff.Later(now, s.policy.CountsFrom(s.misses(r)))
+	} else if due := s.policy.CountsFrom(s.misses(r)); due.Before(next) {
+		next = backoff.Later(now, due)
+	}
+	return s.record(ctx, s.deps.Pool, r, ByCheck, outcome, next)
+}
+
+func (s *Service) misses(r stored) backoff.Misses {
+	return backoff.Misses{
+		Count: int(r.Misses), Last: r.MissedAt, CallEnds: r.CallEndsAt,
+		SearchLags: r.Gateway.Traits().SearchLags, WasFound: s.hooks.Checkers[r.Kind].wasFound,
+	}
+}
+
+// record writes what became of a call or check, by the lease under which it was made.
+func (s *Service) record(
+	ctx context.Context, db postgres.DB, r stored, by By, to state.IntentStep, next time.Time,
+) error {
+	_, err := state.Intents.Move(r.State, to)
+	if err == nil {
+		_, err = s.db.IntentPostpone(ctx, db, paymentsdb.IntentPostponeParams{
+			At: s.deps.Clock.Now(), By: by, Outcome: to, NextLookAt: next, ID: r.ID, LeasedUntil: r.LeasedUntil,
+			Failures: r.Failures, Misses: r.Misses, Calls: r.Calls, MissedAt: r.MissedAt,
+			NotKnownSince: r.NotKnownSince, Cause: r.Cause,
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("note intent: %w", err)
+	}
+	return nil
+}
+
+// log tells of which intent its line is.
+func (s *Service) log(r Ref) *slog.Logger {
+	return s.deps.Log.With("kind", r.Kind, "subject_id", r.Subject)
+}
