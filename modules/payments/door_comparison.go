@@ -18,8 +18,8 @@ type Comparison struct {
 // Reconcile asks the gateways what has happened since an instant and applies what
 // never came as its webhook would have, by the same functions: events that the
 // gateway has and we have not, then payments, refunds and disputes, then what is booked
-// here as given back, disputed or paid and gateways that do not sign their events do not show. What fails is told in the
-// error, and does not keep the rest from being done.
+// here as given back, disputed or paid and gateways that do not sign their events do not
+// show. What fails stands in the error, and does not keep the rest from being done.
 func (d Comparison) Reconcile(ctx context.Context, o reconcile.Options, report *reconcile.Report) error {
 	err := d.s.reconciler.Reconcile(ctx, o, report)
 	for _, name := range gateway.Unsigned() {

@@ -36,7 +36,7 @@ type Deps struct {
 	// KeepLogMonths is for how many months (UTC), before the present one, webhook
 	// logs are kept. Default 0: for good.
 	KeepLogMonths int
-	// Operators is told what only people can repair. Nil: nobody is told.
+	// Operators gets mail about what only people can repair. Nil: none is sent.
 	Operators *operators.Mailer
 	// RecoveryDelay is RECOVERY_DELAY (intent.Deps). Default 1 min.
 	RecoveryDelay time.Duration
@@ -100,8 +100,9 @@ func New(d Deps) *Service {
 	s.reconciler = reconcile.New(reconcile.Deps{Deps: rows, Gateways: s.gateways, ReconcilePause: d.ReconcilePause},
 		s.reader, s.cases, s.webhooks)
 	s.intents.Connect(intent.Hooks{
-		Checkers: map[intent.Kind]intent.Checker{intent.Refund: s.refunds.Order().Checker()}, Unknown: s.cases.ListUnknownTx,
-		Known: s.cases.IntentEndedTx,
+		Checkers: map[intent.Kind]intent.Checker{intent.Refund: s.refunds.Order().Checker()},
+		Unknown:  s.cases.ListUnknownTx,
+		Known:    s.cases.IntentEndedTx,
 	})
 	for _, a := range d.Adapters {
 		s.gateways[a.Name()] = a

@@ -39,7 +39,7 @@ func (s *Service) Routes(api *httpapi.API) {
 		httpapi.Summary("Give an unapplied payment back"))
 	httpapi.Route(api, http.MethodPost, unappliedPath+"/{id}/extend", "unapplied_payment_extend", httpapi.Admin,
 		unapplied.Extend, again, one,
-		httpapi.Summary("Let an unapplied payment lengthen a living subscription of its customer"))
+		httpapi.Summary("Extend a live subscription of the customer with an unapplied payment"))
 	httpapi.Route(api, http.MethodPost, unappliedPath+"/{id}/keep", "unapplied_payment_keep", httpapi.Admin,
 		unapplied.Keep, again, one,
 		httpapi.Summary("Keep an unapplied payment, and say why"))

@@ -21,7 +21,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPut, "/customers/me/redeem-promo-code", "promo_code_redeem", httpapi.Customer,
 		h.redeemCode, httpapi.Summary("Redeem a promo code"))
 	httpapi.Route(api, http.MethodGet, "/customers/me/promo-codes", "me_promo_code_list", httpapi.Customer,
-		h.listVisible, httpapi.Summary("Promo codes to be had"), httpapi.ResponseSchema(listedSchema(api)))
+		h.listVisible, httpapi.Summary("Promo codes on offer"), httpapi.ResponseSchema(listedSchema(api)))
 
 	httpapi.Route(api, http.MethodGet, "/admin/promo-codes", "promo_code_list", httpapi.Admin,
 		s.crud.List(s.codes.View), s.codes.ListDoc()...)

@@ -99,7 +99,7 @@ func TestRefundThatTheGatewayRejects(t *testing.T) {
 	require.Equal(t, "REFUND_FAILED", a.Expect(500).Code())
 	require.Equal(t, "The payment gateway rejected the refund.", a.Detail())
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds WHERE status = 'failed'"),
-		"the wish was written before the call")
+		"the request was written before the call")
 	require.Zero(t, column[int64](t, b, id, "total_refunded_cents"))
 }
 

@@ -287,7 +287,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	require.Equal(t, 1, b.reconcile(t, false).Counts[payments.UnshownPayment], "the invented one alone")
 	row := b.listed(t, code)
 	require.Equal(t, "kept", row["state"])
-	require.Contains(t, row["note"], "shows it paid by now")
+	require.Contains(t, row["note"], "now shows it as paid")
 	require.Equal(t, "open", b.listed(t, "pay_invented")["state"])
 
 	// Shown by now, and nothing was given for it: its note does not say any more that it is not shown.

@@ -44,9 +44,9 @@ func TestWhatWasNotKnownForADayIsDecidedByItsAnswer(t *testing.T) {
 	silent()
 	day()
 	require.Contains(t, row(begun),
-		"open unknown "+begun.String()+" The gateway has told nothing that can be used about this subscription since ")
+		"open unknown "+begun.String()+" The gateway has given no usable answer about this subscription since ")
 	require.Contains(t, row(ended),
-		"open unknown "+ended.String()+" The gateway has told nothing that can be used about this end since ")
+		"open unknown "+ended.String()+" The gateway has given no usable answer about this end since ")
 
 	faults.Clear()
 	b.runStatusChecks(t, 20*time.Minute)
@@ -68,7 +68,7 @@ func TestWhatWasNotKnownForADayIsDecidedByItsAnswer(t *testing.T) {
 	_ = b.service.EndAtGateway(t.Context(), ended)
 	day()
 	require.Contains(t, row(ended),
-		"open unknown "+ended.String()+" The gateway has told nothing that can be used about this end since ")
+		"open unknown "+ended.String()+" The gateway has given no usable answer about this end since ")
 	_, err := b.db.Exec(t.Context(),
 		"UPDATE payments.intents SET state = 'done', ended_at = now(), next_look_at = NULL, leased_until = NULL WHERE state = 'open'")
 	require.NoError(t, err)

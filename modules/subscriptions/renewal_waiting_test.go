@@ -309,7 +309,7 @@ func TestRenewalThatHasToBeAuthenticated(t *testing.T) {
 	require.Equal(t, old, b.current(t))
 	next := renewed(b.expect(t, 200, http.MethodPut, renewPath,
 		object{"payment_method_id": paymentstest.TokenAuthentication}))
-	require.Equal(t, "cancelled", b.status(t, id), "another try makes room")
+	require.Equal(t, "cancelled", b.status(t, id), "another try replaces it")
 	b.settle(t)
 	read = b.expect(t, 200, http.MethodGet, "/gwb/subscription", nil)
 	require.NoError(t, b.gateways.Sandbox.GWB.CompleteChallenge(intentOf(read)))

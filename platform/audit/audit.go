@@ -61,7 +61,7 @@ func RecordTx(ctx context.Context, tx pgx.Tx, changes ...Change) error {
 type platformActionKey struct{}
 
 // ByPlatform is a context under which the trail keeps what the platform decides by itself,
-// whoever's request it is in: the deed stands where else the handler's name does.
+// whoever's request it is in: action stands in place of the handler's name.
 func ByPlatform(ctx context.Context, t Trail, action string) context.Context {
 	return context.WithValue(With(ctx, t), platformActionKey{}, action)
 }

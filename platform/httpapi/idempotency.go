@@ -23,7 +23,7 @@ const (
 
 // ErrWithoutEffect is what a replay returns when the row that it was asked for has
 // moved no money and never will: the request runs anew.
-var ErrWithoutEffect = errors.New("the first attempt came to nothing")
+var ErrWithoutEffect = errors.New("the first attempt had no effect")
 
 // Idempotent lets clients repeat the operation with the header Idempotency-Key
 // (docs/repeatable-requests.md): the same key and body get the first answer, another body (or another row named in the
@@ -60,7 +60,7 @@ func replayOf[O any](op operation) func(context.Context, objectid.ID) (*O, error
 	}
 	replay, ok := op.replay.(func(context.Context, objectid.ID) (*O, error))
 	if !ok {
-		panic("httpapi: the recall of " + op.OperationID + " answers with another output than its handler")
+		panic("httpapi: the replay of " + op.OperationID + " has another output than its handler")
 	}
 	return replay
 }

@@ -93,7 +93,7 @@ func (s *shop) replay(_ context.Context, subject objectid.ID) (*httpapi.Output[s
 	case openID:
 		return nil, idempotency.InProgress()
 	}
-	return httpapi.OK(said{"recalled " + subject.String()})
+	return httpapi.OK(said{"replayed " + subject.String()})
 }
 
 func sale(title string) map[string]any { return map[string]any{"title": title} }
@@ -165,7 +165,7 @@ func TestARequestThatWasCutOffIsRecalled(t *testing.T) {
 	s := newShop(t)
 	me := func(key string) *apitest.Client { return s.nobody.As("customer").With("Idempotency-Key", key) }
 	me("done").Post("/buy", sale("done")).Expect(500)
-	require.Equal(t, "recalled "+doneID.String(), me("done").Post("/buy", sale("done")).Expect(201).Map()["said"])
+	require.Equal(t, "replayed "+doneID.String(), me("done").Post("/buy", sale("done")).Expect(201).Map()["said"])
 	require.EqualValues(t, 1, s.sales.Load())
 	require.Equal(t, "true", me("done").Post("/buy", sale("done")).Expect(201).Header.Get("Idempotent-Replayed"))
 

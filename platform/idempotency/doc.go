@@ -10,7 +10,7 @@
 //
 // # What a crash leaves
 //
-// The service that commits a wish's row (an order, a subscription) binds the key
+// The service that commits a request's row (an order, a subscription) binds the key
 // to it in the same transaction. A repetition of a request that was cut off before
 // that commit runs anew, since nothing has happened. After it, the repetition
 // finds the row and tells what became of it; no second row is made while the first

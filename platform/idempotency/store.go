@@ -237,7 +237,7 @@ func (a *Attempt) KeepOpen() {
 // Final reports whether the answer is to be kept.
 func (a *Attempt) Final() bool { return a != nil && !a.open }
 
-// BindTx notes the row that stands for the wish in the transaction that writes
+// BindTx records the row of the request in the transaction that writes
 // it; 409 CodeInProgress, which undoes the transaction, when another attempt has
 // taken over.
 func (a *Attempt) BindTx(ctx context.Context, tx pgx.Tx, subject objectid.ID) error {
@@ -270,8 +270,8 @@ func (a *Attempt) Finish(ctx context.Context, response Response) error {
 	return nil
 }
 
-// Release lets the next repetition go on: anew when no row stands for the wish,
-// else from that row.
+// Release lets the next repetition go on: from the start when the request has written no
+// row, else from that row.
 func (a *Attempt) Release(ctx context.Context) error {
 	b := &pgx.Batch{}
 	b.Queue("DELETE FROM platform.idempotency_keys WHERE key_mac = $1 AND attempt_id = $2 AND subject_id IS NULL",

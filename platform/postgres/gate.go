@@ -152,9 +152,9 @@ func newGate(g Gate, conns int) *gate {
 	open, urgent, brief := conns, conns, conns
 	share := min(open, max(2, open-max(1, open/4)))
 	if g.Reserve {
-		// What stands behind one lock may be a route, events being applied and stored, tokens
-		// and a job: together they leave one to others. Of what is kept, events being applied
-		// leave one to tokens, and tokens one to them.
+		// A route, events being applied and stored, tokens and a job may wait behind one lock:
+		// together they leave one connection to others. Of the reserved ones, events being
+		// applied leave one to tokens, and tokens one to them.
 		open -= max(2, conns/5)
 		urgent, brief = (conns-2)*2/5, max(1, conns/10)
 		share = max(1, min(open-2, conns-2-max(1, urgent)-brief))

@@ -167,8 +167,8 @@ func New(def Definition) *Resource {
 	r.all = append(r.all, def.Fields...)
 	r.all = append(r.all,
 		Field{
-			Name: "document_created_by_id", Column: def.CreatedByColumn, Kind: query.OID, Nullable: true, Write: ReadOnly,
-			Doc: "User who created it",
+			Name: "document_created_by_id", Column: def.CreatedByColumn, Kind: query.OID, Nullable: true,
+			Write: ReadOnly, Doc: "User who created it",
 		},
 		Field{Name: "register_date", Column: def.CreatedColumn, Kind: query.Date, Write: ReadOnly},
 		Field{Name: "register_update_date", Column: def.UpdatedColumn, Kind: query.Date, Write: ReadOnly},

@@ -19,21 +19,21 @@ import (
 )
 
 // The private server is shared by all test processes of a user, since `go test` runs one
-// process a package. The process that comes first starts a keeper: this same test binary
+// process a package. The process that comes first starts a host: this same test binary
 // in a session of its own, which owns the server and does nothing else. In the directory
 // they meet in:
 //
-//	users.lock   shared by every test process until it ends; the keeper, which wants it
+//	users.lock   shared by every test process until it ends; the host, which wants it
 //	             alone, gets it when nobody is left
-//	start.lock   held while somebody finds or starts the server, or the keeper stops it
+//	start.lock   held while somebody finds or starts the server, or the host stops it
 //	url          the server's address, there while it runs
 //	server/      the server's data
 //
 // All locks are the kernel's and end with their process: a killed test process is simply no
-// user any more, and a killed keeper takes its server along (see localpg).
+// user any more, and a killed host takes its server along (see localpg).
 
-// serverEnv makes a test binary the keeper of the directory that it names.
-const serverEnv = "MARQUEE_PGTEST_KEEPER"
+// serverEnv makes a test binary the host of the directory that it names.
+const serverEnv = "MARQUEE_PGTEST_HOST"
 
 // idleLimit bridges the time in which `go test ./...` builds the next package.
 const idleLimit = time.Minute
@@ -50,7 +50,7 @@ func init() {
 	os.Exit(0)
 }
 
-// meeting is the directory that test processes and keeper meet in.
+// meeting is the directory that test processes and host meet in.
 type meeting string
 
 func (m meeting) file(name string) string { return filepath.Join(string(m), name) }
@@ -141,14 +141,14 @@ func (m meeting) running(ctx context.Context) (string, bool) {
 	return address, conn.Close(ctx) == nil
 }
 
-// startServerProcess runs this binary again as the keeper and waits for the server's address. The
-// caller holds start.lock, so what an earlier keeper left is nobody's.
+// startServerProcess runs this binary again as the host and waits for the server's address. The
+// caller holds start.lock, so what an earlier host left is nobody's.
 func (m meeting) startServerProcess(ctx context.Context) (string, error) {
 	if err := os.RemoveAll(m.file("url")); err != nil {
 		return "", err
 	}
-	// With our own streams the keeper would hold up `go test`, which reads them to their end.
-	log, err := os.Create(m.file("keeper.log"))
+	// With our own streams the host would hold up `go test`, which reads them to their end.
+	log, err := os.Create(m.file("host.log"))
 	if err != nil {
 		return "", err
 	}
@@ -163,7 +163,7 @@ func (m meeting) startServerProcess(ctx context.Context) (string, error) {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return "", fmt.Errorf("start the private server's keeper: %w", err)
+		return "", fmt.Errorf("start the private server's host: %w", err)
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -180,7 +180,7 @@ func (m meeting) awaitURL(ctx context.Context, ended <-chan struct{}) (string, e
 		}
 		select {
 		case <-ended:
-			said, _ := os.ReadFile(m.file("keeper.log"))
+			said, _ := os.ReadFile(m.file("host.log"))
 			return "", fmt.Errorf("the private server did not start: %s", strings.TrimSpace(string(said)))
 		case <-ctx.Done():
 			return "", ctx.Err()
@@ -200,7 +200,7 @@ func keep(ctx context.Context, m meeting, idle time.Duration) error {
 	}
 	starting, err := m.awaitIdle(s.Done(), idle)
 	if err != nil {
-		// Without start.lock the directory may be the next keeper's once the server's data is
+		// Without start.lock the directory may be the next host's once the server's data is
 		// given up, so nothing is removed after that.
 		return errors.Join(err, os.Remove(m.file("url")), s.Stop(ctx))
 	}
@@ -230,7 +230,7 @@ func (m meeting) awaitIdle(died <-chan struct{}, idle time.Duration) (*os.File, 
 	}
 }
 
-// startServer outwaits a keeper whose server has died and who is just leaving.
+// startServer outwaits a host whose server has died and who is just leaving.
 func startServer(ctx context.Context, m meeting) (*localpg.Server, error) {
 	deadline := time.Now().Add(2 * time.Second)
 	for {

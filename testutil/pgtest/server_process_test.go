@@ -123,11 +123,11 @@ func TestWhoComesAtOnceMeetsAtOneServer(t *testing.T) {
 	}
 }
 
-// The guard is start.lock: whoever starts a keeper without it finds the data taken.
+// The guard is start.lock: whoever starts a host without it finds the data taken.
 func TestAKeeperThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	m := place(t)
-	// Another owner of the data that stays is the one thing a keeper cannot get around.
+	// Another owner of the data that stays is the one thing a host cannot get around.
 	s, err := localpg.Start(t.Context(), localpg.Options{DataDir: m.file("server"), Ephemeral: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Stop(t.Context()) })

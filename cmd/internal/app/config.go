@@ -69,7 +69,7 @@ type Platform struct {
 type Keys struct {
 	Tokens string `env:"TOKEN_KEYS" secret:"yes" doc:"Keys of the access tokens, kid:secret,…; the first signs, all verify. Secrets of at least 32 characters."`
 	File   string `env:"FILE_KEY" secret:"yes" doc:"Master key of what is keyed at rest: public file ids and mailed codes; at least 32 characters."`
-	Trial  string `env:"TRIAL_KEY" secret:"yes" doc:"Key of at least 32 characters of the hashes by which a tax id has one trial in 24 months; empty: one derived from FILE_KEY. With another key all have one again."`
+	Trial  string `env:"TRIAL_KEY" secret:"yes" doc:"Key, at least 32 characters, of the hashes that limit a tax id to one trial in 24 months; empty: derived from FILE_KEY. After a change of the key everyone may have a trial again."`
 }
 
 // Accounts is how people sign up and stay signed in.
@@ -87,7 +87,7 @@ type Accounts struct {
 type Codes struct {
 	TTL         time.Duration `env:"TTL" envDefault:"15m" doc:"Life of a mailed code."`
 	Cooldown    time.Duration `env:"COOLDOWN" envDefault:"60s" doc:"Time between two code mails to one address."`
-	Attempts    int           `env:"ATTEMPTS" envDefault:"5" doc:"Wrong codes before a code is dead."`
+	Attempts    int           `env:"ATTEMPTS" envDefault:"5" doc:"Wrong codes after which a code stops working."`
 	Failures    int           `env:"FAILURES" envDefault:"10" doc:"Wrong codes in a row at one account, over several codes, before the next attempt has to wait."`
 	MailsPerDay int           `env:"MAILS_PER_DAY" envDefault:"20" doc:"Mails to one recipient in a day (UTC) that anybody can ask for: codes for all purposes, and guests' tickets of free events, together."`
 }
@@ -104,7 +104,7 @@ type Throttle struct {
 
 // LoginSync is what a login asks a gateway.
 type LoginSync struct {
-	Wait      time.Duration `env:"WAIT" envDefault:"1500ms" doc:"Longest that a login waits for the gateway to tell the subscription's status; then a job asks."`
+	Wait      time.Duration `env:"WAIT" envDefault:"1500ms" doc:"Longest that a login waits for the gateway's answer about the subscription; after that a job asks."`
 	PerMinute int           `env:"PER_MINUTE" envDefault:"10" doc:"Logins a minute that ask a gateway, of all customers together; gateway A allows 25,000 calls in 12 hours."`
 }
 
@@ -138,7 +138,7 @@ type GatewayB struct {
 
 // Payments is how the gateways are asked, and what is given back by itself.
 type Payments struct {
-	CallTime             time.Duration `env:"GATEWAY_CALL_TIME" envDefault:"75s" doc:"Longest that a call which moves money may take; until then, and a fifth longer, nobody asks what became of it."`
+	CallTime             time.Duration `env:"GATEWAY_CALL_TIME" envDefault:"75s" doc:"Longest that a call which moves money may take; its outcome is not checked until that time and a fifth of it have passed."`
 	RecoveryDelay        time.Duration `env:"RECOVERY_DELAY" envDefault:"1m" doc:"How long a search of the gateways may lag: of a call without an answer the second, third and fourth check that finds nothing count 1, 3 and 7 of it after the end of the call's own time."`
 	ReconcilePause       time.Duration `env:"RECONCILE_PAUSE" envDefault:"2s" zero:"yes" doc:"Time between two calls of the reconciliation at gateway A, which allows 25,000 calls in 12 hours. 0: none."`
 	AutoRefundsPerHour   int           `env:"AUTO_REFUNDS_PER_HOUR" envDefault:"20" zero:"yes" doc:"Payments that could not be applied and are refunded without a person's decision, in any hour; further ones wait on the list of unapplied payments. 0: none."`
@@ -148,7 +148,7 @@ type Payments struct {
 
 // Subscriptions is when subscriptions begin, fail and end.
 type Subscriptions struct {
-	PixPendingTTL      time.Duration `env:"PIX_PENDING_TTL" envDefault:"24h" doc:"After it an unpaid PIX subscription makes room for a new one."`
+	PixPendingTTL      time.Duration `env:"PIX_PENDING_TTL" envDefault:"24h" doc:"After it an unpaid PIX subscription can be replaced by a new one."`
 	WithdrawalDays     int           `env:"WITHDRAWAL_DAYS" envDefault:"7" zero:"yes" doc:"Days after that of its first payment on which a subscription may be withdrawn from with all money back (CDC, art. 49), counted in REPORT_TZ: until the end of the last one. 0: not offered."`
 	RenewPixDays       int           `env:"RENEW_PIX_DAYS" envDefault:"7" doc:"Days before its end from which a subscription paid by PIX can be renewed by another."`
 	MaxPaymentFailures int           `env:"MAX_PAYMENT_FAILURES" envDefault:"3" doc:"Failures in a row that suspend a subscription."`
@@ -162,7 +162,7 @@ type Tickets struct {
 	MaxPerOrder      int           `env:"MAX_TICKETS_PER_ORDER" envDefault:"10" doc:"Tickets that one order may have."`
 	PixTTL           time.Duration `env:"TICKET_PIX_TTL" envDefault:"30m" doc:"How long an unpaid PIX holds the places of a ticket order; at most 10 minutes while more than 30 % of the event's places are held unpaid."`
 	WithdrawalDays   int           `env:"TICKET_WITHDRAWAL_DAYS" envDefault:"7" zero:"yes" doc:"Days after that of its payment on which a ticket order may be given back by its buyer with all money (CDC, art. 49), counted in REPORT_TZ: until the end of the last one, as long as no ticket was used. 0: not offered."`
-	WithdrawalBefore time.Duration `env:"TICKET_WITHDRAWAL_BEFORE" envDefault:"48h" zero:"yes" doc:"How long before its event begins that ends at the latest. 0: when it begins."`
+	WithdrawalBefore time.Duration `env:"TICKET_WITHDRAWAL_BEFORE" envDefault:"48h" zero:"yes" doc:"How long before the event begins those days end at the latest. 0: when it begins."`
 	RefundsPerSecond int           `env:"EVENT_REFUNDS_PER_SECOND" envDefault:"5" doc:"Orders of called off events that are refunded a second, of all events together; at most 50. Gateways limit how often they may be called, and sell other tickets meanwhile."`
 	ScanSkew         time.Duration `env:"SCAN_SKEW" envDefault:"5m" doc:"How far the clock of a door device may be off: a scan uploaded later that tells an instant further ahead of ours, or further before its ticket was issued, is refused."`
 }
@@ -177,7 +177,7 @@ type Promos struct {
 type Mail struct {
 	SMTPURL   string   `env:"SMTP_URL" secret:"yes" doc:"Mail server, smtp://user:password@host:587 or smtps://…."`
 	From      string   `env:"MAIL_FROM" envDefault:"Marquee <no-reply@localhost>" doc:"Sender of the mails."`
-	Operators []string `env:"OPERATORS_MAIL" doc:"Addresses that hear of what only an operator can mend, such as a gateway that does not find our subscriptions; comma-separated, empty for none."`
+	Operators []string `env:"OPERATORS_MAIL" doc:"Addresses that get mail about what only an operator can repair, such as a gateway that cannot find our subscriptions; comma-separated, empty for none."`
 }
 
 // Exports are the files of finance.

@@ -22,7 +22,7 @@ type CustomerDoc struct {
 	FullName              string        `json:"full_name"`
 	TaxID                 *string       `json:"tax_id"`
 	Phone                 *string       `json:"phone"`
-	Nationality           string        `json:"nationality" doc:"Empty when not told"`
+	Nationality           string        `json:"nationality" doc:"Empty when not given"`
 	Address               addressDoc    `json:"address"`
 	AvatarID              *objectid.ID  `json:"avatar_id"`
 	MyList                []string      `json:"my_list"`

@@ -29,5 +29,5 @@ type Store struct {
 // New makes the room.
 func New(d Deps) *Store { return &Store{deps: d, db: accountsdb.New()} }
 
-// Connect tells whom a changed customer is told of.
+// Connect sets what is called when a customer has changed.
 func (s *Store) Connect(changes []CustomerChanges) { s.changes = changes }

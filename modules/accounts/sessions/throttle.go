@@ -163,8 +163,8 @@ func (s *Sessions) CountFailure(ctx context.Context, db postgres.DB, all []Throt
 	return nil
 }
 
-// Forgive forgets the failures of an account or device that has shown to be its owner's. A
-// client address is not forgiven: whoever guesses may own one account themselves.
+// Forgive clears the failures of an account or device once its owner has logged in. Those of
+// a client address stay: whoever guesses may have an account of their own there.
 func (s *Sessions) Forgive(ctx context.Context, db postgres.DB, counted []Throttle) error {
 	for _, t := range counted {
 		if t.scope != ScopeLogin && t.scope != scopeLoginDevice && t.scope != ScopeCode {

@@ -18,7 +18,7 @@ import (
 	"marquee/platform/secret"
 )
 
-// request is somebody's wish to become a customer.
+// request is what somebody signs up with.
 type request struct {
 	user      NewUser
 	promoCode string

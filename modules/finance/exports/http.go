@@ -65,7 +65,7 @@ func Responses(api *httpapi.API) []httpapi.Option {
 type Options struct {
 	Format string `query:"format" enum:"xlsx,csv,json" default:"xlsx" doc:"csv is one file a sheet, in a zip"`
 	BOM    bool   `query:"bom" default:"false" doc:"csv files begin with a byte order mark, by which Excel knows UTF-8"`
-	Async  bool   `query:"async" default:"false" doc:"1: a job writes the file, as it does of itself for long ones"`
+	Async  bool   `query:"async" default:"false" doc:"1: a job writes the file, as it always does for long ones"`
 	Token  string `query:"token" doc:"Access token, instead of the header"`
 }
 

@@ -25,8 +25,8 @@ type exportState struct {
 	Rows              int64         `json:"rows" doc:"Written so far"`
 	RowsTotal         *int64        `json:"rows_total" nullable:"true" doc:"Null until they are counted"`
 	Size              *int64        `json:"size" nullable:"true" doc:"Bytes of the finished file"`
-	StatusURL         string        `json:"status_url" doc:"This"`
-	DownloadURL       *string       `json:"download_url" nullable:"true" doc:"Of the finished file: good without a token until download_expires_at; ask here for another"`
+	StatusURL         string        `json:"status_url" doc:"Of this status"`
+	DownloadURL       *string       `json:"download_url" nullable:"true" doc:"Of the finished file: works without a token until download_expires_at; status_url gives another"`
 	DownloadExpiresAt *httpapi.Time `json:"download_expires_at" nullable:"true"`
 	Error             *string       `json:"error" nullable:"true" doc:"Why it failed"`
 	CreatedAt         httpapi.Time  `json:"created_at"`

@@ -49,7 +49,7 @@ type customerDoc struct {
 	FullName              string         `json:"full_name"`
 	TaxID                 *string        `json:"tax_id" nullable:"true"`
 	Phone                 *string        `json:"phone" nullable:"true"`
-	Nationality           string         `json:"nationality" doc:"Empty when not told"`
+	Nationality           string         `json:"nationality" doc:"Empty when not given"`
 	Address               map[string]any `json:"address" nullable:"true"`
 	Enable                bool           `json:"enable"`
 	EmailVerified         bool           `json:"email_verified"`
@@ -142,7 +142,7 @@ type customerPromoCode struct {
 	PromoCodeID objectid.ID  `json:"promo_code_id"`
 	Code        string       `json:"code"`
 	CodeType    string       `json:"code_type" enum:"promo,ticket"`
-	Tickets     int64        `json:"tickets" doc:"That the redemption made"`
+	Tickets     int64        `json:"tickets" doc:"Issued by the redemption"`
 	RedeemedAt  httpapi.Time `json:"redeemed_at"`
 }
 
@@ -228,7 +228,7 @@ type tenureBucket struct {
 	ToDays    *int64 `json:"to_days" doc:"Not included; null for no end"`
 	Customers int64  `json:"customers"`
 	Active    int64  `json:"active" doc:"Of these, with access now"`
-	Cancelled int64  `json:"cancelled" doc:"Of these, without"`
+	Cancelled int64  `json:"cancelled" doc:"Of these, without access"`
 }
 
 // GetTenure answers GET /admin/customers/tenure.

@@ -129,7 +129,7 @@ type eventTicket struct {
 type TicketFigures struct {
 	Title         string        `json:"title"`
 	Status        string        `json:"status" enum:"pending,available,consumed,expired"`
-	Blocked       *string       `json:"blocked" nullable:"true" doc:"Why it opens no door although its status holds"`
+	Blocked       *string       `json:"blocked" nullable:"true" doc:"Why the door refuses it although its status is good"`
 	RefundedAt    *httpapi.Time `json:"refunded_at" nullable:"true" doc:"When its share of the order's money was given back"`
 	TicketOrderID *objectid.ID  `json:"ticket_order_id" nullable:"true"`
 	PromoCode     *string       `json:"promo_code" nullable:"true"`

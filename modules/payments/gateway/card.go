@@ -28,7 +28,7 @@ type CardUpdater interface {
 
 // CardChange is another card for a subscription.
 type CardChange struct {
-	ChangeID              objectid.ID // a new id a wish: the idempotency key
+	ChangeID              objectid.ID // a new id for each request: the idempotency key
 	SubscriptionID        objectid.ID // the local row
 	SubscriptionGatewayID string
 	Payer                 Payer // with GatewayID

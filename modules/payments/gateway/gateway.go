@@ -313,8 +313,8 @@ var (
 	ErrAlreadyPaid    = errors.New("payments: the payment has been made meanwhile")
 	// ErrDisputed: a refund was refused since the payer disputes the payment.
 	ErrDisputed = errors.New("payments: the payment is disputed")
-	// ErrMissing: one check proved it. Of what was once there one check ends
-	// nothing.
+	// ErrMissing: one read proves it. What was there once is not ended by one such
+	// read.
 	ErrMissing = errors.New("payments: the object is not known at the gateway")
 	// ErrUnsupported: this gateway has nothing of the kind, such as automatic PIX
 	// at gateway B. Nothing was sent.

@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// turnEvery is how often there is a turn of checks, turnStays how long one waits for what falls due before the next.
+	// turnEvery is how often there is a turn of checks, turnStays how long one waits for what
+	// falls due before the next.
 	turnEvery, turnStays = 5 * time.Second, 4 * time.Second
 	// turnTime bounds a turn, which may have a whole outage to catch up with, in batches.
 	turnTime, mostBatches = 10 * time.Minute, 100
@@ -248,7 +249,8 @@ func (s *Service) notify(ctx context.Context, gateway gateway.Name) error {
 		var orders []string
 		for _, r := range found {
 			i := intentOf(r)
-			s.log(i.Ref).ErrorContext(ctx, "not known for a day", "intent_id", r.ID, "gateway", r.Gateway, "cause", i.Cause)
+			s.log(i.Ref).ErrorContext(ctx, "not known for a day",
+				"intent_id", r.ID, "gateway", r.Gateway, "cause", i.Cause)
 			if s.hooks.Unknown != nil {
 				if err := s.hooks.Unknown(ctx, tx, i); err != nil {
 					return err

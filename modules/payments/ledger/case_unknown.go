@@ -28,7 +28,7 @@ const (
 func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) error {
 	u := Unapplied{
 		Kind: state.UnappliedUnknown, Gateway: i.Gateway, Subject: i.Subject.String(), CustomerID: i.Customer,
-		Note: "The gateway has told nothing that can be used about this " + string(i.Kind) + " since " +
+		Note: "The gateway has given no usable answer about this " + string(i.Kind) + " since " +
 			i.Since().UTC().Format(time.RFC3339) + ".",
 	}
 	switch i.Kind {
@@ -104,9 +104,9 @@ func outcomeText(i paymentsdb.IntentListMailedOfRow) string {
 		i.Kind, i.EndedAt.UTC().Format(time.RFC3339), what, by)
 }
 
-// unconfirmedText is what people are told of money that is booked and that its gateway does
+// unconfirmedText is what people read of money that is booked and that its gateway does
 // not show.
-const unconfirmedText = "An event alone told that it was paid: the gateway does not show it so."
+const unconfirmedText = "Only an event reported it as paid: the gateway does not show it as paid."
 
 // UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
 // lists it for people. The ledger keeps it.

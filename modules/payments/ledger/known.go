@@ -71,8 +71,8 @@ func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Na
 	return s.tookByRefund(ctx, db, gw, report)
 }
 
-// tookByRefund reports whether what no row of the refunds tells stands among the
-// disputes that were lost (disputeByRefundTx).
+// tookByRefund reports whether refunds that have no row here are recorded as lost
+// disputes (disputeByRefundTx).
 func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, gw gateway.Name,
 	report gateway.RefundReport,
 ) (bool, error) {

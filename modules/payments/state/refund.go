@@ -44,8 +44,8 @@ var Refunds = transition.Table[gateway.RefundStatus, RefundAction]{
 		By: RefundFailed, Reason: "The gateway reports that the refund failed.",
 		Moves: refunds{requested: failed, pending: failed, done: failed, failed: failed},
 	},
-	{By: RefundUncounted, Reason: "The gateway counts it no longer.", Moves: refunds{pending: failed, done: failed}},
-	{By: RefundAsDispute, Reason: "It was a dispute, which tells it.", Moves: refunds{pending: failed}},
+	{By: RefundUncounted, Reason: "The gateway no longer counts it.", Moves: refunds{pending: failed, done: failed}},
+	{By: RefundAsDispute, Reason: "It was a dispute, and is recorded as one.", Moves: refunds{pending: failed}},
 	{By: RefundReopened, Moves: refunds{done: requested}},
 }
 

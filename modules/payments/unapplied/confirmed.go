@@ -17,12 +17,12 @@ import (
 	"marquee/platform/postgres"
 )
 
-// confirmedText is what is told of money that an event alone had told, once its gateway shows it.
-const confirmedText = "The gateway shows it paid by now: what it pays for was given, and stands."
+// confirmedText is what people read of money that only an event had reported, once its gateway shows it.
+const confirmedText = "The gateway now shows it as paid: what it pays for was granted, and stays granted."
 
-// unusedText is what people are told of money that its gateway shows by now, and that pays
+// unusedText is what people read of money that its gateway shows by now, and that pays
 // for nothing here.
-const unusedText = "An event alone had told that it was paid. The gateway shows it so by now, and nothing was given for it: refund it, or extend a subscription by it."
+const unusedText = "Only an event had reported it as paid. The gateway now shows it as paid, and nothing was granted for it: refund it, or extend a subscription with it."
 
 // farAhead is later than any try.
 const farAhead = 100 * 365 * 24 * time.Hour
@@ -67,7 +67,8 @@ func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 		}
 		if confirmed && given {
 			_, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{
-				To: state.UnappliedKept, Source: state.ByPlatform, Reason: confirmedText, Note: confirmedText, ForPeople: true,
+				To: state.UnappliedKept, Source: state.ByPlatform, Reason: confirmedText, Note: confirmedText,
+				ForPeople: true,
 			})
 			return err
 		}

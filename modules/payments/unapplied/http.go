@@ -15,7 +15,7 @@ import (
 type unappliedRefundInput struct {
 	ID   string `path:"id" doc:"24 hexadecimal digits"`
 	Body *struct {
-		Reason string `json:"reason" required:"false" maxLength:"500" doc:"Told to the gateway and kept in the history"`
+		Reason string `json:"reason" required:"false" maxLength:"500" doc:"Sent to the gateway and stored in the history"`
 	}
 }
 

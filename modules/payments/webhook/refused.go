@@ -137,7 +137,7 @@ func storableRefused(body []byte) json.RawMessage {
 	return raw
 }
 
-// writeRefused writes what waits. One caller does it for all who come meanwhile.
+// writeRefused writes the refused calls that are not written yet: one caller those of all that come meanwhile.
 func (s *Refusals) writeRefused(ctx context.Context) error {
 	for {
 		logs, counts, taken := s.unwritten.take()
@@ -230,8 +230,8 @@ func (t tally) plus(calls int64, at time.Time) tally {
 type refusals struct {
 	mu        sync.Mutex
 	hour, day time.Time
-	byAddress map[string]int // admitted in the hour
-	today     int            // admitted in the day
+	byAddress map[string]int // allowed in the hour
+	today     int            // allowed in the day
 	networks  map[refusedCount]bool
 	logs      []paymentsdb.RefusedWebhookInsertParams
 	counts    map[refusedCount]tally
@@ -258,7 +258,7 @@ func (r *refusals) allow(at time.Time, address string) bool {
 	return true
 }
 
-// restore gives back the place of an admitted call that is not stored after all, to the
+// restore gives back the place of an allowed call that is not stored after all, to the
 // next one.
 func (r *refusals) restore(address string) {
 	r.mu.Lock()

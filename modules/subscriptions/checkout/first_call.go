@@ -43,8 +43,9 @@ type firstCall struct {
 type step = intent.Step[firstCall, settle.Made]
 
 // FirstCalls makes subscriptions and renewals at the gateways, in a way of its own for each
-// way to pay; its phases follow below in their order. A card is gone after its request, and nothing is charged anew; the token that
-// a charged first month has left makes the recurrence behind it.
+// way to pay; its phases follow below in their order. A card is gone after its
+// request, and nothing is charged anew; the token that a charged first month has left makes
+// the recurrence behind it.
 func (s *Checkout) FirstCalls() *intent.Operation[firstCall, settle.Made] {
 	return &intent.Operation[firstCall, settle.Made]{
 		Kind: intent.Subscription, Intents: s.deps.Intents, Committed: "subscribe.after_intent",
@@ -56,7 +57,7 @@ func (s *Checkout) FirstCalls() *intent.Operation[firstCall, settle.Made] {
 	}
 }
 
-// start commits the row that stands for the wish, before the gateway is asked (docs/contract/subscriptions.md, Money
+// start commits the row of the request, before the gateway is called (docs/contract/subscriptions.md, Money
 // moves once), has it made there, and settles what became of it. A client who
 // goes away meanwhile does not stop it half-way: the call follows what is committed.
 func (s *Checkout) start(ctx context.Context, w request,
@@ -100,7 +101,7 @@ func (s *Checkout) start(ctx context.Context, w request,
 	return s.FirstCalls().Run(ctx, c)
 }
 
-// callTimeOf bounds the calls that follow the wish: a renewal ends the old one first, a
+// callTimeOf bounds the calls that follow the request: a renewal ends the old one first, a
 // discounted first month is charged at gateway A before the recurrence is made.
 func (s *Checkout) callTimeOf(w request) time.Duration {
 	if w.renews != nil ||

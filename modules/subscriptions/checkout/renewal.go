@@ -19,7 +19,7 @@ func errRenewalPending() error {
 	return fault.Conflict("A renewal is still being confirmed. Your current subscription goes on meanwhile. Try again in a few minutes.")
 }
 
-// beginRenewalTx lets the wish wait beside the live subscription that it renews, and
+// beginRenewalTx lets the new subscription wait beside the live subscription that it renews, and
 // begin at the end of its paid time. A trial that has not ended goes on in it: it is
 // the customer's one, and no other.
 func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *request, live lifecycle.Subscription) error {
@@ -50,7 +50,7 @@ func (s *Checkout) beginRenewalTx(ctx context.Context, tx pgx.Tx, w *request, li
 	return nil
 }
 
-// renewsStillTx answers, for a customer without a live subscription, whether the wish
+// renewsStillTx answers, for a customer without a live subscription, whether the request
 // stands: what it renews may have been ended by its cancel, or by a withdrawal, since it
 // was read. A PIX that the renewal itself has dropped was to end, and nobody else ended it.
 func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, renewed lifecycle.Subscription) error {
@@ -68,7 +68,7 @@ func (s *Checkout) renewsStillTx(ctx context.Context, tx pgx.Tx, renewed lifecyc
 	return nil
 }
 
-// DropWaiting makes room for another renewal: one whose card still has to be
+// DropWaiting ends a waiting renewal so that another can begin: one whose card still has to be
 // authenticated, or to be charged, is ended at the gateway first. What turns out to be
 // paid is settled instead. 409 while nobody knows what the gateway made of it.
 func (s *Checkout) DropWaiting(ctx context.Context, customerID objectid.ID) error {

@@ -170,7 +170,7 @@ func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gat
 	return request{customer: customer, plan: plan, gateway: gw, months: 1}, nil
 }
 
-// discount lowers the first month of a wish; a code never makes it dearer. The
+// discount lowers the first month of a request; a code never makes it dearer. The
 // first payment is the first month by card, and by PIX the whole period with the
 // other months at their price (docs/contract/promo-codes.md, At subscribing). Without a code that of the signup counts,
 // for the first subscription alone.
@@ -192,7 +192,7 @@ func (s *Checkout) discount(ctx context.Context, w *request, code string) error 
 	return nil
 }
 
-// ensureGatewayCustomer makes room if a pending subscription may be replaced, and sees to it that
+// ensureGatewayCustomer cancels a pending subscription that may be replaced, and sees to it that
 // the gateway knows the payer.
 func (s *Checkout) ensureGatewayCustomer(ctx context.Context, w *request) (err error) {
 	if w.renews == nil {

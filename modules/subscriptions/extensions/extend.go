@@ -77,7 +77,7 @@ func (s *Extensions) checkChargeMovesTx(ctx context.Context, tx pgx.Tx, sub life
 	case sub.HasChargeback:
 		return fault.Conflict("A payment of the subscription is disputed.")
 	case sub.PaymentFailures > 0:
-		return fault.Conflict("A payment of the subscription has failed and is still tried: extend it when that is paid.")
+		return fault.Conflict("A payment of the subscription has failed and is being retried: extend it once that is paid.")
 	case sub.IntentOpen:
 		return fault.Conflict("A payment of the subscription is being confirmed. Try again when that is over.")
 	}

@@ -37,7 +37,7 @@ var errChargeMoveRefused = errors.New("the gateway refuses it")
 // ChargeMoveArgs has the gateway charge next when an extension ends.
 type ChargeMoveArgs struct {
 	MoveID objectid.ID `json:"move_id"`
-	At     time.Time   `json:"at"` // tells the tries of one move apart
+	At     time.Time   `json:"at"` // distinguishes the tries of one move
 }
 
 // Kind names the job.

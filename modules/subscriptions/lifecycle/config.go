@@ -15,7 +15,7 @@ import (
 // Config holds the contract's limits as configuration (docs/contract/README.md, Limits are configuration). The zero
 // value of a field means its default.
 type Config struct {
-	// PixPendingTTL: after it an unpaid PIX makes room for a new subscription. Default 24 h.
+	// PixPendingTTL: after it an unpaid PIX can be replaced by a new subscription. Default 24 h.
 	PixPendingTTL time.Duration
 	// MaxPaymentFailures in a row suspend. Default 3.
 	MaxPaymentFailures int

@@ -39,7 +39,7 @@ type SubscriptionDoc struct {
 	ExpiresAt         *httpapi.Time  `json:"expires_at" nullable:"true"`
 	CreatedAt         httpapi.Time   `json:"created_at"`
 	GatewayDeletedAt  *httpapi.Time  `json:"gateway_deleted_at,omitempty"`
-	WithdrawalUntil   *httpapi.Time  `json:"withdrawal_until,omitempty" doc:"In the customer's own reads: until when, or when it ended, that all money is given back on POST /customers/me/subscription/withdraw; counted from the first payment, also of what it renews; absent where nothing was paid"`
+	WithdrawalUntil   *httpapi.Time  `json:"withdrawal_until,omitempty" doc:"In the customer's own reads: when the right to get all money back (POST /customers/me/subscription/withdraw) ends or ended; counted from the first payment, that of the renewed subscription included; absent where nothing was paid"`
 	PaymentFailures   int32          `json:"payment_failures" doc:"Failures in a row"`
 	TotalRefunded     int64          `json:"total_refunded" doc:"Cents"`
 	HasChargeback     bool           `json:"has_chargeback"`

@@ -15,7 +15,7 @@ import (
 // PauseArgs asks the gateway for a pause, or for its end.
 type PauseArgs struct {
 	PauseID objectid.ID `json:"pause_id"`
-	At      time.Time   `json:"at"` // tells the tries of one pause apart
+	At      time.Time   `json:"at"` // distinguishes the tries of one pause
 }
 
 // Kind names the job.

@@ -27,7 +27,7 @@ type planMove = subscriptionsdb.SubscriptionsPlanMove
 // inserts it.
 type PlanMoveArgs struct {
 	MoveID objectid.ID `json:"move_id"`
-	At     time.Time   `json:"at"` // tells the tries of one move apart
+	At     time.Time   `json:"at"` // distinguishes the tries of one move
 }
 
 // Kind names the job.

@@ -27,8 +27,8 @@ var endedAuthorizations = map[gateway.AuthorizationStatus]state.Action{
 	gateway.AuthorizationStatusExpired:   state.AuthorizationExpired,
 }
 
-// SyncAuthorization does what the gateway says of an authorization. Of one that the
-// subscription did not know it learns, and is opened, when our id stands in it.
+// SyncAuthorization applies what the gateway says of an authorization. One that was not
+// known is adopted, and opens the subscription, when it carries our id.
 func (s *Reconciler) SyncAuthorization(ctx context.Context, a webhooks.RefusedArgs) error {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, a.SubscriptionID)
 	if err != nil {

@@ -293,9 +293,9 @@ func paysADay(sub lifecycle.Subscription, p Payment) bool {
 	return p.Recurs && !p.First && sub.Traits().ChargesByDay && sub.PaymentMethod != gateway.MethodPix
 }
 
-// confirmTwinTx has a charge for a due date read live, by job, and the one that has paid that
-// day as well, when only an event has told of that one: somebody may have made it up, and
-// what is given back must not be the true one.
+// confirmTwinTx has a job read a charge for a due date live, and the one that has paid for
+// that day as well when only an event has reported it: an event may be forged, and what is
+// refunded must not be the real payment.
 func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
 	if !paysADay(sub, p) || sub.Status.Ended() {
 		return false, nil

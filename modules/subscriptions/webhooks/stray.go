@@ -46,8 +46,8 @@ func (s *Locator) absentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscri
 }
 
 // repeatOthersTx reports whether an event names the subscription with a payment that the
-// ledger has for something else: it pays that alone, whoever tells it. One that was made
-// another row's of the customer (/extend) learns what the gateway says of it since.
+// ledger has for something else: it pays that alone, whoever reports it. For one that was
+// given to another row of the customer (/extend), what the gateway says since is recorded.
 func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
 	absent settle.Absent,
 ) (bool, error) {

@@ -44,7 +44,7 @@ var Tickets = resource.New(resource.Definition{
 		{
 			Name: "blocked", Expr: "tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at)",
 			Kind: query.String, Nullable: true,
-			Doc: "Why the ticket opens no door although its status holds: refund_requested, event_cancelled, payment_disputed; null when nothing blocks it",
+			Doc: "Why the door refuses the ticket although its status is good: refund_requested, event_cancelled, payment_disputed; null when nothing blocks it",
 		},
 		{Name: "promo_code_id", Kind: query.OID, Nullable: true, Write: resource.ReadOnly},
 		{Name: "promo_code", Kind: query.String, Nullable: true, Write: resource.ReadOnly},

@@ -18,8 +18,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// Made is what a gateway has made for an order: one of the two. Neither: its payment is
-// told by nobody.
+// Made is what a gateway has made for an order: a payment or a PIX code. With neither,
+// nobody reports its payment.
 type Made struct {
 	Payment *gateway.Payment
 	Pix     *gateway.PixCharge

@@ -116,7 +116,7 @@ func onPremium(h *history) bool {
 	return err == nil && n == 1
 }
 
-// once leaves the repetition out of a deed whose second time is another wish.
+// once leaves out the repetition of an action whose second time is another request.
 func once(do func(h *history) response) func(h *history) response {
 	return func(h *history) response {
 		if h.givenBack() > 0 {
@@ -126,7 +126,7 @@ func once(do func(h *history) response) func(h *history) response {
 	}
 }
 
-// givenBack is what the ledger holds of refunds, made or wished for, in cents.
+// givenBack is what the ledger holds of refunds, made or requested, in cents.
 func (h *history) givenBack() (cents int64) {
 	err := h.db.QueryRow(context.Background(),
 		`SELECT coalesce(sum(amount_cents), 0) FROM payments.refunds WHERE status <> 'failed'`).Scan(&cents)

@@ -148,7 +148,7 @@ func (h *history) breached(x trial) bool {
 
 // repeat repeats the request when all is over: it is done now, or was done
 // before. Where the first came to nothing and its key only brings the first answer
-// again, as an outcome that was not known, the next wish has a key of its own.
+// again, as an outcome that was not known, the next request has a key of its own.
 func (h *history) repeat(x trial, first int) {
 	h.logStep("again")
 	h.calls = &calls{over: true}
@@ -166,7 +166,7 @@ func (h *history) repeat(x trial, first int) {
 			do = x.anew
 		}
 		if a := do(h); !slices.Contains(x.good, a.status) && a.status != http.StatusCreated {
-			h.fail("not the answer to a new wish", "%d %s", a.status, a.body)
+			h.fail("not the answer to a new request", "%d %s", a.status, a.body)
 		}
 		h.pass(step{}, time.Hour)
 	}
