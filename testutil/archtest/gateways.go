@@ -10,14 +10,14 @@ import (
 // gatewayKnown are the files of modules, beside the adapters, that tell one gateway from the
 // other by its name, with why. Else what a gateway does otherwise is asked of gateway.Traits.
 var gatewayKnown = map[string]string{
-	"modules/payments/gateway/gateway.go":          "their names",
-	"modules/payments/gateway/traits.go":           "the table of what each does",
-	"modules/payments/webhook/log_stats.go":        "the counts of the log, a column each",
-	"modules/accounts/identity/customer.go":        "the columns of a customer's ids, one a gateway; accounts stands below payments",
-	"modules/subscriptions/admin/stats.go":         "the body of one route, a part each",
-	"modules/subscriptions/lifecycle/subscription.go":      "the columns of a subscription's ids, one a gateway",
-	"modules/subscriptions/webhooks/event.go":      "the queries by those columns, one a gateway",
-	"modules/subscriptions/withdrawal/withdraw.go": "the body of a purchase tells reais at /gwa, and cents at /gwb",
+	"modules/payments/gateway/gateway.go":             "their names",
+	"modules/payments/gateway/traits.go":              "the table of what each does",
+	"modules/payments/webhook/log_stats.go":           "the counts of the log, a column each",
+	"modules/accounts/identity/customer.go":           "the columns of a customer's ids, one a gateway; accounts stands below payments",
+	"modules/subscriptions/admin/stats.go":            "the body of one route, a part each",
+	"modules/subscriptions/lifecycle/subscription.go": "the columns of a subscription's ids, one a gateway",
+	"modules/subscriptions/webhooks/event.go":         "the queries by those columns, one a gateway",
+	"modules/subscriptions/withdrawal/withdraw.go":    "the body of a purchase tells reais at /gwa, and cents at /gwb",
 }
 
 // gatewayNamed are the files of modules that name a gateway and do not ask which one it is, with

@@ -66,7 +66,8 @@ func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, s
 	if err != nil {
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
-	mailed, err := s.db.IntentListMailedOf(ctx, tx, paymentsdb.IntentListMailedOfParams{SubjectID: subject, Gateway: gw})
+	mailed, err := s.db.IntentListMailedOf(ctx, tx,
+		paymentsdb.IntentListMailedOfParams{SubjectID: subject, Gateway: gw})
 	if err != nil {
 		return fmt.Errorf("read intents: %w", err)
 	}

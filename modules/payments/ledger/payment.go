@@ -79,7 +79,8 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 // CountPaymentTx notes that a booked payment opened its subscription or paid one of its
 // periods. What is not counted has to stand on the list of unapplied payments.
 func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
-	err := s.db.PaymentMarkCounted(ctx, tx, paymentsdb.PaymentMarkCountedParams{Gateway: gateway, GatewayPaymentID: paymentID})
+	err := s.db.PaymentMarkCounted(ctx, tx,
+		paymentsdb.PaymentMarkCountedParams{Gateway: gateway, GatewayPaymentID: paymentID})
 	if err != nil {
 		return fmt.Errorf("count payment %s: %w", paymentID, err)
 	}
@@ -194,7 +195,8 @@ func (s *Reader) FindPayment(ctx context.Context, db postgres.DB, gateway gatewa
 	if len(known) == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer: no row
 	}
-	row, err := s.db.PaymentGetByGatewayID(ctx, db, paymentsdb.PaymentGetByGatewayIDParams{Gateway: gateway, Ids: known})
+	row, err := s.db.PaymentGetByGatewayID(ctx, db,
+		paymentsdb.PaymentGetByGatewayIDParams{Gateway: gateway, Ids: known})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // as above
 	}
@@ -218,7 +220,8 @@ func (s *Reader) KnownPayment(ctx context.Context, db postgres.DB, e gateway.Eve
 func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localID objectid.ID,
 ) (*Failure, error) {
-	row, err := s.db.FailedAttemptGetLast(ctx, db, paymentsdb.FailedAttemptGetLastParams{Purpose: purpose, LocalID: localID})
+	row, err := s.db.FailedAttemptGetLast(ctx, db,
+		paymentsdb.FailedAttemptGetLastParams{Purpose: purpose, LocalID: localID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: none
 	}
