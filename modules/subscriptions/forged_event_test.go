@@ -307,7 +307,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 		b.reconcile(t, false)
 		row = b.listed(t, code)
 		require.Equal(t, "open", row["state"])
-		require.Contains(t, row["note"], "shows it so by now, and nothing was given for it")
+		require.Contains(t, row["note"], "now shows it as paid, and nothing was granted for it")
 		require.NotContains(t, row["note"], "does not show")
 	}
 	counts(true)
