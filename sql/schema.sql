@@ -94,6 +94,8 @@ BEGIN
 END
 $$;
 
+COMMENT ON FUNCTION accounts.drop_skeletons() IS 'A name that is not the user''s any more, or of a deleted user, bars nobody from one that reads like it.';
+
 CREATE FUNCTION accounts.erased(fields jsonb) RETURNS jsonb
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS $$
@@ -110,18 +112,6 @@ CREATE FUNCTION accounts.fold(login text) RETURNS text
 $$;
 
 COMMENT ON FUNCTION accounts.fold(login text) IS 'The form in which usernames and e-mails are compared: without case and without look-alike forms of one character.';
-
-CREATE FUNCTION accounts.hold_login() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-BEGIN
-    IF accounts.login_held(NEW.login, NEW.user_id) THEN
-        RAISE unique_violation USING CONSTRAINT = 'logins_of_one_user', TABLE = 'logins', SCHEMA = 'accounts',
-            MESSAGE = 'a login is held for who may get it back', DETAIL = 'Key (login)=(' || NEW.login || ') already exists.';
-    END IF;
-    RETURN NEW;
-END
-$$;
 
 CREATE FUNCTION accounts.hold_roots() RETURNS void
     LANGUAGE sql
@@ -165,7 +155,17 @@ BEGIN
 END
 $$;
 
+COMMENT ON FUNCTION accounts.keep_logins() IS 'Maintains accounts.logins: every name by which a user is found, while the user is not deleted.';
+
 CREATE FUNCTION accounts.login_held(wanted text, wanted_by text) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT accounts.login_reserved(wanted, wanted_by)
+$$;
+
+COMMENT ON FUNCTION accounts.login_held(wanted text, wanted_by text) IS 'accounts.login_reserved by the name that the release before calls; goes with the next one.';
+
+CREATE FUNCTION accounts.login_reserved(wanted text, wanted_by text) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
     SELECT EXISTS (
@@ -173,7 +173,7 @@ CREATE FUNCTION accounts.login_held(wanted text, wanted_by text) RETURNS boolean
         WHERE c.old_email = wanted AND c.user_id <> wanted_by AND c.changed_at IS NOT NULL AND c.undone_at IS NULL AND c.expires_at > now())
 $$;
 
-COMMENT ON FUNCTION accounts.login_held(wanted text, wanted_by text) IS 'Whether somebody else may still get this address back: until then nobody takes it, so that an undo cannot be barred.';
+COMMENT ON FUNCTION accounts.login_reserved(wanted text, wanted_by text) IS 'Whether somebody else may still get this address back: until then nobody takes it, so that an undo cannot be barred.';
 
 CREATE FUNCTION accounts.prove_signup() RETURNS trigger
     LANGUAGE plpgsql
@@ -183,6 +183,22 @@ BEGIN
     RETURN NEW;
 END
 $$;
+
+COMMENT ON FUNCTION accounts.prove_signup() IS 'The first proof of the address: users.unproved_signup ends with it.';
+
+CREATE FUNCTION accounts.refuse_reserved_login() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF accounts.login_reserved(NEW.login, NEW.user_id) THEN
+        RAISE unique_violation USING CONSTRAINT = 'logins_of_one_user', TABLE = 'logins', SCHEMA = 'accounts',
+            MESSAGE = 'a login is reserved for whoever may get it back', DETAIL = 'Key (login)=(' || NEW.login || ') already exists.';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION accounts.refuse_reserved_login() IS 'A login that somebody else may still get back is as good as taken.';
 
 CREATE FUNCTION accounts.rights_of(profiles text[]) RETURNS text[]
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -1126,32 +1142,12 @@ $$;
 COMMENT ON FUNCTION tickets.ends_at(event_date timestamp with time zone, event_end_date timestamp with time zone) IS 'The end rule: the end, else three hours after the start. An event is over from that instant on, for listing, purchase, ticket expiry and promo codes alike.';
 
 CREATE FUNCTION tickets.held_by(event text, customers text[], tax_ids bytea[], emails bytea[], addresses bytea[]) RETURNS integer[]
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
+    LANGUAGE sql
     AS $$
-BEGIN
-    RETURN (
-        WITH held AS (
-            SELECT 1 AS kind, s.n, h.unpaid, h.taken FROM unnest(customers) WITH ORDINALITY AS s(subject, n) CROSS JOIN LATERAL (
-                SELECT sum(quantity) FILTER (WHERE state = 'reserved') AS unpaid, sum(quantity) FILTER (WHERE state IN ('reserved', 'paid')) AS taken
-                FROM tickets.orders WHERE event_id = event AND customer_id = s.subject) h
-            UNION ALL SELECT 2, s.n, h.unpaid, h.taken FROM unnest(tax_ids) WITH ORDINALITY AS s(subject, n) CROSS JOIN LATERAL (
-                SELECT sum(quantity) FILTER (WHERE state = 'reserved') AS unpaid, sum(quantity) FILTER (WHERE state IN ('reserved', 'paid')) AS taken
-                FROM tickets.orders WHERE tax_id_mac = s.subject) h
-            UNION ALL SELECT 3, s.n, h.unpaid, h.taken FROM unnest(emails) WITH ORDINALITY AS s(subject, n) CROSS JOIN LATERAL (
-                SELECT sum(quantity) FILTER (WHERE state = 'reserved') AS unpaid, sum(quantity) FILTER (WHERE state IN ('reserved', 'paid')) AS taken
-                FROM tickets.orders WHERE email_mac = s.subject) h
-            UNION ALL SELECT 4, s.n, h.unpaid, h.taken FROM unnest(addresses) WITH ORDINALITY AS s(subject, n) CROSS JOIN LATERAL (
-                SELECT sum(quantity) FILTER (WHERE state = 'reserved') AS unpaid, sum(quantity) FILTER (WHERE state IN ('reserved', 'paid')) AS taken
-                FROM tickets.orders WHERE address_mac = s.subject) h
-        )
-        SELECT array_agg(coalesce(x.places, 0)::integer ORDER BY kind, n, x.what)
-        FROM held CROSS JOIN LATERAL (VALUES (1, unpaid), (2, taken)) AS x(what, places));
-END
+    SELECT tickets.places_taken(event, customers, tax_ids, emails, addresses)
 $$;
 
-COMMENT ON FUNCTION tickets.held_by(event text, customers text[], tax_ids bytea[], emails bytea[], addresses bytea[]) IS 'Two numbers for each customer, tax id, e-mail and address, in this order: their unpaid places of the event, and those with the paid ones. The MACs are of the event. VOLATILE, so that it sees what was committed while the calling statement waited for the lock of the event.';
+COMMENT ON FUNCTION tickets.held_by(event text, customers text[], tax_ids bytea[], emails bytea[], addresses bytea[]) IS 'tickets.places_taken by the name that the release before calls; goes with the next one.';
 
 CREATE FUNCTION tickets.keep_deleted_order() RETURNS trigger
     LANGUAGE plpgsql
@@ -1187,6 +1183,34 @@ END
 $$;
 
 COMMENT ON FUNCTION tickets.keep_ended_request() IS 'Keeps from when to when a refund that came to nothing blocked a ticket, whoever notes its end.';
+
+CREATE FUNCTION tickets.places_taken(event text, customers text[], tax_ids bytea[], emails bytea[], addresses bytea[]) RETURNS integer[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+BEGIN
+    RETURN (
+        WITH orders AS (
+            SELECT 1 AS kind, s.n, h.unpaid, h.taken FROM unnest(customers) WITH ORDINALITY AS s(subject, n) CROSS JOIN LATERAL (
+                SELECT sum(quantity) FILTER (WHERE state = 'reserved') AS unpaid, sum(quantity) FILTER (WHERE state IN ('reserved', 'paid')) AS taken
+                FROM tickets.orders WHERE event_id = event AND customer_id = s.subject) h
+            UNION ALL SELECT 2, s.n, h.unpaid, h.taken FROM unnest(tax_ids) WITH ORDINALITY AS s(subject, n) CROSS JOIN LATERAL (
+                SELECT sum(quantity) FILTER (WHERE state = 'reserved') AS unpaid, sum(quantity) FILTER (WHERE state IN ('reserved', 'paid')) AS taken
+                FROM tickets.orders WHERE tax_id_mac = s.subject) h
+            UNION ALL SELECT 3, s.n, h.unpaid, h.taken FROM unnest(emails) WITH ORDINALITY AS s(subject, n) CROSS JOIN LATERAL (
+                SELECT sum(quantity) FILTER (WHERE state = 'reserved') AS unpaid, sum(quantity) FILTER (WHERE state IN ('reserved', 'paid')) AS taken
+                FROM tickets.orders WHERE email_mac = s.subject) h
+            UNION ALL SELECT 4, s.n, h.unpaid, h.taken FROM unnest(addresses) WITH ORDINALITY AS s(subject, n) CROSS JOIN LATERAL (
+                SELECT sum(quantity) FILTER (WHERE state = 'reserved') AS unpaid, sum(quantity) FILTER (WHERE state IN ('reserved', 'paid')) AS taken
+                FROM tickets.orders WHERE address_mac = s.subject) h
+        )
+        SELECT array_agg(coalesce(x.places, 0)::integer ORDER BY kind, n, x.what)
+        FROM orders CROSS JOIN LATERAL (VALUES (1, unpaid), (2, taken)) AS x(what, places));
+END
+$$;
+
+COMMENT ON FUNCTION tickets.places_taken(event text, customers text[], tax_ids bytea[], emails bytea[], addresses bytea[]) IS 'Two numbers for each customer, tax id, e-mail and address, in this order: their unpaid places of the event, and those with the paid ones. The MACs are of the event. VOLATILE, so that it sees what was committed while the calling statement waited for the lock of the event.';
 
 CREATE FUNCTION tickets.refuse_beyond_capacity() RETURNS trigger
     LANGUAGE plpgsql
@@ -1832,7 +1856,7 @@ CREATE TABLE subscriptions.subscriptions (
     CONSTRAINT subscriptions_trial_days_not_negative CHECK ((trial_days >= 0))
 );
 
-COMMENT ON TABLE subscriptions.subscriptions IS 'One row a wish to subscribe, written before the gateway is called.';
+COMMENT ON TABLE subscriptions.subscriptions IS 'One row a request to subscribe, written before the gateway is called.';
 
 COMMENT ON COLUMN subscriptions.subscriptions.customer_id IS 'Kept without a foreign key: the record of what was sold outlives the customer.';
 
@@ -5839,7 +5863,7 @@ COMMENT ON COLUMN platform.idempotency_keys.attempt_id IS 'Whoever works on the 
 
 COMMENT ON COLUMN platform.idempotency_keys.running_until IS 'Until then the attempt is under way; later, without an answer, it was cut off and may be taken over.';
 
-COMMENT ON COLUMN platform.idempotency_keys.subject_id IS 'The order or subscription that stands for the wish, set in the transaction that wrote it: a repetition never makes a second one while this one lives.';
+COMMENT ON COLUMN platform.idempotency_keys.subject_id IS 'The order or subscription that stands for the request, set in the transaction that wrote it: a repetition never makes a second one while this one lives.';
 
 COMMENT ON COLUMN platform.idempotency_keys.answer IS 'Status and body of the first answer, sealed with AES-256-GCM: it may hold secrets of gateways and codes of tickets.';
 
@@ -7033,7 +7057,7 @@ CREATE TRIGGER finance_customer_added AFTER INSERT OR DELETE ON accounts.users F
 
 CREATE TRIGGER finance_customer_changed AFTER UPDATE OF user_type, deleted_at ON accounts.users FOR EACH ROW WHEN (((old.user_type IS DISTINCT FROM new.user_type) OR ((old.deleted_at IS NULL) IS DISTINCT FROM (new.deleted_at IS NULL)))) EXECUTE FUNCTION finance.note_customer();
 
-CREATE TRIGGER logins_hold BEFORE INSERT ON accounts.logins FOR EACH ROW EXECUTE FUNCTION accounts.hold_login();
+CREATE TRIGGER logins_hold BEFORE INSERT ON accounts.logins FOR EACH ROW EXECUTE FUNCTION accounts.refuse_reserved_login();
 
 CREATE TRIGGER users_drop_skeletons AFTER UPDATE OF username, deleted_at ON accounts.users FOR EACH ROW WHEN (((old.username <> new.username) OR (new.deleted_at IS NOT NULL))) EXECUTE FUNCTION accounts.drop_skeletons();
 

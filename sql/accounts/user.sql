@@ -40,7 +40,7 @@ SELECT * FROM accounts.users WHERE id = @id AND user_type = 'customer' AND delet
 
 -- UserLoginExists tells of one that is held for who may get it back, too.
 -- name: UserLoginExists :one
-SELECT (EXISTS (SELECT 1 FROM accounts.logins WHERE login = accounts.fold(@login)) OR accounts.login_held(accounts.fold(@login), @user_id::text))::boolean;
+SELECT (EXISTS (SELECT 1 FROM accounts.logins WHERE login = accounts.fold(@login)) OR accounts.login_reserved(accounts.fold(@login), @user_id::text))::boolean;
 
 -- UserMarkTrialUsed records the customer's one trial; no row when it is used already.
 -- name: UserMarkTrialUsed :execrows

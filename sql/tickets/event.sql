@@ -32,11 +32,11 @@ FROM tickets.events WHERE id = @id FOR NO KEY UPDATE;
 
 -- name: EventLockForSale :one
 -- Locks the event for orders, and tells what those who order hold of it already, if anything bounds that:
--- see tickets.held_by, which begins when the lock is there.
+-- see tickets.places_taken, which begins when the lock is there.
 SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_cents, e.is_sale_box_office, e.image_id, e.is_active,
     e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
     CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0
-        THEN tickets.held_by(e.id, @customers::text[], @tax_ids::bytea[], @emails::bytea[], @addresses::bytea[]) END::integer[] AS held
+        THEN tickets.places_taken(e.id, @customers::text[], @tax_ids::bytea[], @emails::bytea[], @addresses::bytea[]) END::integer[] AS taken
 FROM (SELECT * FROM tickets.events l WHERE l.id = @id FOR NO KEY UPDATE) e;
 
 -- name: EventLockManyForSale :many
@@ -45,12 +45,12 @@ FROM (SELECT * FROM tickets.events l WHERE l.id = @id FOR NO KEY UPDATE) e;
 -- no plan depends on how many they are, and none is made anew for each call.
 SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_cents, e.is_sale_box_office, e.image_id, e.is_active,
     e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
-    CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0 THEN tickets.held_by(e.id,
+    CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0 THEN tickets.places_taken(e.id,
         ARRAY(SELECT c.subject FROM (SELECT unnest(@customer_events::text[]) AS event, unnest(@customers::text[]) AS subject) c WHERE c.event = e.id),
         ARRAY(SELECT c.subject FROM (SELECT unnest(@tax_id_events::text[]) AS event, unnest(@tax_ids::bytea[]) AS subject) c WHERE c.event = e.id),
         ARRAY(SELECT c.subject FROM (SELECT unnest(@email_events::text[]) AS event, unnest(@emails::bytea[]) AS subject) c WHERE c.event = e.id),
         ARRAY(SELECT c.subject FROM (SELECT unnest(@address_events::text[]) AS event, unnest(@addresses::bytea[]) AS subject) c WHERE c.event = e.id))
-    END::integer[] AS held
+    END::integer[] AS taken
 FROM (SELECT * FROM tickets.events l WHERE l.id = ANY((SELECT @ids::text[])::text[]) FOR NO KEY UPDATE SKIP LOCKED) e;
 
 -- name: EventLockEnded :many

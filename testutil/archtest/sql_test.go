@@ -139,7 +139,7 @@ func TestSQLInGo(t *testing.T) {
 	require.Equal(t, forbidden, check(t, "modules/catalog/a.go", source(`"update \"accounts\".users set x = 1"`)))
 	for _, planted := range []string{
 		"`SELECT accounts.rights_of($1)`", "`FROM catalog.videos, accounts.users u`",
-		"`SELECT (SELECT accounts.login_held($1))`", `"accounts.rights_of($1) = 'x'"`,
+		"`SELECT (SELECT accounts.login_reserved($1))`", `"accounts.rights_of($1) = 'x'"`,
 		`"SELECT 1 FROM " + "accounts.users"`, `"SELECT 1 FROM accounts" + ".users WHERE " + condition`,
 		`of("x") + "SELECT 1 FROM accounts.users"`,
 	} {

@@ -77,7 +77,7 @@ type subject struct {
 
 type subjectKind int
 
-// The kinds, in the order of tickets.held_by.
+// The kinds, in the order of tickets.places_taken.
 const (
 	byCustomer subjectKind = iota
 	byTaxID
@@ -145,7 +145,7 @@ func (s *Checkout) lockAndCount(ctx context.Context, tx pgx.Tx, requests []reque
 	if err != nil {
 		return nil, nil, err
 	}
-	taken.record(row.ID, by, row.Held)
+	taken.record(row.ID, by, row.Taken)
 	return onSale{row.ID: eventOf(ticketsdb.EventLockManyForSaleRow(row))}, taken, nil
 }
 
@@ -164,7 +164,7 @@ func (s *Checkout) lockManyAndCount(ctx context.Context, tx pgx.Tx, requests []r
 	}
 	for _, row := range rows {
 		sale[row.ID] = eventOf(row)
-		taken.record(row.ID, by, row.Held)
+		taken.record(row.ID, by, row.Taken)
 	}
 	return sale, taken, nil
 }

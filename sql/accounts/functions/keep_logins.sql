@@ -1,4 +1,3 @@
--- Keeps accounts.logins: every name by which a user is found, while the user is not deleted.
 CREATE OR REPLACE FUNCTION accounts.keep_logins() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM accounts.logins
@@ -12,3 +11,4 @@ BEGIN
     RETURN NULL;
 END
 $$;
+COMMENT ON FUNCTION accounts.keep_logins() IS 'Maintains accounts.logins: every name by which a user is found, while the user is not deleted.';

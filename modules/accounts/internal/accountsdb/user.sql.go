@@ -463,7 +463,7 @@ func (q *Queries) UserLockCustomer(ctx context.Context, db DBTX, id objectid.ID)
 }
 
 const userLoginExists = `-- name: UserLoginExists :one
-SELECT (EXISTS (SELECT 1 FROM accounts.logins WHERE login = accounts.fold($1)) OR accounts.login_held(accounts.fold($1), $2::text))::boolean
+SELECT (EXISTS (SELECT 1 FROM accounts.logins WHERE login = accounts.fold($1)) OR accounts.login_reserved(accounts.fold($1), $2::text))::boolean
 `
 
 type UserLoginExistsParams struct {

@@ -36,7 +36,7 @@ type Plan struct {
 	RegisterUpdateDate  time.Time
 }
 
-// One row a wish to subscribe, written before the gateway is called.
+// One row a request to subscribe, written before the gateway is called.
 type Subscription struct {
 	ID objectid.ID
 	// Kept without a foreign key: the record of what was sold outlives the customer.

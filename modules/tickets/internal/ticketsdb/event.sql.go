@@ -437,7 +437,7 @@ const eventLockForSale = `-- name: EventLockForSale :one
 SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_cents, e.is_sale_box_office, e.image_id, e.is_active,
     e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
     CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0
-        THEN tickets.held_by(e.id, $1::text[], $2::bytea[], $3::bytea[], $4::bytea[]) END::integer[] AS held
+        THEN tickets.places_taken(e.id, $1::text[], $2::bytea[], $3::bytea[], $4::bytea[]) END::integer[] AS taken
 FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at FROM tickets.events l WHERE l.id = $5 FOR NO KEY UPDATE) e
 `
 
@@ -462,11 +462,11 @@ type EventLockForSaleRow struct {
 	MaxPerPerson       *int32
 	PlacesUnpaid       int32
 	PlacesUnpaidGuests int32
-	Held               []int32
+	Taken              []int32
 }
 
 // Locks the event for orders, and tells what those who order hold of it already, if anything bounds that:
-// see tickets.held_by, which begins when the lock is there.
+// see tickets.places_taken, which begins when the lock is there.
 func (q *Queries) EventLockForSale(ctx context.Context, db DBTX, arg EventLockForSaleParams) (EventLockForSaleRow, error) {
 	row := db.QueryRow(ctx, eventLockForSale,
 		arg.Customers,
@@ -489,7 +489,7 @@ func (q *Queries) EventLockForSale(ctx context.Context, db DBTX, arg EventLockFo
 		&i.MaxPerPerson,
 		&i.PlacesUnpaid,
 		&i.PlacesUnpaidGuests,
-		&i.Held,
+		&i.Taken,
 	)
 	return i, err
 }
@@ -497,12 +497,12 @@ func (q *Queries) EventLockForSale(ctx context.Context, db DBTX, arg EventLockFo
 const eventLockManyForSale = `-- name: EventLockManyForSale :many
 SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_cents, e.is_sale_box_office, e.image_id, e.is_active,
     e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
-    CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0 THEN tickets.held_by(e.id,
+    CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0 THEN tickets.places_taken(e.id,
         ARRAY(SELECT c.subject FROM (SELECT unnest($1::text[]) AS event, unnest($2::text[]) AS subject) c WHERE c.event = e.id),
         ARRAY(SELECT c.subject FROM (SELECT unnest($3::text[]) AS event, unnest($4::bytea[]) AS subject) c WHERE c.event = e.id),
         ARRAY(SELECT c.subject FROM (SELECT unnest($5::text[]) AS event, unnest($6::bytea[]) AS subject) c WHERE c.event = e.id),
         ARRAY(SELECT c.subject FROM (SELECT unnest($7::text[]) AS event, unnest($8::bytea[]) AS subject) c WHERE c.event = e.id))
-    END::integer[] AS held
+    END::integer[] AS taken
 FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at FROM tickets.events l WHERE l.id = ANY((SELECT $9::text[])::text[]) FOR NO KEY UPDATE SKIP LOCKED) e
 `
 
@@ -531,7 +531,7 @@ type EventLockManyForSaleRow struct {
 	MaxPerPerson       *int32
 	PlacesUnpaid       int32
 	PlacesUnpaidGuests int32
-	Held               []int32
+	Taken              []int32
 }
 
 // As EventLockForSale, of many events at once, but for those that somebody else has locked: nobody is waited for.
@@ -569,7 +569,7 @@ func (q *Queries) EventLockManyForSale(ctx context.Context, db DBTX, arg EventLo
 			&i.MaxPerPerson,
 			&i.PlacesUnpaid,
 			&i.PlacesUnpaidGuests,
-			&i.Held,
+			&i.Taken,
 		); err != nil {
 			return nil, err
 		}
