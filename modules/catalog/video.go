@@ -31,7 +31,7 @@ var Videos = resource.New(resource.Definition{
 		{Name: "description", Kind: query.String, Rule: resource.Rule{Default: "", MaxLength: 10000}},
 		{Name: "author", Kind: query.String, Rule: resource.Rule{Default: "", MaxLength: 200}},
 		{
-			Name: "duration", Kind: query.Int, Rule: resource.Rule{Required: true, Min: resource.Limit(0)},
+			Name: "duration", Kind: query.Int, Rule: resource.Rule{Required: true, Min: new(int64(0))},
 			Doc: "Minutes",
 		},
 		{Name: "release_date", Kind: query.Date, Rule: resource.Rule{Required: true}},
@@ -53,7 +53,7 @@ var Videos = resource.New(resource.Definition{
 		{Name: "season_id", Kind: query.OID, Nullable: true},
 		{Name: "season_name", Kind: query.String, Nullable: true, Write: resource.ReadOnly, Doc: "Name of season_id"},
 		{Name: "season_number", Kind: query.Int, Nullable: true},
-		{Name: "episode_number", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: resource.Limit(1)}},
+		{Name: "episode_number", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: new(int64(1))}},
 		{Name: "thumbnail_horizontal", Kind: query.OID, Nullable: true, Doc: "File id, 16:9"},
 		{Name: "thumbnail_horizontal_name_less", Kind: query.OID, Nullable: true, Doc: "File id, 16:9"},
 		{Name: "thumbnail_vertical", Kind: query.OID, Nullable: true, Doc: "File id, 9:16"},

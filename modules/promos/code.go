@@ -45,12 +45,12 @@ func newCodes(s *Service) *resource.Resource {
 			{
 				Name: "discount_first_month", Column: "discount_first_month_cents", Kind: query.Cents, Nullable: true,
 				Doc:  "Reais that the first month costs; for promo alone",
-				Rule: resource.Rule{Min: resource.Limit(0), Max: resource.Limit(maxCents)},
+				Rule: resource.Rule{Min: new(int64(0)), Max: new(int64(maxCents))},
 			},
 			{
 				Name: "bonus_tickets", Kind: query.Int, Nullable: true,
 				Doc:  "Tickets of one redemption, null is 1; for ticket alone",
-				Rule: resource.Rule{Min: resource.Limit(1), Max: resource.Limit(maxTickets)},
+				Rule: resource.Rule{Min: new(int64(1)), Max: new(int64(maxTickets))},
 			},
 			{Name: "event_id", Kind: query.OID, Nullable: true, Doc: "Required for ticket"},
 			{

@@ -139,9 +139,6 @@ type Rule struct {
 	pattern *regexp.Regexp
 }
 
-// Limit makes the pointer that Min and Max take.
-func Limit(n int64) *int64 { return &n }
-
 const (
 	idField        = "_id"
 	defaultItems   = 1000
@@ -234,10 +231,10 @@ func (f *Field) complete() error {
 		f.Rule.MaxItems = defaultItems
 	}
 	if f.Kind == query.Int && f.Rule.Min == nil {
-		f.Rule.Min = Limit(math.MinInt32)
+		f.Rule.Min = new(int64(math.MinInt32))
 	}
 	if f.Kind == query.Int && f.Rule.Max == nil {
-		f.Rule.Max = Limit(math.MaxInt32)
+		f.Rule.Max = new(int64(math.MaxInt32))
 	}
 	if f.Rule.Pattern != "" {
 		f.Rule.pattern = regexp.MustCompile(f.Rule.Pattern)

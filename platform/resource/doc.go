@@ -5,7 +5,7 @@
 //		Name: "plans", Singular: "Plan", Table: "subscriptions.plans",
 //		Fields: []resource.Field{
 //			{Name: "plan_id", Kind: query.String, Write: resource.Once, Rule: resource.Rule{Required: true, MinLength: 3, MaxLength: 50}},
-//			{Name: "amount", Column: "amount_cents", Kind: query.Int, Rule: resource.Rule{Required: true, Min: resource.Limit(0)}},
+//			{Name: "amount", Column: "amount_cents", Kind: query.Int, Rule: resource.Rule{Required: true, Min: new(int64(0))}},
 //			{Name: "gwb_price_id", Kind: query.String, Nullable: true, Write: resource.Privileged},
 //		},
 //		Constraints: map[string]resource.Violation{"plans_plan_id_key": {Field: "plan_id", Message: "is already taken"}},

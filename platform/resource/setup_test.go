@@ -35,11 +35,11 @@ var books = resource.New(resource.Definition{
 		{Name: "title", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 10}},
 		{
 			Name: "pages", Kind: query.Int,
-			Rule: resource.Rule{Default: 1, Min: resource.Limit(1), Max: resource.Limit(5000)},
+			Rule: resource.Rule{Default: 1, Min: new(int64(1)), Max: new(int64(5000))},
 		},
 		{
 			Name: "price", Column: "price_cents", Kind: query.Cents, Nullable: true,
-			Rule: resource.Rule{Min: resource.Limit(0)},
+			Rule: resource.Rule{Min: new(int64(0))},
 		},
 		{Name: "weight", Kind: query.Number, Nullable: true},
 		{Name: "in_print", Kind: query.Bool, Rule: resource.Rule{Default: true}},

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/reply"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -233,7 +234,7 @@ func cardParams(t gateway.CardTerms) *stripe.PaymentIntentCreateParams {
 	p := &stripe.PaymentIntentCreateParams{
 		Amount: stripe.Int64(int64(t.Amount)), Currency: stripe.String(currency),
 		Customer:    stripe.String(t.Payer.GatewayID),
-		Description: text(t.Description), PaymentMethod: stripe.String(t.Instrument.PaymentMethodID),
+		Description: nullable.Ptr(t.Description), PaymentMethod: stripe.String(t.Instrument.PaymentMethodID),
 		PaymentMethodTypes: stripe.StringSlice([]string{"card"}), Confirm: stripe.Bool(true),
 		ErrorOnRequiresAction: stripe.Bool(true),
 		Metadata: map[string]string{

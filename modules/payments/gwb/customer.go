@@ -10,6 +10,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/reply"
+	"marquee/platform/nullable"
 )
 
 // EnsureCustomer makes the payer once: repeated within a day by the idempotency
@@ -72,7 +73,7 @@ func (g *payments) findCustomer(ctx context.Context, p gateway.Payer) (string, e
 func (g *payments) createCustomer(ctx context.Context, p gateway.Payer, key string) (string, error) {
 	return write(ctx, g.client, func(ctx context.Context) (string, error) {
 		params := &stripe.CustomerCreateParams{
-			Name: text(p.Name), Email: text(p.Email), Phone: text(p.Phone),
+			Name: nullable.Ptr(p.Name), Email: nullable.Ptr(p.Email), Phone: nullable.Ptr(p.Phone),
 			Metadata: map[string]string{metaCustomer: p.CustomerID.String()},
 		}
 		params.SetIdempotencyKey(key)
@@ -82,12 +83,4 @@ func (g *payments) createCustomer(ctx context.Context, p gateway.Payer, key stri
 		}
 		return c.ID, carries(c.Metadata, metaCustomer, p.CustomerID)
 	})
-}
-
-// text leaves an empty parameter out.
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -12,6 +12,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/reply"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
 )
@@ -36,11 +37,12 @@ func pixParams(t gateway.PixTerms) *stripe.PaymentIntentCreateParams {
 	p := &stripe.PaymentIntentCreateParams{
 		Amount: stripe.Int64(int64(t.Amount)), Currency: stripe.String(currency),
 		Customer:    stripe.String(t.Payer.GatewayID),
-		Description: text(t.Description), PaymentMethodTypes: stripe.StringSlice([]string{"pix"}),
+		Description: nullable.Ptr(t.Description), PaymentMethodTypes: stripe.StringSlice([]string{"pix"}),
 		PaymentMethodData: &stripe.PaymentIntentCreatePaymentMethodDataParams{
 			Type: stripe.String("pix"),
 			BillingDetails: &stripe.PaymentIntentCreatePaymentMethodDataBillingDetailsParams{
-				Name: text(t.Payer.Name), Email: text(t.Payer.Email), TaxID: text(t.Payer.TaxID),
+				Name: nullable.Ptr(t.Payer.Name), Email: nullable.Ptr(t.Payer.Email),
+				TaxID: nullable.Ptr(t.Payer.TaxID),
 			},
 		},
 		PaymentMethodOptions: &stripe.PaymentIntentCreatePaymentMethodOptionsParams{

@@ -36,17 +36,17 @@ var plans = resource.New(resource.Definition{
 		{Name: "description", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 1000}},
 		{
 			Name: "amount", Column: "amount_cents", Kind: query.Int, Doc: "Price of a month in cents",
-			Rule: resource.Rule{Required: true, Min: resource.Limit(0), Max: resource.Limit(100_000_000)},
+			Rule: resource.Rule{Required: true, Min: new(int64(0)), Max: new(int64(100_000_000))},
 		},
 		{Name: "interval_unit", Kind: query.String, Rule: resource.Rule{Default: "MONTH", Enum: []string{"MONTH"}}},
 		{Name: "trial_enabled", Kind: query.Bool, Rule: resource.Rule{Default: false}},
 		{
 			Name: "trial_days", Kind: query.Int,
-			Rule: resource.Rule{Default: 0, Min: resource.Limit(0), Max: resource.Limit(730)},
+			Rule: resource.Rule{Default: 0, Min: new(int64(0)), Max: new(int64(730))},
 		},
 		{
 			Name: "tier", Kind: query.Int, Doc: "1 basic, 2 plus, 3 premium",
-			Rule: resource.Rule{Default: 1, Min: resource.Limit(1), Max: resource.Limit(100)},
+			Rule: resource.Rule{Default: 1, Min: new(int64(1)), Max: new(int64(100))},
 		},
 		{Name: "is_active", Kind: query.Bool, Rule: resource.Rule{Default: true}},
 		{Name: "gwb_product_id", Kind: query.String, Nullable: true, Write: resource.Privileged},

@@ -42,17 +42,17 @@ var Events = resource.New(resource.Definition{
 		{Name: "event_end_date", Kind: query.Date, Nullable: true, Doc: "End; null means three hours after the start"},
 		{Name: "location", Kind: query.String, Rule: resource.Rule{Default: "", MaxLength: 500}},
 		{
-			Name: "capacity", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: resource.Limit(0)},
+			Name: "capacity", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: new(int64(0))},
 			Doc: "Null is unlimited",
 		},
 		{
-			Name: "max_per_person", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: resource.Limit(1)},
+			Name: "max_per_person", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: new(int64(1))},
 			Doc: "Places that one person may buy, paid or held; null is no limit",
 		},
 		{Name: "tickets_issued", Kind: query.Int, Write: resource.ReadOnly, Doc: "Tickets that hold a place"},
 		{
 			Name: "ticket_value", Column: "ticket_value_cents", Kind: query.Cents, Nullable: true,
-			Rule: resource.Rule{Min: resource.Limit(0), Max: resource.Limit(maxCents)},
+			Rule: resource.Rule{Min: new(int64(0)), Max: new(int64(maxCents))},
 			Doc:  "Reais a ticket; null is free",
 		},
 		{
