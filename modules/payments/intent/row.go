@@ -127,7 +127,7 @@ func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, erro
 	return ok, err
 }
 
-// open is the open intent of the name.
+// open is the open intent of the name. None is no error; an error is the database's.
 func (s *Service) open(ctx context.Context, db postgres.DB, r Ref) (row stored, ok bool, err error) {
 	row, err = s.db.IntentGetOpen(ctx, db,
 		paymentsdb.IntentGetOpenParams{SubjectID: r.Subject, Kind: r.Kind, Item: r.Item})
@@ -151,7 +151,7 @@ func intentOf(r stored) Intent {
 func refOf(r stored) Ref { return Ref{Kind: r.Kind, Subject: r.SubjectID, Item: r.Item} }
 
 // notKnown notes that the call ended without an answer that can be used: the first check is in 5 s. Without it, after
-// a crash, the lease runs out.
+// a crash, the lease runs out. An error is the database's.
 func (s *Service) notKnown(ctx context.Context, r Ref, cause error) error {
 	ctx = context.WithoutCancel(ctx)
 	row, ok, err := s.open(ctx, s.deps.Pool, r)
@@ -163,7 +163,7 @@ func (s *Service) notKnown(ctx context.Context, r Ref, cause error) error {
 }
 
 // waitTx notes, in the transaction that settles an answer, that the gateway decides later: the call has ended, and the
-// next check is after RECOVERY_DELAY.
+// next check is after RECOVERY_DELAY. An error is the database's: nothing is settled then.
 func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
 	row, ok, err := s.open(ctx, tx, r)
 	if err != nil || !ok {
@@ -172,7 +172,8 @@ func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
 	return s.recordPending(ctx, tx, row, ByResponse, s.deps.RecoveryDelay)
 }
 
-// recordNotKnown: nothing changes but the time of the next check. A gateway that refused has answered.
+// recordNotKnown: nothing changes but the time of the next check. A gateway that refused has answered. An error is
+// the database's.
 func (s *Service) recordNotKnown(ctx context.Context, r stored, by By, cause error) error {
 	now := s.deps.Clock.Now()
 	r.NotKnownSince, r.Cause = cmp.Or(r.NotKnownSince, &now), nil
@@ -187,13 +188,13 @@ func (s *Service) recordNotKnown(ctx context.Context, r stored, by By, cause err
 	return errors.Join(err, s.health.Fails(ctx, r.Gateway))
 }
 
-// recordPending: the gateway decides later; what was called is accounted for.
+// recordPending: the gateway decides later; what was called is accounted for. An error is the database's.
 func (s *Service) recordPending(ctx context.Context, db postgres.DB, r stored, by By, pause time.Duration) error {
 	r.Calls, r.NotKnownSince, r.Cause = 0, nil, nil
 	return s.record(ctx, db, r, by, state.StepWaiting, s.deps.Clock.Now().Add(pause))
 }
 
-// recordMiss counts an empty check, or waits for the time from which it counts.
+// recordMiss counts an empty check, or waits for the time from which it counts. An error is the database's.
 func (s *Service) recordMiss(ctx context.Context, r stored, counts bool, at time.Time) error {
 	now := s.deps.Clock.Now()
 	outcome, next := state.StepNotThereYet, now.Add(backoff.After(int(r.Looks), 0))
@@ -214,7 +215,8 @@ func (s *Service) misses(r stored) backoff.Misses {
 	}
 }
 
-// record writes what became of a call or check, by the lease under which it was made.
+// record writes what became of a call or check, by the lease under which it was made. An error is the database's, or
+// of a step that the table of intents lacks; a lease that is lost is none, since whoever has it now records.
 func (s *Service) record(
 	ctx context.Context, db postgres.DB, r stored, by By, to state.IntentStep, next time.Time,
 ) error {

@@ -59,7 +59,7 @@ type Unapplied struct {
 // row a gateway payment (or subject): repeating it, also at once, changes nothing
 // but what was not known before, and nothing that has been decided. First reports
 // that it was not there before. One that names neither payment nor subject is an error: it could not
-// be told from another.
+// be told from another. Others are the database's.
 func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (first bool, err error) {
 	subject := u.PaymentID
 	if subject == "" {
@@ -104,7 +104,8 @@ func (s *Cases) RecordUnappliedTx(ctx context.Context, tx pgx.Tx, u Unapplied) (
 
 // RecordTakenBackTx lists what a bank has taken back of a payment until now: the amount is
 // the part, and grows with it. It is gone, so that it can only be kept. When somebody has
-// kept a smaller part, it is open again: more of it is gone than they decided about.
+// kept a smaller part, it is open again: more of it is gone than they decided about. Without a payment or an amount
+// it is an error: it could be of any, and of nothing. Others are the database's.
 func (s *Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
 	if u.Amount == nil || u.PaymentID == "" {
 		return errors.New("payments: what was taken back needs a payment and an amount")
@@ -127,7 +128,8 @@ func (s *Cases) RecordTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 	return nil
 }
 
-// reopenTakenBackTx opens what somebody has kept again when more of it went back than they knew.
+// reopenTakenBackTx opens what somebody has kept again when more of it went back than they knew. An error is the
+// database's.
 func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) error {
 	found, err := s.db.UnappliedLockOfPayment(ctx, tx,
 		paymentsdb.UnappliedLockOfPaymentParams{Gateway: u.Gateway, PaymentRef: u.PaymentID})
@@ -150,7 +152,7 @@ func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 }
 
 // UnappliedStateOf is where the decision about a payment stands; "" when it is not on
-// the list.
+// the list. An error is the database's.
 func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway gateway.Name,
 	paymentID string,
 ) (state.Unapplied, error) {
@@ -159,7 +161,7 @@ func (s *Reader) UnappliedStateOf(ctx context.Context, db postgres.DB, gateway g
 	return at, orNone(err)
 }
 
-// IsClosedByAdmin reports whether an admin has decided that an unapplied payment stays.
+// IsClosedByAdmin reports whether an admin has decided that an unapplied payment stays. An error is the database's.
 func (s *Reader) IsClosedByAdmin(ctx context.Context, db postgres.DB, gateway gateway.Name,
 	paymentID string,
 ) (bool, error) {
@@ -168,7 +170,7 @@ func (s *Reader) IsClosedByAdmin(ctx context.Context, db postgres.DB, gateway ga
 }
 
 // IsRefundedByList reports whether the list of unapplied payments gives a payment back by
-// itself, or is at it.
+// itself, or is at it. An error is the database's.
 func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway gateway.Name,
 	paymentID string,
 ) (bool, error) {
@@ -181,7 +183,7 @@ func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway g
 }
 
 // IsUnused reports whether a payment, by any of its ids, gave nobody anything: it is, or
-// was, on the list, and has extended nothing. What happens to it changes no subscription.
+// was, on the list, and has extended nothing. What happens to it changes no subscription. An error is the database's.
 func (s *Reader) IsUnused(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	unused, err := s.db.UnappliedIsUnused(ctx, db,
 		paymentsdb.UnappliedIsUnusedParams{Gateway: string(gateway), PaymentRef: paymentID})
@@ -250,7 +252,8 @@ type CaseArgs struct {
 // Kind names the job.
 func (CaseArgs) Kind() string { return "payments_unapplied" }
 
-// insertJobTx has the money of a case given back by itself once the transaction is committed.
+// insertJobTx has the money of a case given back by itself once the transaction is committed. An error is the
+// database's, which has the jobs.
 func (s *Cases) insertJobTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, CaseArgs{ID: id}, &river.InsertOpts{Queue: jobs.QueueGateway})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // DecideLostTx decides what of a payment waits for people, when lost disputes took it and
 // all of its money is gone, a part that was given back before included: nothing is left to
 // decide. When a part is left, the case is about that. Whatever comes last calls it, the
-// dispute or the case: the case's row is locked before the disputes are read.
+// dispute or the case: the case's row is locked before the disputes are read. An error is the database's.
 func (s *Cases) DecideLostTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string) error {
 	found, err := s.db.UnappliedLockOfPayment(ctx, tx,
 		paymentsdb.UnappliedLockOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
@@ -35,7 +35,7 @@ func (s *Cases) DecideLostTx(ctx context.Context, tx pgx.Tx, gateway gateway.Nam
 }
 
 // decideLostCaseTx does so of one case: kept when nothing is left, else about what is left. What the
-// ledger does not have, or no lost dispute took, stays as it is.
+// ledger does not have, or no lost dispute took, stays as it is. An error is the database's.
 func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string,
 	row paymentsdb.UnappliedLockOfPaymentRow,
 ) error {
@@ -68,7 +68,7 @@ func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway
 }
 
 // reopenReturnedTx has people decide again what was decided because all of its money was
-// gone: it is with us again.
+// gone: it is with us again. An error is the database's.
 func (s *Cases) reopenReturnedTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) error {
 	found, err := s.db.UnappliedLockOfPayment(ctx, tx,
 		paymentsdb.UnappliedLockOfPaymentParams{Gateway: r.Gateway, PaymentRef: r.Report.PaymentID})

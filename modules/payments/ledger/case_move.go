@@ -35,7 +35,8 @@ type Move struct {
 // MoveTx is the only way in which a case changes its state:
 // compare-and-set and a row of the history. Moved is false, and nothing is written,
 // when the state holds against it or somebody else was faster. What is open again, and
-// which a lost dispute took, is kept at once.
+// which a lost dispute took, is kept at once. An error is the database's, the audit trail's included, without which
+// nothing is moved.
 func (s *Cases) MoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
 	c Move,
 ) (moved bool, err error) {
@@ -67,7 +68,7 @@ func (s *Cases) ByPlatformTx(ctx context.Context, tx pgx.Tx, id objectid.ID, act
 }
 
 // writeMoveTx writes the state and the row of its history, and has the payer written to when their money
-// went back. Moved is false when somebody else was faster.
+// went back. Moved is false when somebody else was faster. An error is the database's.
 func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
 	c Move,
 ) (moved bool, err error) {
@@ -95,7 +96,8 @@ func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 
 // SyncRefundsTx brings the case of a payment, where there is one, in line with
 // the ledger of its refunds, which the caller has changed and locked. The argument tryAgain says
-// that a refund which failed just now may be made later all the same.
+// that a refund which failed just now may be made later all the same. An error is the database's: what the caller
+// changed is to be rolled back, or the list would say something else than the ledger.
 func (s *Cases) SyncRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentRef string,
 	tryAgain bool,
 ) error {
@@ -132,7 +134,7 @@ func (s *Cases) SyncRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Na
 }
 
 // afterPartTx opens a case again when the refund that was under way, which nobody has
-// decided on the list, gave back a part: the rest is still to be decided.
+// decided on the list, gave back a part: the rest is still to be decided. An error is the database's.
 func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
 	refunds []paymentsdb.PaymentsRefund,
 ) (c Move, changes bool, err error) {

@@ -24,7 +24,7 @@ const (
 
 // ListUnknownTx puts an order whose outcome is not known for a day on the list of money
 // that people look at: nobody knows whether there is any. What was decided there about an
-// earlier order of the same row is open again.
+// earlier order of the same row is open again. An error is the database's.
 func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) error {
 	u := Unapplied{
 		Kind: state.UnappliedUnknown, Gateway: i.Gateway, Subject: i.Subject.String(), CustomerID: i.Customer,
@@ -56,7 +56,8 @@ func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) e
 }
 
 // IntentEndedTx decides what is listed of a row whose orders at a gateway were not known for
-// a day, when the last of them has its answer: that says what became of any money.
+// a day, when the last of them has its answer: that says what became of any money. Nothing listed is no error; an
+// error is the database's.
 func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, subject objectid.ID) error {
 	u, err := s.db.UnappliedLockBySubject(ctx, tx,
 		paymentsdb.UnappliedLockBySubjectParams{Gateway: gw, Subject: subject.String()})
@@ -110,7 +111,8 @@ func outcomeText(i paymentsdb.IntentListMailedOfRow) string {
 const unconfirmedText = "Only an event reported it as paid: the gateway does not show it as paid."
 
 // UncountUnshownTx takes a payment that its gateway does not show out of what counts, and
-// lists it for people. The ledger keeps it.
+// lists it for people. The ledger keeps it. One that does not count is left alone, since a repetition finds it so; an
+// error is the database's.
 func (s *Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
 	row, err := s.db.PaymentClearCounted(ctx, tx, paymentsdb.PaymentClearCountedParams{
 		Gateway: gateway, GatewayPaymentID: paymentID, At: s.deps.Clock.Now(),
@@ -124,7 +126,8 @@ func (s *Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway
 	return s.ListUnshownTx(ctx, tx, row)
 }
 
-// ListUnshownTx lists a booked payment that its gateway does not show, for people to decide.
+// ListUnshownTx lists a booked payment that its gateway does not show, for people to decide. An error is the
+// database's.
 func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.PaymentsPayment) error {
 	u := Unapplied{
 		Kind: state.UnappliedUnknown, Gateway: row.Gateway, PaymentID: row.GatewayPaymentID,
@@ -141,7 +144,7 @@ func (s *Cases) ListUnshownTx(ctx context.Context, tx pgx.Tx, row paymentsdb.Pay
 }
 
 // confirmAgainTx has the gateway asked for a payment that waits on the list since an event
-// alone had told it: it was told once more.
+// alone had told it: it was told once more. One that does not wait is no error; an error is the database's.
 func (s *Cases) confirmAgainTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, paymentID string) error {
 	if gw.Traits().SignsEvents {
 		return nil

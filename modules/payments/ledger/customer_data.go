@@ -31,7 +31,7 @@ FROM payments.disputes WHERE customer_id = $1 AND ($2 OR purpose <> 'order') ORD
 func (*Reader) PersonalDataName() string { return "payments" }
 
 // PersonalData returns the customer's settled payments, refunds and disputes. Of
-// orders, which may be a guest's, nothing unless their address is verified.
+// orders, which may be a guest's, nothing unless their address is verified. An error is the database's.
 func (*Reader) PersonalData(ctx context.Context, db postgres.DB, customerID objectid.ID, verified bool) (any, error) {
 	data := map[string][]json.RawMessage{}
 	for name, sql := range map[string]string{

@@ -68,7 +68,7 @@ const ReportedByAdmin = "reported_by_admin"
 // never reopens what a newer one closed, and what was lost stays lost, unless it was by
 // refunds that failed since. What the list of unapplied payments holds of a lost payment is
 // decided with it. A report without an id or a state is an error: it could not be told apart from
-// another, nor ordered.
+// another, nor ordered. Others are the database's.
 func (s *Ledger) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	if r.Report.ID == "" || r.Report.State == "" {
 		return DisputeChange{}, errors.New("payments: a dispute needs an id and a state")
@@ -94,7 +94,8 @@ func (s *Ledger) RecordDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord
 }
 
 // moveDisputeTx inserts the dispute or moves it by the table of package state. Nothing is changed where
-// the report is older than what is known, says it again, or the table holds against it.
+// the report is older than what is known, says it again, or the table holds against it. An error is the database's,
+// or of a first report that the table has no beginning for.
 func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) (DisputeChange, error) {
 	d, now := r.Report, s.deps.Clock.Now()
 	reported := d.State == gateway.DisputeOpen || d.State == gateway.DisputeWon || d.State == gateway.DisputeLost
@@ -219,7 +220,7 @@ func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gatew
 	return true, nil
 }
 
-// DisputesOf returns the disputes of a subscription or order, newest first.
+// DisputesOf returns the disputes of a subscription or order, newest first. An error is the database's.
 func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localID objectid.ID,
 ) ([]Dispute, error) {
@@ -257,12 +258,12 @@ func (e *RefundDisputedError) Unwrap() []error {
 	return []error{gateway.ErrDisputed, &gateway.Rejected{Code: "disputed", Message: e.Error()}}
 }
 
-// Fault words it for people, with the name of the dispute.
+// Fault words it for people, with the name of the dispute. It is fault.CodeRefundNotAllowed (400).
 func (e *RefundDisputedError) Fault() error {
 	return (&fault.Error{Kind: fault.KindInvalid, Code: fault.CodeRefundNotAllowed, Message: e.Sentence()}).WithCause(e)
 }
 
-// Conflict words it for who wants to do something else with the money than refund it.
+// Conflict words it for who wants to do something else with the money than refund it. It is fault.CodeConflict (409).
 func (e *RefundDisputedError) Conflict() error {
 	return fault.Conflict("%s", e.Sentence()).WithCause(e)
 }
@@ -277,7 +278,7 @@ func (e *RefundDisputedError) Sentence() string {
 }
 
 // NotDisputed is a *RefundDisputedError when a dispute holds the payment that has one of the
-// names, or when disputes that were lost took so much of it; 0 is any of it.
+// names, or when disputes that were lost took so much of it; 0 is any of it. Other errors are the database's.
 func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Name, amount money.Cents,
 	names ...string,
 ) error {
@@ -308,7 +309,7 @@ func (s *Reader) NotDisputed(ctx context.Context, db postgres.DB, on gateway.Nam
 	return nil
 }
 
-// LostOf is what disputes that were lost took of the payment that has one of the names.
+// LostOf is what disputes that were lost took of the payment that has one of the names. An error is the database's.
 func (s *Reader) LostOf(ctx context.Context, db postgres.DB, gateway gateway.Name,
 	names ...string,
 ) (money.Cents, error) {
@@ -344,7 +345,7 @@ const (
 // of a lost dispute as PAYMENT_REFUNDED; and a PIX of a subscription, or of nothing, that is
 // whole taken back is the payer's bank's doing, while an order's is a refund. When one of
 // the refunds by which it was taken fails, that dispute is won: what is still taken back is
-// a part, which is a refund. The refunds of the payment are locked.
+// a part, which is a refund. The refunds of the payment are locked. Errors are those of RecordDisputeTx.
 func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
 	unasked, total money.Cents,
 ) (disputed bool, change *DisputeChange, err error) {
@@ -395,7 +396,8 @@ func (s *Ledger) disputeByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 	return err == nil, change, err
 }
 
-// decideTakenBackTx records what the refunds of a PIX make of the dispute that it is.
+// decideTakenBackTx records what the refunds of a PIX make of the dispute that it is. Errors are those of
+// RecordDisputeTx.
 func (s *Ledger) decideTakenBackTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
 	d gateway.DisputeReport,
 ) (*DisputeChange, error) {
@@ -404,7 +406,8 @@ func (s *Ledger) decideTakenBackTx(ctx context.Context, tx pgx.Tx, r RefundRecor
 	return s.recordByRefundTx(ctx, tx, r, d)
 }
 
-// recordByRefundTx records a dispute that a report of refunds tells of, at that report's instant.
+// recordByRefundTx records a dispute that a report of refunds tells of, at that report's instant. Errors are those of
+// RecordDisputeTx.
 func (s *Ledger) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord,
 	d gateway.DisputeReport,
 ) (*DisputeChange, error) {

@@ -35,7 +35,7 @@ func (s *Reader) Absent(ctx context.Context, db postgres.DB, gw gateway.Name, pa
 	return Absent(row), nil
 }
 
-// Knows reports whether the ledgers say what a reconciled event says.
+// Knows reports whether the ledgers say what a reconciled event says. An error is the database's.
 func (s *Reader) Knows(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {
 	switch p := e.Payload.(type) {
 	case gateway.DisputeChange:
@@ -53,6 +53,8 @@ func (s *Reader) Knows(ctx context.Context, db postgres.DB, e gateway.Event) (bo
 	return p != nil, err
 }
 
+// knowsRefunds compares a report of refunds with their ledger, and with what lost disputes took by refunds. An error
+// is the database's.
 func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Name,
 	report gateway.RefundReport,
 ) (bool, error) {
@@ -72,7 +74,7 @@ func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Na
 }
 
 // tookByRefund reports whether refunds that have no row here are recorded as lost
-// disputes (disputeByRefundTx).
+// disputes (disputeByRefundTx). An error is the database's.
 func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, gw gateway.Name,
 	report gateway.RefundReport,
 ) (bool, error) {
@@ -82,7 +84,7 @@ func (s *Reader) tookByRefund(ctx context.Context, db postgres.DB, gw gateway.Na
 }
 
 // refundsInLedger compares refunds that are told one by one. One that is under way
-// there and not here is no difference yet, and neither is one that came to nothing.
+// there and not here is no difference yet, and neither is one that came to nothing. An error is the database's.
 func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway.Name,
 	report gateway.RefundReport,
 ) (bool, error) {
@@ -112,7 +114,7 @@ func hasFailed(all []gateway.SingleRefund) bool {
 	return slices.ContainsFunc(all, func(r gateway.SingleRefund) bool { return r.Status == gateway.RefundStatusFailed })
 }
 
-// orNone is nil for no row.
+// orNone is nil for no row. Any other error is as it was.
 func orNone(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil

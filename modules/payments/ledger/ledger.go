@@ -74,7 +74,8 @@ func (ReplayArgs) Kind() string { return "payments_events_replay" }
 // ReplayWaitingTx has the events applied that came before anybody knew their
 // subject. Call it in the transaction that makes ids known: the gateway's
 // subscription, authorization or payment id, the local id. It inserts a job;
-// subjects that are empty are left out.
+// subjects that are empty are left out. An error is the database's: make nothing known then, since no later job would
+// apply them.
 func (s *Ledger) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects ...string) error {
 	known := []string{}
 	for _, id := range subjects {
@@ -85,7 +86,7 @@ func (s *Ledger) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gateway
 	return s.InsertReplayTx(ctx, tx, gateway, known)
 }
 
-// InsertReplayTx has the events applied that wait for one of the subjects.
+// InsertReplayTx has the events applied that wait for one of the subjects. An error is the database's.
 func (s *Ledger) InsertReplayTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects []string) error {
 	if len(subjects) == 0 {
 		return nil
@@ -108,7 +109,7 @@ func (s *Ledger) LockMoneyTx(ctx context.Context, tx pgx.Tx, on gateway.Name, na
 	return nil
 }
 
-// LockRefundsTx locks the money of a payment and gives its refunds.
+// LockRefundsTx locks the money of a payment and gives its refunds. Errors are as of LockMoneyTx.
 func (s *Ledger) LockRefundsTx(ctx context.Context, tx pgx.Tx, on gateway.Name, paymentID string) ([]*Refund, error) {
 	if err := s.LockMoneyTx(ctx, tx, on, paymentID); err != nil {
 		return nil, err

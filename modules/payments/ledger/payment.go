@@ -32,7 +32,8 @@ type Record struct {
 // the gateway payment was not there before: whoever gets it does the work that
 // follows from the money, everybody later only adds what was not known (CONFIRMED
 // becomes RECEIVED, never the other way round). It may be called any number of
-// times, also at once.
+// times, also at once. One that has no id or has not settled is an error, since it is no money yet. Others are the
+// database's.
 func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (first bool, err error) {
 	p := r.Payment
 	if p.ID == "" || p.Status != gateway.PaymentStatusSettled {
@@ -77,7 +78,7 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 }
 
 // CountPaymentTx notes that a booked payment opened its subscription or paid one of its
-// periods. What is not counted has to stand on the list of unapplied payments.
+// periods. What is not counted has to stand on the list of unapplied payments. An error is the database's.
 func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
 	err := s.db.PaymentMarkCounted(ctx, tx,
 		paymentsdb.PaymentMarkCountedParams{Gateway: gateway, GatewayPaymentID: paymentID})
@@ -89,7 +90,7 @@ func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 
 // ListOfCustomerTx books a customer's money that belongs to no subscription or order, and
 // lists it as foreign: people decide about it, or it is refunded automatically. The payment
-// was read live.
+// was read live. Errors are those of RecordPaymentTx and RecordUnappliedTx.
 func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID,
 	p gateway.Payment, note string, automatic bool,
 ) error {
@@ -105,7 +106,7 @@ func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gatewa
 }
 
 // BookOfCustomerTx books a customer's money that belongs to no subscription or order, so that it can be
-// given back. Of what is booked already it only adds what was not known.
+// given back. Of what is booked already it only adds what was not known. Errors are those of RecordPaymentTx.
 func (s *Ledger) BookOfCustomerTx(ctx context.Context, tx pgx.Tx, name gateway.Name, customer objectid.ID,
 	p gateway.Payment,
 ) error {
@@ -146,7 +147,8 @@ type Failure struct {
 }
 
 // RecordFailureTx writes a failed attempt. First reports that this attempt was
-// not counted before: events repeat themselves, and failures in a row suspend.
+// not counted before: events repeat themselves, and failures in a row suspend. One without a payment's id, or with a
+// number below 0, is an error, since it could not be told from another. Others are the database's.
 func (s *Ledger) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (first bool, err error) {
 	if f.PaymentID == "" || f.Attempt < 0 {
 		return false, fmt.Errorf("payments: a failed attempt needs a payment id and a number, not %q (%d)", f.PaymentID,
@@ -182,7 +184,7 @@ func (s *Ledger) RecordFailureTx(ctx context.Context, tx pgx.Tx, f Failure) (fir
 }
 
 // FindPayment finds the ledger's row of a gateway payment by any of its ids:
-// payment, invoice or payment intent. Nil when the ledger has none.
+// payment, invoice or payment intent. Nil when the ledger has none. An error is the database's.
 func (s *Reader) FindPayment(ctx context.Context, db postgres.DB, gateway gateway.Name,
 	ids ...string,
 ) (*gateway.LedgerPayment, error) {
@@ -207,7 +209,7 @@ func (s *Reader) FindPayment(ctx context.Context, db postgres.DB, gateway gatewa
 }
 
 // KnownPayment is the ledger's row of the payment that the event is about. Of
-// settled payments there is none yet, or the applier finds it by recording.
+// settled payments there is none yet, or the applier finds it by recording. An error is the database's.
 func (s *Reader) KnownPayment(ctx context.Context, db postgres.DB, e gateway.Event) (*gateway.LedgerPayment, error) {
 	if _, settled := e.Payload.(gateway.SettledPayment); settled {
 		return nil, nil //nolint:nilnil // not asked for
@@ -216,7 +218,7 @@ func (s *Reader) KnownPayment(ctx context.Context, db postgres.DB, e gateway.Eve
 }
 
 // LastFailure is the newest failed attempt of a subscription or order by the
-// gateway's clock; nil when none is known.
+// gateway's clock; nil when none is known. An error is the database's.
 func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localID objectid.ID,
 ) (*Failure, error) {
@@ -235,7 +237,7 @@ func (s *Reader) LastFailure(ctx context.Context, db postgres.DB, purpose gatewa
 }
 
 // PaymentsOf returns the settled payments of a subscription or order, newest
-// first. Db is the pool or the caller's transaction.
+// first. Db is the pool or the caller's transaction. An error is the database's.
 func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localID objectid.ID,
 ) ([]gateway.LedgerPayment, error) {
@@ -251,7 +253,7 @@ func (s *Reader) PaymentsOf(ctx context.Context, db postgres.DB, purpose gateway
 }
 
 // FirstPaymentOf is when the first payment of a subscription or order settled that was
-// made for it, not brought in by an extension; nil when there is none.
+// made for it, not brought in by an extension; nil when there is none. An error is the database's.
 func (s *Reader) FirstPaymentOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localID objectid.ID,
 ) (*time.Time, error) {
@@ -270,7 +272,7 @@ type PaidFor struct {
 }
 
 // PaidFor lists the other payments of a subscription that count, that gateway A charged for
-// the same day (Payment.MadeFor), and of which something is left.
+// the same day (Payment.MadeFor), and of which something is left. An error is the database's.
 func (s *Reader) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Name, subscription objectid.ID,
 	p gateway.Payment,
 ) ([]PaidFor, error) {

@@ -51,7 +51,7 @@ type RefundChange struct {
 // RecordRefundTx takes a gateway's report of a payment's refunds into the ledger
 // and settles our requests that it reports. It may be called any number of
 // times, in any order, also at once: cumulative totals are never added twice. A report that names no
-// payment is an error, and so is one that the table of refunds holds against.
+// payment is an error, and so is one that the table of refunds holds against. Others are the database's.
 func (s *Ledger) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) (RefundChange, error) {
 	if r.Report.PaymentID == "" {
 		return RefundChange{}, errors.New("payments: a refund needs the payment's id")
@@ -105,7 +105,7 @@ func requestedOrDone(rows []*Refund) (sum money.Cents) {
 	return sum
 }
 
-// addReportTx keeps what the report says and returns all that was ever said.
+// addReportTx keeps what the report says and returns all that was ever said. An error is the database's.
 func (s *Ledger) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]reportLine, error) {
 	for _, l := range linesOf(r.Report) {
 		err := s.db.RefundReportInsert(ctx, tx, paymentsdb.RefundReportInsertParams{
@@ -129,7 +129,8 @@ func (s *Ledger) addReportTx(ctx context.Context, tx pgx.Tx, r RefundRecord) ([]
 }
 
 // storeRefundTx writes a row that a report has made or changed, and ends the intent of a request that it
-// settles. A change against the table of refunds is an error.
+// settles. A change against the table of refunds is an error. Others are the database's, or of Hooks.Known
+// (intent.Service.EndTx).
 func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, row *Refund) error {
 	now := s.deps.Clock.Now()
 	switch {
@@ -165,7 +166,7 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 }
 
 // newRefundID is the id of a row that a report makes: the one which the refund bears at
-// its gateway, where no other row has it.
+// its gateway, where no other row has it. An error is the database's.
 func (s *Ledger) newRefundID(ctx context.Context, tx pgx.Tx, marked objectid.ID) (objectid.ID, error) {
 	if marked == "" {
 		return objectid.At(s.deps.Clock.Now()), nil
@@ -193,7 +194,7 @@ func LeftOf(paid money.Cents, rows []*Refund) money.Cents {
 	return paid
 }
 
-// RefundsOfPayment are the refunds of a payment, by the key that it has among refunds.
+// RefundsOfPayment are the refunds of a payment, by the key that it has among refunds. An error is the database's.
 func (s *Reader) RefundsOfPayment(ctx context.Context, db postgres.DB, gateway gateway.Name,
 	key string,
 ) ([]*Refund, error) {
@@ -210,7 +211,7 @@ func (s *Reader) RefundsOfPayment(ctx context.Context, db postgres.DB, gateway g
 }
 
 // InsertRefundTx writes the row of a refund that is asked for, before the gateway hears of it: whoever
-// dies then is found by its intent.
+// dies then is found by its intent. An error is the database's: do not ask the gateway then.
 func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
 	source := state.ByAdmin
 	if r.AdminID == nil && r.Admin == "" {
@@ -227,7 +228,8 @@ func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error 
 }
 
 // FailRefundTx marks a request that came to nothing, and why. Failed is false when a report
-// took it for done meanwhile: money that went back is never called failed by a late answer.
+// took it for done meanwhile: money that went back is never called failed by a late answer. An error is the
+// database's.
 func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, failure string) (failed bool, err error) {
 	to, err := state.Refunds.Move(gateway.RefundStatusRequested, state.RefundRefused)
 	if err != nil {
@@ -240,7 +242,7 @@ func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, fa
 }
 
 // RefundedTotal is what has been given back of a subscription's or order's
-// payments.
+// payments. An error is the database's.
 func (s *Reader) RefundedTotal(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localID objectid.ID,
 ) (money.Cents, error) {
@@ -256,7 +258,7 @@ type RefundedPayment struct {
 }
 
 // RefundedPayments is what has been given back of the payments of many subscriptions or
-// orders; those of which nothing was are left out.
+// orders; those of which nothing was are left out. An error is the database's.
 func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localIDs []objectid.ID,
 ) ([]RefundedPayment, error) {
@@ -273,7 +275,7 @@ func (s *Reader) RefundedPayments(ctx context.Context, db postgres.DB, purpose g
 }
 
 // RefundedSince is what has been given back of orders or subscriptions by refunds that
-// were asked for since an instant.
+// were asked for since an instant. An error is the database's.
 func (s *Reader) RefundedSince(ctx context.Context, db postgres.DB, purpose gateway.Purpose, localIDs []objectid.ID,
 	since time.Time,
 ) (money.Cents, error) {
@@ -286,7 +288,7 @@ func (s *Reader) RefundedSince(ctx context.Context, db postgres.DB, purpose gate
 }
 
 // RefundsOf returns the refunds of a subscription or order, newest first, also
-// those that are under way or failed.
+// those that are under way or failed. An error is the database's.
 func (s *Reader) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.Purpose,
 	localID objectid.ID,
 ) ([]Refund, error) {

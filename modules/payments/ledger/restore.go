@@ -12,7 +12,8 @@ import (
 // gateway without a person's decision: the database is not the one that was noted, but a
 // restored backup, a copy, a replica that took over.
 // It may not know what has happened since, and would take money for unapplied that
-// was applied. A new database is noted by the migrations; one without a mark is not known.
+// was applied. A new database is noted by the migrations; one without a mark is not known. With an error, the
+// database's, they are stopped too: money is not given back on a guess.
 func (s *Reader) RefundsStopped(ctx context.Context, db postgres.DB) (bool, error) {
 	same, err := s.db.DatabaseMarkHolds(ctx, db)
 	if err != nil {
@@ -30,7 +31,7 @@ func (s *Reader) RefundsStopped(ctx context.Context, db postgres.DB) (bool, erro
 const restoreGrace = 24 * time.Hour
 
 // MayLack reports whether a restore may have lost what was paid then: before this
-// database was accepted. When that is not known, it may.
+// database was accepted. When that is not known, it may. With an error, the database's, it may, too.
 func (s *Reader) MayLack(ctx context.Context, db postgres.DB, paidAt *time.Time) (bool, error) {
 	if paidAt != nil {
 		paidAt = new(paidAt.Add(-restoreGrace))
