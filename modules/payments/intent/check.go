@@ -303,7 +303,7 @@ func (checkArgs) InsertOpts() river.InsertOpts {
 }
 
 // turn stays for what falls due before the next one, so that the pauses of seconds are what they are meant to be. What
-// fails in it comes with the next, so that nobody has to look at a job that was given up.
+// fails in it is no error: it comes with the next, and nobody has to look at a job that was given up.
 func (s *Service) turn(ctx context.Context, a checkArgs) error {
 	ctx, cancel := context.WithTimeout(ctx, turnTime-time.Minute)
 	defer cancel()
