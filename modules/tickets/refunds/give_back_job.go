@@ -97,7 +97,7 @@ func (s *Refunds) giveBackEach(ctx context.Context, ids []objectid.ID, tick <-ch
 }
 
 // giveBackDue asks for the refund of one order. What keeps it from being made for now is
-// looked at again later; what its gateway refuses is listed (followGiveBackTx).
+// looked at again later; what its gateway refuses is listed (orders.Store.syncGiveBackTx).
 func (s *Refunds) giveBackDue(ctx context.Context, id objectid.ID) error {
 	g, err := s.db.GiveBackGet(ctx, s.deps.Pool, id)
 	if err != nil {
