@@ -61,8 +61,7 @@ func (s *Service) CheckDue(ctx context.Context, gateway gateway.Name) error {
 }
 
 // claim leases intents to be checked, within the checks' share of the gateway's quota: those of one subject, or what
-// is due. While the gateway fails and nothing is due, an intent probes it, or where none can, a question of its own.
-// An error is the database's: then nothing is claimed.
+// is due; while it fails and nothing is, an intent or a question of its own probes it. An error is the database's.
 func (s *Service) claim(
 	ctx context.Context, gateway gateway.Name, of *paymentsdb.IntentClaimOfParams,
 ) (found []stored, probe bool, err error) {
@@ -108,8 +107,7 @@ func (s *Service) CheckOne(ctx context.Context, k Kind, subject objectid.ID) err
 	return s.checkOf(ctx, subject, k, s.deps.Clock.Now())
 }
 
-// checkOf checks a subject's open intents of a kind ("" for any) that nobody has checked since. An error is the
-// database's: what the gateway answered stands in the row.
+// checkOf checks a subject's open intents of a kind ("" for any) that nobody has checked since. Errors are as above.
 func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, since time.Time) error {
 	open, ok, err := s.OpenOf(ctx, s.deps.Pool, subject)
 	if err != nil || !ok {
@@ -151,8 +149,7 @@ type check struct {
 	row     stored
 }
 
-// runChecks makes the checks, and reports whether one of them had a right answer. An error is of checkOne, or the
-// database's.
+// runChecks makes the checks, and reports whether one of them had a right answer. Errors are those of checkOne.
 func (s *Service) runChecks(ctx context.Context, gateway gateway.Name, found []stored) (right bool, failed error) {
 	suspect, err := s.health.IsSuspect(ctx, gateway)
 	if err != nil {
@@ -175,8 +172,7 @@ func (s *Service) runChecks(ctx context.Context, gateway gateway.Name, found []s
 	return right, failed
 }
 
-// checkOne makes one check and notes what it showed. An error says that nobody checks the kind, or is the database's
-// or of Hooks.Known: what the gateway answered stands in the row.
+// checkOne makes one check and notes what it showed. Errors: the database's, of Hooks.Known, a kind nobody checks.
 func (s *Service) checkOne(ctx context.Context, r stored, suspect bool) (right bool, err error) {
 	now := s.deps.Clock.Now()
 	checker, known := s.hooks.Checkers[r.Kind]
@@ -241,8 +237,7 @@ func (s *Service) endCheck(ctx context.Context, r stored, how Outcome[any]) erro
 }
 
 // notify writes to the operators, once an intent, what has been not known for a day, and has it put on the list of
-// money to be looked at. An error is the database's, or of Hooks.Unknown: then nobody is written to, and the next
-// turn begins with it again.
+// money to be looked at. An error is the database's, or of Hooks.Unknown: the next turn begins with it again.
 func (s *Service) notify(ctx context.Context, gateway gateway.Name) error {
 	now := s.deps.Clock.Now()
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {

@@ -131,8 +131,7 @@ func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made
 	return outcomeOf(err, made, counts, waited)
 }
 
-// caught keeps a panic within a call or check: what it did is not known. An error is do's own, or says that it
-// panicked.
+// caught keeps a panic within a call or check: what it did is not known. An error is do's, or says that it panicked.
 func (s *Service) caught(ctx context.Context, what string, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -143,8 +142,7 @@ func (s *Service) caught(ctx context.Context, what string, do func() error) (err
 	return do()
 }
 
-// gateway is the one of the row's intent; a phase that writes has none. One that is not configured
-// is gateway.ErrUnavailable.
+// gateway is the one of the row's intent; a phase that writes has none. One not configured is gateway.ErrUnavailable.
 func (o *Operation[R, A]) gateway(row R) (gateway.Gateway, error) {
 	return o.Intents.deps.Gateways.Find(o.Opening(row).Gateway)
 }
@@ -157,8 +155,7 @@ func (s Step[R, A]) judge(row R, a A) Outcome[A] {
 }
 
 // settle is the third phase: one transaction writes what the outcome means, and ends the intent or has it wait. Of
-// what is not known it is noted since when; when that fails, the first check waits for the lease. An error is of
-// SettleTx or EndTx: the row and its intent stay as they were, and the checks settle.
+// what is not known it is noted since when, or the first check waits for the lease. An error is SettleTx's or EndTx's.
 func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A], by By) (R, error) {
 	s, ref := o.Intents, o.Opening(row).Ref
 	if unknown, ok := outcome.(NotKnown[A]); ok {
@@ -186,8 +183,7 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 // Checker is the last phase, for what has lost its answer: what the schedule of checks has to know of the operation.
 func (o *Operation[R, A]) Checker() Checker { return Checker{check: o.check, wasFound: o.WasFound} }
 
-// check goes through the steps again: the first whose call has not succeeded is where the order stands. An error, of
-// the gateway or the database, is not known: it is checked again.
+// check repeats the steps: the first whose call has not succeeded is where the order stands. Any error is not known.
 func (o *Operation[R, A]) check(ctx context.Context, c *check) (finding, error) {
 	row, over, err := o.Row(ctx, intentOf(c.row))
 	if err != nil || over {
@@ -231,8 +227,7 @@ func (o *Operation[R, A]) check(ctx context.Context, c *check) (finding, error) 
 	return settled, nil
 }
 
-// stands says how a step stands; nil while nothing is found and nothing is proved. An error, of the gateway or the
-// database, or since somebody else has the intent, says nothing of the step.
+// stands says how a step stands; nil while nothing is found and nothing is proved. With an error that is not known.
 func (o *Operation[R, A]) stands(ctx context.Context, c *check, step Step[R, A], row R, made A) (Outcome[A], error) {
 	gw, err := o.gateway(row)
 	if err != nil {

@@ -172,8 +172,7 @@ func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
 	return s.recordPending(ctx, tx, row, ByResponse, s.deps.RecoveryDelay)
 }
 
-// recordNotKnown: nothing changes but the time of the next check. A gateway that refused has answered. An error is
-// the database's.
+// recordNotKnown: only the time of the next check changes. A gateway that refused has answered. Errors are of record.
 func (s *Service) recordNotKnown(ctx context.Context, r stored, by By, cause error) error {
 	now := s.deps.Clock.Now()
 	r.NotKnownSince, r.Cause = cmp.Or(r.NotKnownSince, &now), nil
@@ -188,13 +187,13 @@ func (s *Service) recordNotKnown(ctx context.Context, r stored, by By, cause err
 	return errors.Join(err, s.health.Fails(ctx, r.Gateway))
 }
 
-// recordPending: the gateway decides later; what was called is accounted for. An error is the database's.
+// recordPending: the gateway decides later; what was called is accounted for. Errors are of record.
 func (s *Service) recordPending(ctx context.Context, db postgres.DB, r stored, by By, pause time.Duration) error {
 	r.Calls, r.NotKnownSince, r.Cause = 0, nil, nil
 	return s.record(ctx, db, r, by, state.StepWaiting, s.deps.Clock.Now().Add(pause))
 }
 
-// recordMiss counts an empty check, or waits for the time from which it counts. An error is the database's.
+// recordMiss counts an empty check, or waits for the time from which it counts. Errors are of record.
 func (s *Service) recordMiss(ctx context.Context, r stored, counts bool, at time.Time) error {
 	now := s.deps.Clock.Now()
 	outcome, next := state.StepNotThereYet, now.Add(backoff.After(int(r.Looks), 0))
@@ -215,8 +214,7 @@ func (s *Service) misses(r stored) backoff.Misses {
 	}
 }
 
-// record writes what became of a call or check, by the lease under which it was made. An error is the database's, or
-// of a step that the table of intents lacks; a lease that is lost is none, since whoever has it now records.
+// record writes what became of a call or check, if its lease still holds. An error is the database's, or the table's.
 func (s *Service) record(
 	ctx context.Context, db postgres.DB, r stored, by By, to state.IntentStep, next time.Time,
 ) error {
