@@ -4,26 +4,32 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"marquee/cmd/internal/app"
 	"marquee/platform/fault"
 )
 
-type analystCommand struct {
-	Create analystCreateCommand `cmd:"" help:"Make a login that reads the figures in SQL and nothing else, and print it. An existing login gets the limits it lacks and keeps its password."`
+func analystCommand() *cobra.Command {
+	var personal bool
+	create := &cobra.Command{
+		Use: "create NAME [flags]",
+		Short: "Make a login that reads the figures in SQL and nothing else, and print it. " +
+			"An existing login gets the limits it lacks and keeps its password.",
+		Args: cobra.ExactArgs(1),
+		RunE: runs(func(ctx context.Context, args []string) error { return createAnalyst(ctx, args[0], personal) }),
+	}
+	create.Flags().BoolVar(&personal, "personal", false, "Reads the views with personal data too.")
+	return group("analyst", "Let people read the figures in SQL.", create)
 }
 
-type analystCreateCommand struct {
-	Name     string `arg:"" help:"Lower case letters, digits and _."`
-	Personal bool   `help:"Reads the views with personal data too."`
-}
-
-// Run makes the login and prints it with its password, which is kept nowhere.
-func (c *analystCreateCommand) Run(ctx context.Context) error {
+// createAnalyst makes the login and prints it with its password, which is kept nowhere.
+func createAnalyst(ctx context.Context, name string, personal bool) error {
 	cfg, err := databaseOnly()
 	if err != nil {
 		return err
 	}
-	a, err := app.CreateAnalyst(ctx, cfg, c.Name, c.Personal)
+	a, err := app.CreateAnalyst(ctx, cfg, name, personal)
 	if err != nil {
 		return err
 	}

@@ -1,21 +1,23 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+
+	"github.com/spf13/cobra"
 
 	"marquee/cmd/internal/app"
 	"marquee/platform/fault"
 )
 
-type configCommand struct {
-	Check configCheckCommand `cmd:"" help:"Print every variable with its source, value, default and error; secrets are not shown. Fails when serve and work would not start with it."`
+func configCommand() *cobra.Command {
+	return group("config", "Look at the configuration.",
+		leaf("check", "Print every variable with its source, value, default and error; secrets are not shown. "+
+			"Fails when serve and work would not start with it.", checkConfig))
 }
 
-type configCheckCommand struct{}
-
-// Run prints all of it, and fails when something is wrong.
-func (configCheckCommand) Run() error {
+func checkConfig(context.Context) error {
 	e := app.ReadEnvironment(os.Environ())
 	if err := e.Print(os.Stdout); err != nil {
 		return err

@@ -9,16 +9,21 @@ import (
 	"strconv"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
+
 	"marquee/cmd/internal/app"
 	"marquee/sql/invariants"
 )
 
-type doctorCommand struct {
-	JSON bool `help:"Print the results as JSON."`
+func doctorCommand() *cobra.Command {
+	var asJSON bool
+	c := leaf("doctor", "Check what must be true of the data; fails when something is not.",
+		func(ctx context.Context) error { return doctor(ctx, asJSON) })
+	c.Flags().BoolVar(&asJSON, "json", false, "Print the results as JSON.")
+	return c
 }
 
-// Run checks what must be true of the data and fails when something is not.
-func (c *doctorCommand) Run(ctx context.Context) error {
+func doctor(ctx context.Context, asJSON bool) error {
 	cfg, err := databaseOnly()
 	if err != nil {
 		return err
@@ -27,7 +32,7 @@ func (c *doctorCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
+	if asJSON {
 		encoder := json.NewEncoder(os.Stdout)
 		encoder.SetIndent("", "  ")
 		err = encoder.Encode(results)

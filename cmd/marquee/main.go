@@ -10,46 +10,73 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/cobra"
 
 	"marquee/cmd/internal/app"
 )
 
-type commands struct {
-	Serve     serveCommand     `cmd:"" help:"Answer the API. Run as many as wanted on one database."`
-	Work      workCommand      `cmd:"" help:"Work the jobs: mails, recoveries, expiries. Run as many as wanted."`
-	Dev       devCommand       `cmd:"" help:"Run everything on this machine, on a private Postgres and sandbox gateways."`
-	Sandbox   sandboxCommand   `cmd:"" help:"Run both payment gateways in miniature, for anyone's tests."`
-	Config    configCommand    `cmd:"" help:"Look at the configuration."`
-	Migrate   migrateCommand   `cmd:"" help:"Bring the database to the newest version, or back."`
-	User      userCommand      `cmd:"" help:"Create users."`
-	Analyst   analystCommand   `cmd:"" help:"Let people read the figures in SQL."`
-	Seed      seedCommand      `cmd:"" help:"Fill a database with the sample plans and catalogue."`
-	Reconcile reconcileCommand `cmd:"" help:"Compare payments, refunds and disputes with the gateways and repair what no webhook told."`
-	Gateway   gatewayCommand   `cmd:"" help:"Handle a suspect gateway."`
-	Doctor    doctorCommand    `cmd:"" help:"Check what must be true of the data; fails when something is not."`
-	Version   versionCommand   `cmd:"" help:"Print the version."`
-}
+// usageStatus is the exit status when the command line is wrong, or asks for what this build is without.
+const usageStatus = 2
+
+// failure is an error of a command itself; all others that cobra returns are of the command line.
+type failure struct{ error }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	parser := kong.Must(&commands{},
-		kong.Name("marquee"),
-		kong.Description("The backend of a video streaming platform with subscriptions and tickets."),
-		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.UsageOnError(),
-	)
-	command, err := parser.Parse(os.Args[1:])
-	parser.FatalIfErrorf(err)
-	if err := command.Run(); err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, "marquee:", err)
-		stop()
-		status := 1
-		if errors.Is(err, app.ErrNoSandbox) {
-			status = 2
+	command, err := group("marquee", "The backend of a video streaming platform with subscriptions and tickets.",
+		serveCommand(), workCommand(), devCommand(), sandboxCommand(), configCommand(), migrateCommand(), userCommand(),
+		analystCommand(), seedCommand(), reconcileCommand(), gatewayCommand(), doctorCommand(), versionCommand(),
+	).ExecuteContextC(ctx)
+	failed, ran := errors.AsType[failure](err)
+	if err == nil || ran && errors.Is(failed.error, context.Canceled) {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "marquee:", err)
+	status := 1
+	if !ran {
+		fmt.Fprintf(os.Stderr, "Run \"%s --help\" for what it takes.\n", command.CommandPath())
+		status = usageStatus
+	} else if errors.Is(failed.error, app.ErrNoSandbox) {
+		status = usageStatus
+	}
+	stop()
+	os.Exit(status) //nolint:gocritic // stop has run
+}
+
+// group is a command of commands: by itself it shows them.
+func group(name, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: name, Short: short, Args: cobra.NoArgs, SilenceErrors: true, SilenceUsage: true,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(commands...)
+	return c
+}
+
+// leaf is a command that takes no arguments but flags.
+func leaf(name, short string, run func(ctx context.Context) error) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: short, Args: cobra.NoArgs,
+		RunE: runs(func(ctx context.Context, _ []string) error { return run(ctx) }),
+	}
+}
+
+// needs makes flags compulsory.
+func needs(c *cobra.Command, flags ...string) {
+	for _, f := range flags {
+		if err := c.MarkFlagRequired(f); err != nil {
+			panic(err) // there is no such flag
 		}
-		os.Exit(status) //nolint:gocritic // stop has run
+	}
+}
+
+func runs(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		if err := run(c.Context(), args); err != nil {
+			return failure{err}
+		}
+		return nil
 	}
 }
 

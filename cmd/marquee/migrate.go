@@ -5,23 +5,20 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"marquee/migrations/schema"
 )
 
-type migrateCommand struct {
-	Up     migrateUpCommand     `cmd:"" help:"Apply every migration that is missing."`
-	Down   migrateDownCommand   `cmd:"" help:"Take back the newest migration."`
-	Status migrateStatusCommand `cmd:"" help:"List the migrations and whether the database has them."`
+func migrateCommand() *cobra.Command {
+	return group("migrate", "Bring the database to the newest version, or back.",
+		leaf("up", "Apply every migration that is missing.", migrateUp),
+		leaf("down", "Take back the newest migration.", migrateDown),
+		leaf("status", "List the migrations and whether the database has them.", migrateStatus),
+	)
 }
 
-type (
-	migrateUpCommand     struct{}
-	migrateDownCommand   struct{}
-	migrateStatusCommand struct{}
-)
-
-// Run applies what is missing.
-func (migrateUpCommand) Run(ctx context.Context) error {
+func migrateUp(ctx context.Context) error {
 	cfg, err := databaseOnly()
 	if err != nil {
 		return err
@@ -34,8 +31,7 @@ func (migrateUpCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// Run takes one back.
-func (migrateDownCommand) Run(ctx context.Context) error {
+func migrateDown(ctx context.Context) error {
 	cfg, err := databaseOnly()
 	if err != nil {
 		return err
@@ -48,8 +44,7 @@ func (migrateDownCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// Run lists all.
-func (migrateStatusCommand) Run(ctx context.Context) error {
+func migrateStatus(ctx context.Context) error {
 	cfg, err := databaseOnly()
 	if err != nil {
 		return err

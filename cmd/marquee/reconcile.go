@@ -3,30 +3,51 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"marquee/cmd/internal/app"
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 )
 
-type reconcileCommand struct {
-	Since   string `required:"" help:"How far back to look: a day (2026-11-01, in REPORT_TZ), an instant (RFC 3339), or a duration such as 72h."`
-	Gateway string `help:"gwa or gwb; default both." enum:"gwa,gwb," default:""`
-	Apply   bool   `help:"Repair what is found, and let payments that could not be applied be refunded by themselves again after a restore. Without it the differences are listed and nothing changes."`
-	DryRun  bool   `help:"List and change nothing, which is what happens without --apply." hidden:""`
-	JSON    bool   `help:"Print the report as JSON."`
+// comparison is what the command line asks for.
+type comparison struct {
+	since, gateway      string
+	apply, dryRun, json bool
 }
 
-// Run compares and prints what it found; with --apply it lists first and repairs
+func reconcileCommand() *cobra.Command {
+	var o comparison
+	c := leaf("reconcile", "Compare payments, refunds and disputes with the gateways and repair what no webhook told.", o.run)
+	f := c.Flags()
+	f.StringVar(&o.since, "since", "", "How far back to look: a day (2026-11-01, in REPORT_TZ), an instant (RFC 3339), "+
+		"or a duration such as 72h. Required.")
+	f.StringVar(&o.gateway, "gateway", "", "gwa or gwb; default both.")
+	f.BoolVar(&o.apply, "apply", false, "Repair what is found, and let payments that could not be applied be refunded "+
+		"by themselves again after a restore. Without it the differences are listed and nothing changes.")
+	f.BoolVar(&o.dryRun, "dry-run", false, "List and change nothing, which is what happens without --apply.")
+	f.BoolVar(&o.json, "json", false, "Print the report as JSON.")
+	c.MarkFlagsMutuallyExclusive("apply", "dry-run")
+	needs(c, "since")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if o.gateway != "" && o.gateway != "gwa" && o.gateway != "gwb" {
+			return fmt.Errorf("--gateway: %q is neither gwa nor gwb", o.gateway)
+		}
+		return nil
+	}
+	return c
+}
+
+// run compares and prints what it found; with --apply it lists first and repairs
 // then. It fails when a gateway could not be asked to the end; what was found until
 // then is printed all the same.
-func (c *reconcileCommand) Run(ctx context.Context) error {
+func (c *comparison) run(ctx context.Context) error {
 	cfg, err := configured()
 	if err != nil {
 		return err
@@ -35,31 +56,28 @@ func (c *reconcileCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("REPORT_TZ: %w", err)
 	}
-	since, err := sinceOf(c.Since, time.Now(), zone)
+	since, err := sinceOf(c.since, time.Now(), zone)
 	if err != nil {
 		return err
 	}
-	if c.Apply && c.DryRun {
-		return errors.New("--apply and --dry-run contradict each other")
-	}
 	o := payments.ReconcileOptions{Since: since, DryRun: true}
-	if c.Gateway != "" {
-		o.Gateways = []gateway.Name{gateway.Name(c.Gateway)}
+	if c.gateway != "" {
+		o.Gateways = []gateway.Name{gateway.Name(c.gateway)}
 	}
-	if err := c.run(ctx, cfg, o); err != nil || !c.Apply {
+	if err := c.print(ctx, cfg, o); err != nil || !c.apply {
 		return err
 	}
 	o.DryRun = false
-	return c.run(ctx, cfg, o)
+	return c.print(ctx, cfg, o)
 }
 
-func (c *reconcileCommand) run(ctx context.Context, cfg app.Config, o payments.ReconcileOptions) error {
+func (c *comparison) print(ctx context.Context, cfg app.Config, o payments.ReconcileOptions) error {
 	report, failed := app.Reconcile(ctx, cfg, os.Stderr, o)
 	if report == nil {
 		return failed
 	}
 	var err error
-	if c.JSON {
+	if c.json {
 		encoder := json.NewEncoder(os.Stdout)
 		encoder.SetIndent("", "  ")
 		err = encoder.Encode(report)

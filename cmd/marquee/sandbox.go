@@ -4,22 +4,23 @@ import (
 	"context"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"marquee/cmd/internal/app"
 )
 
-type sandboxCommand struct {
-	GWAAddr    string `name:"gwa-addr" default:"127.0.0.1:8081" help:"Loopback address of gateway A; port 0 takes a free one."`
-	GWBAddr    string `name:"gwb-addr" default:"127.0.0.1:8082" help:"Loopback address of gateway B; port 0 takes a free one."`
-	GWAWebhook string `name:"gwa-webhook" placeholder:"URL" help:"Where gateway A sends its events; they wait without."`
-	GWBWebhook string `name:"gwb-webhook" placeholder:"URL" help:"Where gateway B sends its events; they wait without."`
-	DataDir    string `placeholder:"DIR" help:"Where objects, clocks and waiting events are kept between starts; in memory alone without."`
-	JSON       bool   `help:"Print one line of JSON when ready; logs go to stderr."`
-}
-
-// Run runs both gateways until Ctrl-C.
-func (c *sandboxCommand) Run(ctx context.Context) error {
-	return app.Sandbox(ctx, app.SandboxOptions{
-		GWAAddr: c.GWAAddr, GWBAddr: c.GWBAddr, GWAWebhook: c.GWAWebhook, GWBWebhook: c.GWBWebhook,
-		DataDir: c.DataDir, JSON: c.JSON, Out: os.Stdout, Err: os.Stderr,
-	})
+// sandboxCommand runs both gateways until Ctrl-C.
+func sandboxCommand() *cobra.Command {
+	o := app.SandboxOptions{Out: os.Stdout, Err: os.Stderr}
+	c := leaf("sandbox", "Run both payment gateways in miniature, for anyone's tests.",
+		func(ctx context.Context) error { return app.Sandbox(ctx, o) })
+	f := c.Flags()
+	f.StringVar(&o.GWAAddr, "gwa-addr", "127.0.0.1:8081", "Loopback address of gateway A; port 0 takes a free one.")
+	f.StringVar(&o.GWBAddr, "gwb-addr", "127.0.0.1:8082", "Loopback address of gateway B; port 0 takes a free one.")
+	f.StringVar(&o.GWAWebhook, "gwa-webhook", "", "`URL` to which gateway A sends its events; they wait without.")
+	f.StringVar(&o.GWBWebhook, "gwb-webhook", "", "`URL` to which gateway B sends its events; they wait without.")
+	f.StringVar(&o.DataDir, "data-dir", "",
+		"`DIR` where objects, clocks and waiting events are kept between starts; in memory alone without.")
+	f.BoolVar(&o.JSON, "json", false, "Print one line of JSON when ready; logs go to stderr.")
+	return c
 }

@@ -4,21 +4,20 @@ import (
 	"context"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"marquee/cmd/internal/app"
 )
 
-type serveCommand struct{}
-
-// Help lists the configuration.
-func (serveCommand) Help() string {
-	return "Configuration is the environment:\n\n" + app.DescribeConfig()
-}
-
-// Run answers until a signal comes, then finishes what is under way.
-func (serveCommand) Run(ctx context.Context) error {
-	cfg, err := configured()
-	if err != nil {
-		return err
-	}
-	return app.Serve(ctx, cfg, os.Stderr)
+// serveCommand answers until a signal comes, then finishes what is under way.
+func serveCommand() *cobra.Command {
+	c := leaf("serve", "Answer the API. Run as many as wanted on one database.", func(ctx context.Context) error {
+		cfg, err := configured()
+		if err != nil {
+			return err
+		}
+		return app.Serve(ctx, cfg, os.Stderr)
+	})
+	c.Long = c.Short + "\n\nConfiguration is the environment:\n\n" + app.DescribeConfig()
+	return c
 }

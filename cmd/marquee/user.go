@@ -8,39 +8,51 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"marquee/cmd/internal/app"
 	"marquee/modules/accounts"
 	"marquee/platform/httpapi"
 	"marquee/platform/secret"
 )
 
-type userCommand struct {
-	Create userCreateCommand `cmd:"" help:"Create a user, such as the first root."`
+type newUser struct {
+	root, customer, migrated, passwordStdin bool
+	username, email, name, phone, taxID     string
 }
 
-type userCreateCommand struct {
-	Root          bool   `help:"A root user, who passes every check." xor:"type"`
-	Customer      bool   `help:"A customer instead of an admin." xor:"type"`
-	Migrated      bool   `help:"A customer imported from another system, who has to choose a new password; without --password-stdin the password is a placeholder." xor:"type"`
-	Username      string `required:"" help:"3 to 50 characters."`
-	Email         string `required:"" help:"E-mail address."`
-	Name          string `help:"Display name; default: the username."`
-	Phone         string `help:"International number with country code."`
-	TaxID         string `name:"tax-id" help:"CPF or CNPJ without punctuation."`
-	PasswordStdin bool   `help:"Read the password, at least 8 characters, from the first line of standard input. Required, except with --migrated."`
+func userCommand() *cobra.Command {
+	var u newUser
+	create := leaf("create", "Create a user, such as the first root.", u.create)
+	f := create.Flags()
+	f.SortFlags = false
+	f.BoolVar(&u.root, "root", false, "A root user, who passes every check.")
+	f.BoolVar(&u.customer, "customer", false, "A customer instead of an admin.")
+	f.BoolVar(&u.migrated, "migrated", false, "A customer imported from another system, who has to choose a new "+
+		"password; without --password-stdin the password is a placeholder.")
+	f.StringVar(&u.username, "username", "", "3 to 50 characters. Required.")
+	f.StringVar(&u.email, "email", "", "E-mail address. Required.")
+	f.StringVar(&u.name, "name", "", "Display name; default: the username.")
+	f.StringVar(&u.phone, "phone", "", "International number with country code.")
+	f.StringVar(&u.taxID, "tax-id", "", "CPF or CNPJ without punctuation.")
+	f.BoolVar(&u.passwordStdin, "password-stdin", false, "Read the password, at least 8 characters, from the first "+
+		"line of standard input. Required, except with --migrated.")
+	create.MarkFlagsMutuallyExclusive("root", "customer", "migrated")
+	needs(create, "username", "email")
+	return group("user", "Create users.", create)
 }
 
-// Run creates the user and prints the id.
-func (c *userCreateCommand) Run(ctx context.Context) error {
+// create creates the user and prints the id.
+func (u *newUser) create(ctx context.Context) error {
 	cfg, err := databaseOnly()
 	if err != nil {
 		return err
 	}
-	password, err := c.password()
+	password, err := u.password()
 	if err != nil {
 		return err
 	}
-	user, err := app.CreateUser(ctx, cfg, c.newUser(password))
+	user, err := app.CreateUser(ctx, cfg, u.account(password))
 	if err != nil {
 		return err
 	}
@@ -48,9 +60,9 @@ func (c *userCreateCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *userCreateCommand) password() (secret.Text, error) {
-	if !c.PasswordStdin {
-		if c.Migrated {
+func (u *newUser) password() (secret.Text, error) {
+	if !u.passwordStdin {
+		if u.migrated {
 			return secret.Text{}, nil
 		}
 		return secret.Text{}, errors.New("--password-stdin is missing: the password is read from standard input")
@@ -62,19 +74,19 @@ func (c *userCreateCommand) password() (secret.Text, error) {
 	return secret.NewText(strings.TrimRight(line, "\r\n")), nil
 }
 
-func (c *userCreateCommand) newUser(password secret.Text) accounts.NewUser {
-	name := c.Name
+func (u *newUser) account(password secret.Text) accounts.NewUser {
+	name := u.name
 	if name == "" {
-		name = c.Username
+		name = u.username
 	}
-	u := accounts.NewUser{
-		Type: httpapi.TypeAdmin, Root: c.Root, Username: c.Username, Email: c.Email, Password: password, Phone: c.Phone,
-		TaxID: c.TaxID,
+	a := accounts.NewUser{
+		Type: httpapi.TypeAdmin, Root: u.root, Username: u.username, Email: u.email, Password: password, Phone: u.phone,
+		TaxID: u.taxID,
 	}
-	if c.Customer || c.Migrated {
-		u.Type, u.FullName, u.EmailVerified, u.Migrated = httpapi.TypeCustomer, name, true, c.Migrated
+	if u.customer || u.migrated {
+		a.Type, a.FullName, a.EmailVerified, a.Migrated = httpapi.TypeCustomer, name, true, u.migrated
 	} else {
-		u.Name = name
+		a.Name = name
 	}
-	return u
+	return a
 }

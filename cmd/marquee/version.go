@@ -1,17 +1,23 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"runtime/debug"
 
+	"github.com/spf13/cobra"
+
 	"marquee/cmd/internal/app"
 	"marquee/migrations/schema"
 )
 
-type versionCommand struct {
-	JSON bool `name:"json" help:"Version, commit and its time, Go, and the newest migration, as JSON."`
+func versionCommand() *cobra.Command {
+	var asJSON bool
+	c := leaf("version", "Print the version.", func(context.Context) error { return printVersion(asJSON) })
+	c.Flags().BoolVar(&asJSON, "json", false, "Version, commit and its time, Go, and the newest migration, as JSON.")
+	return c
 }
 
 // build is what --json prints. The time is the commit's (UTC, RFC 3339), so that equal sources give equal binaries;
@@ -25,9 +31,8 @@ type build struct {
 	Schema   int64  `json:"schema"`
 }
 
-// Run prints the version.
-func (c versionCommand) Run() error {
-	if !c.JSON {
+func printVersion(asJSON bool) error {
+	if !asJSON {
 		fmt.Println("marquee", app.Version())
 		return nil
 	}

@@ -4,21 +4,20 @@ import (
 	"context"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"marquee/cmd/internal/app"
 )
 
-type workCommand struct{}
-
-// Help lists the configuration.
-func (workCommand) Help() string {
-	return "Configuration is the environment:\n\n" + app.DescribeConfig()
-}
-
-// Run works until a signal comes, then finishes the jobs under way.
-func (workCommand) Run(ctx context.Context) error {
-	cfg, err := configured()
-	if err != nil {
-		return err
-	}
-	return app.Work(ctx, cfg, os.Stderr)
+// workCommand works until a signal comes, then finishes the jobs under way.
+func workCommand() *cobra.Command {
+	c := leaf("work", "Work the jobs: mails, recoveries, expiries. Run as many as wanted.", func(ctx context.Context) error {
+		cfg, err := configured()
+		if err != nil {
+			return err
+		}
+		return app.Work(ctx, cfg, os.Stderr)
+	})
+	c.Long = c.Short + "\n\nConfiguration is the environment:\n\n" + app.DescribeConfig()
+	return c
 }
