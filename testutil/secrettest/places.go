@@ -64,8 +64,12 @@ func dump(db Querier, schemas ...string) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
+// mistake is in the lines by which the stores tell of a change that writes more than it names.
+const mistake = "columns that it does not name"
+
 // Logger writes as the product does, down to debug, and fails t when what was written holds
-// one of its secrets. A failed test shows its last warnings and errors. A test that reads its log gives writers of its own beside.
+// one of its secrets, or tells of a change that writes columns that it does not name. A failed test shows its last
+// warnings and errors. A test that reads its log gives writers of its own beside.
 func Logger(t testing.TB, beside ...io.Writer) *slog.Logger {
 	if _, ok := t.(*testing.B); ok {
 		return slog.New(slog.DiscardHandler)
@@ -73,6 +77,9 @@ func Logger(t testing.TB, beside ...io.Writer) *slog.Logger {
 	out := &Log{}
 	cleanup.Add(t, func() {
 		Text(t, "the log", out.String())
+		if strings.Contains(out.String(), mistake) {
+			t.Error("a change writes " + mistake)
+		}
 		if t.Failed() {
 			t.Log(out.complaints())
 		}
