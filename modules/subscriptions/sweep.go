@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"marquee/modules/subscriptions/extensions"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/objectid"
 )
 
@@ -30,14 +29,13 @@ func (s *Service) Sweep(ctx context.Context) error {
 			failed = errors.Join(failed, step(ctx, id))
 		}
 	}
-	expirations, err := s.db.SubscriptionListDueExpirations(ctx, s.deps.Pool,
-		subscriptionsdb.SubscriptionListDueExpirationsParams{Now: &now, HandedOver: new(now.Add(extensions.HandOver))})
+	expirations, err := s.db.SubscriptionListDueExpirations(ctx, s.deps.Pool, new(now.Add(extensions.HandOver)), &now)
 	each(expirations, err, s.recovery.Expire)
 	open, err := s.db.SubscriptionListDueRecoveries(ctx, s.deps.Pool, &now)
 	each(open, err, s.checkout.Adopt)
 	debits, err := s.db.SubscriptionListDueDebits(ctx, s.deps.Pool, s.base.Calendar.DueDebitParams(now))
 	each(debits, err, s.debits.Debit)
-	pix, err := s.db.SubscriptionListDuePix(ctx, s.deps.Pool, s.base.Calendar.DuePixParams(now))
+	pix, err := s.db.SubscriptionListDuePix(ctx, s.deps.Pool, &now, now.Add(-s.base.Config.PixPendingTTL))
 	each(pix, err, s.recovery.DropPix)
 	stops, err := s.db.SubscriptionListDueStops(ctx, s.deps.Pool, now.Add(-stopSilence))
 	each(stops, err, s.calls.EndAtGateway)

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -66,7 +65,7 @@ func (t trials) PersonalData(ctx context.Context, db postgres.DB, customerID obj
 	if c.TaxID != "" {
 		mac = t.s.deps.Accounts.TaxIDMAC(c.TaxID)
 	}
-	rows, err := t.s.db.TrialListOf(ctx, db, subscriptionsdb.TrialListOfParams{CustomerID: customerID, TaxIDMac: mac})
+	rows, err := t.s.db.TrialListOf(ctx, db, customerID, mac)
 	if err != nil {
 		return nil, fmt.Errorf("list trials: %w", err)
 	}

@@ -162,7 +162,8 @@ var rooms = map[string][]room{
 		{
 			name: "lifecycle", uses: []string{"state", "internal/subscriptionsdb"},
 			sql: []string{
-				"charge_moves", "debits", "pauses", "renewal_charges", "subscriptions", "transitions", "trial_uses",
+				"charge_moves", "debits", "pauses", "plan_moves", "plans", "renewal_charges", "subscriptions", "transitions",
+				"trial_uses",
 			},
 		},
 		{
@@ -186,27 +187,22 @@ var rooms = map[string][]room{
 			sql: []string{"dunning_mails", "plans", "subscriptions"},
 		},
 		{
-			name: "disputes", uses: []string{"state", "internal/subscriptionsdb", "lifecycle"},
+			name: "disputes", uses: []string{"state", "lifecycle"},
 			sql: []string{"pauses", "renewal_charges", "subscriptions", "transitions"},
 		},
 		{
-			name: "settle", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "debits", "disputes"},
+			name: "settle", uses: []string{"state", "lifecycle", "debits", "disputes"},
 			sql: []string{
-				"charge_moves", "debits", "pauses", "plan_moves", "renewal_charges", "subscriptions", "transitions",
+				"charge_moves", "debits", "pauses", "renewal_charges", "subscriptions", "transitions",
 			},
 		},
 		{
-			name: "charges", uses: []string{
-				"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
-				"settle",
-			}, sql: []string{"plans", "renewal_charges", "subscriptions"},
+			name: "charges", uses: []string{"state", "lifecycle", "calls", "plans", "settle"},
+			sql: []string{"plans", "renewal_charges", "subscriptions"},
 		},
 		{
-			name: "webhooks", uses: []string{
-				"state", "internal/subscriptionsdb", "lifecycle", "debits", "dunning",
-				"disputes", "settle", "charges",
-			},
-			sql: []string{"charge_moves", "debits", "renewal_charges", "subscriptions", "transitions"},
+			name: "webhooks", uses: []string{"state", "lifecycle", "debits", "dunning", "disputes", "settle", "charges"},
+			sql: []string{"charge_moves", "renewal_charges", "subscriptions", "transitions"},
 		},
 		{
 			name: "retries", uses: []string{
@@ -215,44 +211,36 @@ var rooms = map[string][]room{
 			}, sql: []string{"debit_retries", "debits", "subscriptions"},
 		},
 		{
-			name: "recovery", uses: []string{
-				"state", "internal/subscriptionsdb", "lifecycle", "calls", "extensions",
-				"settle",
-			}, sql: []string{"subscriptions"},
+			name: "recovery", uses: []string{"state", "lifecycle", "calls", "extensions", "settle"},
+			sql: []string{"subscriptions"},
 		},
 		{
-			name: "reconcile", uses: []string{
-				"state", "internal/subscriptionsdb", "lifecycle", "calls", "settle",
-				"webhooks", "retries", "recovery",
-			}, sql: []string{"subscriptions"},
+			name: "reconcile", uses: []string{"state", "lifecycle", "calls", "settle", "webhooks", "retries", "recovery"},
+			sql: []string{"subscriptions"},
 		},
 		{
 			name: "strays", uses: []string{"state", "internal/subscriptionsdb", "lifecycle", "webhooks"},
 			sql: []string{"stray_recurrences", "subscriptions"},
 		},
 		{
-			name: "checkout", uses: []string{
-				"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
-				"settle", "recovery",
-			}, sql: []string{"plans", "subscriptions", "transitions", "trial_uses"},
+			name: "checkout", uses: []string{"state", "lifecycle", "calls", "plans", "settle", "recovery"},
+			sql: []string{"plans", "subscriptions", "transitions"},
 		},
 		{
-			name: "withdrawal", uses: []string{
-				"state", "lifecycle", "calls", "disputes",
-				"webhooks",
-			}, sql: []string{"subscriptions", "transitions"},
+			name: "withdrawal", uses: []string{"state", "lifecycle", "calls", "disputes", "webhooks"},
+			sql: []string{"subscriptions", "transitions"},
 		},
 		{
 			name: "selfservice",
 			uses: []string{
-				"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans", "debits", "disputes",
+				"state", "lifecycle", "calls", "plans", "debits", "disputes",
 				"settle", "charges", "recovery", "reconcile", "checkout", "withdrawal",
 			},
 			sql: []string{"debits", "subscriptions", "transitions"},
 		},
 		{
 			name: "admin", uses: []string{
-				"state", "internal/subscriptionsdb", "lifecycle", "calls", "plans",
+				"state", "lifecycle", "calls", "plans",
 				"extensions", "disputes", "webhooks", "reconcile", "checkout", "selfservice",
 			},
 			sql: []string{"plans", "subscriptions"},

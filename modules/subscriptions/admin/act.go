@@ -11,7 +11,6 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/selfservice"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -167,7 +166,7 @@ func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Subscription,
 	err := s.deps.SelfService.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Subscription) error {
 		defer func() { sub = *locked }()
 		before := locked.Doc()
-		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, selfservice.GoOn); err != nil {
+		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, (*lifecycle.Subscription).GoOn); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, *locked, reason)

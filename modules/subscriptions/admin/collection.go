@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/subscriptions/checkout"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/state"
@@ -203,7 +202,7 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subs
 
 func (s *Admin) newPlanTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
 	rec *resource.Record,
-) (*subscriptionsdb.Plan, error) {
+) (*lifecycle.Plan, error) {
 	value, given := rec.Value("plan_id")
 	id, _ := value.(string)
 	if !given || id == sub.PlanID {

@@ -12,7 +12,6 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
@@ -81,8 +80,7 @@ func (s *Charges) mayRenewByPix(sub lifecycle.Subscription) error {
 func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Subscription, o chargeOrder,
 	may func(lifecycle.Subscription) error,
 ) (lifecycle.RenewalCharge, error) {
-	charge, err := s.db.RenewalChargeGetOpenOf(ctx, s.deps.Pool,
-		subscriptionsdb.RenewalChargeGetOpenOfParams{SubscriptionID: sub.ID, Cycle: s.cycleDate(o.cycle)})
+	charge, err := s.db.RenewalChargeGetOpenOf(ctx, s.deps.Pool, sub.ID, s.cycleDate(o.cycle))
 	if err == nil {
 		charge, err = s.openCode(ctx, charge)
 		if err != nil || charge.State == state.ChargeOpen {
@@ -144,17 +142,11 @@ func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Subscription, 
 		if locked.PriceCents != sub.PriceCents {
 			return fault.Conflict("The price of your subscription has just changed: ask again.")
 		}
-		ordered, err := state.Charges.Move("", state.CodeOrdered)
-		if err != nil {
-			return err
-		}
 		now := s.deps.Clock.Now()
-		checkAt := now.Add(lifecycle.AdoptAfter)
-		code.charge, err = s.db.RenewalChargeInsert(ctx, tx, subscriptionsdb.RenewalChargeInsertParams{
+		code.charge, err = s.deps.Store.InsertChargeTx(ctx, tx, lifecycle.RenewalCharge{
 			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
-			Cycle:       s.cycleDate(o.cycle),
-			State:       ordered,
-			AmountCents: int64(o.amount), PayableUntil: o.until, LookAt: &checkAt, Now: now,
+			Cycle: s.cycleDate(o.cycle), AmountCents: int64(o.amount), PayableUntil: o.until,
+			LookAt: new(now.Add(lifecycle.AdoptAfter)), RegisterDate: now,
 		})
 		if err != nil {
 			return err
@@ -185,7 +177,7 @@ func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) 
 		}
 		return charge, err
 	}
-	if charge.State == state.ChargeOpen && s.runsOut(charge) {
+	if charge.State == state.ChargeOpen && charge.HasRunOut(s.deps.Clock.Now()) {
 		if err := s.withdrawCode(ctx, charge); err != nil {
 			return charge, s.deps.Payments.Refused(ctx, "cancel renewal PIX", err)
 		}
@@ -198,11 +190,6 @@ func (s *Charges) openCode(ctx context.Context, charge lifecycle.RenewalCharge) 
 		return charge, fault.Conflict("Your PIX has just been paid.")
 	}
 	return charge, nil
-}
-
-func (s *Charges) runsOut(c lifecycle.RenewalCharge) bool {
-	now := s.deps.Clock.Now()
-	return !c.PayableUntil.After(now) || c.PixExpiresAt != nil && !c.PixExpiresAt.After(now)
 }
 
 // keepCodeTx writes the gateway's code, and settles it if it is paid already.
@@ -222,7 +209,7 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 		return err
 	}
 	if charge, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, state.CodeMade,
-		func(c *lifecycle.RenewalCharge) { setCode(c, made) }); err != nil {
+		func(c *lifecycle.RenewalCharge) { c.SetCode(made) }); err != nil {
 		return err
 	}
 	if first {
@@ -240,16 +227,6 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 		return s.deps.Store.TendTx(ctx, tx, charge.ID, s.deps.Clock.Now())
 	}
 	return nil
-}
-
-func setCode(c *lifecycle.RenewalCharge, made gateway.PixCharge) {
-	c.IntentOpen, c.LookAt = false, nil
-	lifecycle.SetOnce(&c.GatewayPaymentID, made.Payment.ID)
-	lifecycle.SetOnce(&c.PixPayload, made.Payload)
-	lifecycle.SetOnce(&c.PixImage, made.EncodedImage)
-	if made.ExpiresAt != nil {
-		c.PixExpiresAt = made.ExpiresAt
-	}
 }
 
 func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalCharge) error {
@@ -309,7 +286,7 @@ func (s *Charges) OpenCharge(ctx context.Context,
 	if c.IntentOpen {
 		return c, true, nil
 	}
-	return c, c.State == state.ChargeOpen && c.PixPayload != nil && !s.runsOut(c), nil
+	return c, c.State == state.ChargeOpen && c.PixPayload != nil && !c.HasRunOut(s.deps.Clock.Now()), nil
 }
 
 // checkCharge asks the gateway what became of an order whose answer was lost,

@@ -164,7 +164,7 @@ func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 		return nil
 	}
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, charge.SubscriptionID)
-	if err != nil || !sub.Status.Ended() && !s.runsOut(charge) {
+	if err != nil || !sub.Status.Ended() && !charge.HasRunOut(s.deps.Clock.Now()) {
 		return err
 	}
 	return s.withdrawCode(ctx, charge)

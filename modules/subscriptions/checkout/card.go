@@ -3,14 +3,10 @@ package checkout
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-
-	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
@@ -171,20 +167,4 @@ func (s *Checkout) refused(ctx context.Context, sub lifecycle.Subscription, caus
 		return errors.Join(gateway.FaultOf(cause), failed)
 	}
 	return gateway.FaultOf(cause)
-}
-
-// claimTrialTx takes the one trial of the customer's tax id for a subscription that is
-// about to be written. Of two customers who have had the same tax id, one after the
-// other, one gets it. A subscription that ends before its trial begins gives it back.
-func (s *Checkout) claimTrialTx(ctx context.Context, tx pgx.Tx, w request, subscriptionID objectid.ID) (bool, error) {
-	now := s.deps.Clock.Now()
-	before := lifecycle.Forgotten(now)
-	n, err := s.db.TrialClaim(ctx, tx, subscriptionsdb.TrialClaimParams{
-		TaxIDMac: s.deps.Accounts.TaxIDMAC(w.customer.TaxID), SubscriptionID: &subscriptionID, Now: now,
-		Forgotten: &before,
-	})
-	if err != nil {
-		return false, fmt.Errorf("claim trial: %w", err)
-	}
-	return n == 1, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
@@ -33,7 +32,7 @@ const noAddress = "127.0.0.1"
 // request alone has in hand.
 type firstCall struct {
 	sub        lifecycle.Subscription
-	plan       subscriptionsdb.Plan
+	plan       lifecycle.Plan
 	payer      gateway.Payer
 	instrument gateway.Instrument // gone after the request
 	callTime   time.Duration      // of all its calls
@@ -113,10 +112,9 @@ func (s *Checkout) callTimeOf(w request) time.Duration {
 
 func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycle.Subscription, error) {
 	now := s.deps.Clock.Now()
-	recoverAt := now.Add(lifecycle.AdoptAfter)
 	id := objectid.At(now)
 	if w.trial > 0 && w.renews == nil {
-		free, err := s.claimTrialTx(ctx, tx, w, id)
+		free, err := s.deps.Store.ClaimTrialTx(ctx, tx, w.customer.TaxID, id)
 		if err != nil {
 			return lifecycle.Subscription{}, err
 		}
@@ -124,46 +122,27 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycl
 			w.trial = 0
 		}
 	}
-	params := subscriptionsdb.SubscriptionInsertParams{
+	sub := lifecycle.Subscription{
 		ID: id, CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: w.gateway.Name(),
 		PaymentMethod: w.method, PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
-		PixAutomatic: w.automatic, PromoCode: nullable.Ptr(w.promoCode), RecoveryAt: &recoverAt, Now: now,
-	}
-	if w.first != nil {
-		params.FirstAmountCents = (*int64)(w.first)
+		PixAutomatic: w.automatic, PromoCode: nullable.Ptr(w.promoCode), FirstAmountCents: (*int64)(w.first),
+		RecoveryAt: new(now.Add(lifecycle.AdoptAfter)), RegisterDate: now,
 	}
 	if w.renews != nil && w.renews.Status == state.Active {
-		params.RenewsID, params.StartsAt = &w.renews.ID, w.startsAt
+		sub.RenewsID, sub.StartsAt = &w.renews.ID, w.startsAt
 	}
 	if w.method == gateway.MethodCard {
-		first := s.deps.Calendar.FirstDue(lifecycle.Subscription{
-			Gateway: params.Gateway, PaymentMethod: params.PaymentMethod, RegisterDate: now,
-			TrialDays: params.TrialDays, FirstAmountCents: params.FirstAmountCents, StartsAt: params.StartsAt,
-		})
-		params.AnchorDay = new(int32(first.Day())) //nolint:gosec // a day of a month
+		sub.AnchorDay = new(int32(s.deps.Calendar.FirstDue(sub).Day())) //nolint:gosec // a day of a month
 	}
-	params.GwaCustomerID, params.GwbCustomerID = lifecycle.CustomerColumns(w.gateway.Name(), w.payer.GatewayID)
-	if w.gateway.Name().Traits().Prices && w.method == gateway.MethodCard {
-		params.GwbPriceID = w.plan.GwbPriceID
-	}
-	sub, err := s.db.SubscriptionInsert(ctx, tx, params)
-	if err != nil {
-		return lifecycle.Subscription{}, err
-	}
-	if err := s.deps.Store.ScheduleTx(ctx, tx, sub); err != nil {
-		return lifecycle.Subscription{}, err
-	}
-	if w.promoCode != "" {
-		if err := s.deps.Promos.HoldTx(ctx, tx, sub.CustomerID, sub.ID, w.promoCode); err != nil {
-			return lifecycle.Subscription{}, err
-		}
+	sub.GwaCustomerID, sub.GwbCustomerID = lifecycle.CustomerColumns(w.gateway.Name(), w.payer.GatewayID)
+	if sub.Traits().Prices && w.method == gateway.MethodCard {
+		sub.GwbPriceID = w.plan.GwbPriceID
 	}
 	began := state.Subscribe
 	if w.renews != nil {
 		began = state.Renew
 	}
-	return sub, s.deps.Store.RecordMoveTx(ctx, tx, sub, state.None, state.ReasonFor(began, state.Known{}),
-		lifecycle.Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
+	return s.deps.Store.InsertTx(ctx, tx, sub, began)
 }
 
 func openingOf(sub lifecycle.Subscription, callTime time.Duration) intent.Opening {
@@ -272,7 +251,7 @@ func (s *Checkout) judgeFirstMonth(c firstCall, made settle.Made) settle.Outcome
 		return settle.Succeeded{Result: made}
 	case !c.recovers, status == gateway.PaymentStatusPending && s.deps.Calendar.Age(c.sub) < riskLife:
 		return settle.Pending{Result: made}
-	case status != gateway.PaymentStatusPending && settle.AccessBegun(c.sub):
+	case status != gateway.PaymentStatusPending && c.sub.AccessBegun():
 		// Access that has begun was paid for, and the money given back since: it goes on
 		// as any other whose payment is refunded.
 		return settle.Succeeded{Result: made}

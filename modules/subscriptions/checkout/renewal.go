@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -95,7 +94,7 @@ func (s *Checkout) DropWaiting(ctx context.Context, customerID objectid.ID) erro
 func (s *Checkout) ReadRenewal(ctx context.Context, sub, waiting lifecycle.Subscription,
 	failed error,
 ) (lifecycle.Subscription, string, error) {
-	if failed != nil || !recovery.NeedsStatusCheck(waiting) {
+	if failed != nil || !waiting.NeedsStatusCheck() {
 		return sub, "", failed
 	}
 	_, clientSecret, err := s.deps.Recovery.Resolve(ctx, waiting)

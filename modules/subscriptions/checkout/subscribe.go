@@ -11,7 +11,6 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/calls"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/fault"
@@ -133,7 +132,7 @@ func checkPixAmount(w request) error {
 // request is what a customer wants to subscribe to, before anything is written.
 type request struct {
 	customer  accounts.Customer
-	plan      subscriptionsdb.Plan
+	plan      lifecycle.Plan
 	gateway   gateway.Gateway
 	payer     gateway.Payer
 	method    gateway.Method

@@ -32,7 +32,7 @@ func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 	if intent.AlreadyOpen(err) {
 		return nil // the checks ask about it
 	}
-	if err != nil || !o.isNew() {
+	if err != nil || !o.debit.IsNew() {
 		return err
 	}
 	_, _, err = s.Order().Run(ctx, o)
@@ -43,11 +43,6 @@ func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
 type debitOrder struct {
 	sub   lifecycle.Subscription
 	debit lifecycle.Debit
-}
-
-// isNew reports whether nobody has tried to order it before.
-func (o debitOrder) isNew() bool {
-	return o.debit.SubscriptionID != "" && o.debit.TriedAt.Equal(o.debit.RegisterDate)
 }
 
 // Order is the order of a debit. Only when it is proved that nothing was made is it
@@ -64,11 +59,6 @@ func (s *Debits) Order() *intent.Operation[debitOrder, gateway.Payment] {
 	}
 }
 
-// intentOfDebit names the order of a debit; the item is its cycle.
-func intentOfDebit(d lifecycle.Debit) intent.Ref {
-	return intent.Ref{Kind: intent.Debit, Subject: d.SubscriptionID, Item: d.Cycle.Time.Format(time.DateOnly)}
-}
-
 // debitOf reads a debit whose call was not known; over when it is ordered, or forgotten.
 func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (o debitOrder, over bool, err error) {
 	cycle, err := time.Parse(time.DateOnly, i.Item)
@@ -78,8 +68,7 @@ func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (o debitOrder, ov
 	if o.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, i.Subject); err != nil {
 		return o, false, err
 	}
-	o.debit, err = s.db.DebitGet(ctx, s.deps.Pool,
-		subscriptionsdb.DebitGetParams{SubscriptionID: o.sub.ID, Cycle: pgtype.Date{Time: cycle, Valid: true}})
+	o.debit, err = s.db.DebitGet(ctx, s.deps.Pool, o.sub.ID, pgtype.Date{Time: cycle, Valid: true})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return o, true, nil
 	}
@@ -139,11 +128,7 @@ func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, ou
 	case intent.Succeeded[gateway.Payment]:
 		return s.keepDebitTx(ctx, tx, o.sub, o.debit, outcome.Result)
 	case intent.Missing[gateway.Payment]:
-		now := s.deps.Clock.Now()
-		err := s.db.DebitSetFailed(ctx, tx, subscriptionsdb.DebitSetFailedParams{
-			SubscriptionID: o.sub.ID, Cycle: o.debit.Cycle, Now: &now, Failure: new(FailedGone),
-		})
-		if err != nil {
+		if err := s.FailTx(ctx, tx, o.debit, FailedGone, false); err != nil {
 			return fmt.Errorf("give up debit: %w", err)
 		}
 	}
@@ -160,8 +145,8 @@ func (s *Debits) debitDue(sub lifecycle.Subscription) bool {
 // asking about it (the gateway refused it, or it is of a release without intents), gets an
 // intent without a call: it is looked for first.
 func (s *Debits) openingOf(o debitOrder) intent.Opening {
-	opening := intent.Opening{Ref: intentOfDebit(o.debit), Customer: o.sub.CustomerID, Gateway: o.sub.Gateway}
-	if o.isNew() {
+	opening := intent.Opening{Ref: o.debit.Ref(), Customer: o.sub.CustomerID, Gateway: o.sub.Gateway}
+	if o.debit.IsNew() {
 		opening.CallTime = s.deps.Intents.CallTime()
 	}
 	return opening
@@ -197,7 +182,7 @@ func (s *Debits) createIntentTx(ctx context.Context, tx pgx.Tx, o *debitOrder) e
 }
 
 func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Subscription,
-	d subscriptionsdb.SubscriptionsDebit,
+	d lifecycle.Debit,
 ) (gateway.DebitTerms, error) {
 	plan, err := s.db.PlanGetByPlanID(ctx, s.deps.Pool, sub.PlanID)
 	if err != nil {
@@ -214,7 +199,7 @@ func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Subscription,
 
 // keepDebitTx keeps what was ordered.
 func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
-	d subscriptionsdb.SubscriptionsDebit, made gateway.Payment,
+	d lifecycle.Debit, made gateway.Payment,
 ) error {
 	now := s.deps.Clock.Now()
 	if made.DueDate != nil {

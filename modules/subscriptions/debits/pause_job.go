@@ -102,13 +102,13 @@ func (s *Pauses) pauseDue(ctx context.Context, id objectid.ID) error {
 
 // stopCollecting stops what would be charged, then drops what was made ahead, and looks
 // again until nothing is left: a night's run may have made a charge meanwhile.
-func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Subscription, p lifecycle.CollectionPause) error {
+func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Subscription, p subscriptionsdb.Pause) error {
 	gateway, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
 	if sub.RemoteID() != "" && sub.GatewayDeletedAt == nil {
-		if err := s.ofRunning(ctx, sub, gateway.StopCollection(ctx, CollectionOf(sub))); err != nil {
+		if err := s.ofRunning(ctx, sub, gateway.StopCollection(ctx, sub.Collection())); err != nil {
 			return fmt.Errorf("stop collection: %w", err)
 		}
 		faultpoint.Hit("pause.after_stop")
@@ -126,7 +126,7 @@ func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Subscription,
 	return s.confirmed(ctx, p, n, err)
 }
 
-func (s *Pauses) confirm(ctx context.Context, db postgres.DB, p lifecycle.CollectionPause,
+func (s *Pauses) confirm(ctx context.Context, db postgres.DB, p subscriptionsdb.Pause,
 	by state.PauseAction,
 ) (n int64, err error) {
 	to, err := state.Pauses.Move(p.State, by)
@@ -139,7 +139,7 @@ func (s *Pauses) confirm(ctx context.Context, db postgres.DB, p lifecycle.Collec
 }
 
 // confirmed lets go of a pause that was turned the other way meanwhile.
-func (s *Pauses) confirmed(ctx context.Context, p lifecycle.CollectionPause, n int64, err error) error {
+func (s *Pauses) confirmed(ctx context.Context, p subscriptionsdb.Pause, n int64, err error) error {
 	if err != nil || n == 1 {
 		return err
 	}
@@ -159,18 +159,13 @@ func (s *Pauses) ofRunning(ctx context.Context, sub lifecycle.Subscription, err 
 	return err
 }
 
-// CollectionOf names what the gateway is to collect, or not.
-func CollectionOf(sub lifecycle.Subscription) gateway.Collection {
-	return gateway.Collection{SubscriptionID: sub.ID, GatewayID: sub.RemoteID()}
-}
-
 // dropCharges removes what was made ahead and is not paid. The first day for which
 // there was a charge is kept before it goes: there collection begins again.
 func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecycle.Subscription,
-	p lifecycle.CollectionPause,
+	p subscriptionsdb.Pause,
 ) error {
 	for range MaxDropRounds {
-		open, err := gw.OpenCharges(ctx, CollectionOf(sub))
+		open, err := gw.OpenCharges(ctx, sub.Collection())
 		if err != nil {
 			return fmt.Errorf("list open charges: %w", err)
 		}
@@ -181,8 +176,7 @@ func (s *Pauses) dropCharges(ctx context.Context, gw gateway.Gateway, sub lifecy
 			if charge.DueDate == nil {
 				continue
 			}
-			if err := s.db.PauseSetDue(ctx, s.deps.Pool,
-				subscriptionsdb.PauseSetDueParams{ID: p.ID, NextDue: *charge.DueDate}); err != nil {
+			if err := s.db.PauseSetDue(ctx, s.deps.Pool, *charge.DueDate, p.ID); err != nil {
 				return fmt.Errorf("keep due date: %w", err)
 			}
 		}
@@ -204,8 +198,7 @@ const MaxDropRounds = 3
 // cycle can be ordered again.
 func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecycle.Subscription) error {
 	since := s.deps.Calendar.DateOf(s.deps.Clock.Now().Add(-retriesReach))
-	debits, err := s.db.DebitListSince(ctx, s.deps.Pool,
-		subscriptionsdb.DebitListSinceParams{SubscriptionID: sub.ID, Since: since})
+	debits, err := s.db.DebitListSince(ctx, s.deps.Pool, sub.ID, since)
 	if err != nil {
 		return fmt.Errorf("list debits: %w", err)
 	}
@@ -214,12 +207,11 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 			continue
 		}
 		if d.GatewayPaymentID == nil {
-			if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, intentOfDebit(d)); err != nil || open {
+			if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, d.Ref()); err != nil || open {
 				return errors.Join(err, calls.ErrDebitUnderWay)
 			}
 			// The order may have been found since the debit was read: what it has made is dropped, too.
-			d, err = s.db.DebitGet(ctx, s.deps.Pool,
-				subscriptionsdb.DebitGetParams{SubscriptionID: sub.ID, Cycle: d.Cycle})
+			d, err = s.db.DebitGet(ctx, s.deps.Pool, sub.ID, d.Cycle)
 			if errors.Is(err, pgx.ErrNoRows) || err == nil && d.PaidAt != nil {
 				continue
 			}
@@ -255,7 +247,7 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 
 // collectAgain has the subscription be collected from the day on for which it was
 // charged last, or from today: nothing is charged for the time of the pause.
-func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Subscription, p lifecycle.CollectionPause) error {
+func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Subscription, p subscriptionsdb.Pause) error {
 	var remote *gateway.RemoteSubscription
 	if sub.RemoteID() != "" && sub.GatewayDeletedAt == nil &&
 		!sub.Stops() { // else it is to charge no more
@@ -275,7 +267,7 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Subscription, p
 		if extended != nil { // its order has waited for the end of the pause
 			due = new(lifecycle.LatestOf(*extended, due))
 		}
-		resumed, err := gateway.ResumeCollection(ctx, CollectionOf(sub), due, from)
+		resumed, err := gateway.ResumeCollection(ctx, sub.Collection(), due, from)
 		if err := s.ofRunning(ctx, sub, err); err != nil {
 			return fmt.Errorf("resume collection: %w", err)
 		}
@@ -316,7 +308,7 @@ func (s *Pauses) madeAhead(sub lifecycle.Subscription, reported *time.Time) *tim
 
 // postponePause lets go of a pause that was not carried out; one that was turned the
 // other way meanwhile is asked about at once. The sweep takes up what nobody looks at.
-func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause, why error) error {
+func (s *Pauses) postponePause(ctx context.Context, p subscriptionsdb.Pause, why error) error {
 	n, err := s.db.PausePostpone(ctx, s.deps.Pool, subscriptionsdb.PausePostponeParams{
 		ID: p.ID, State: p.State, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter),
 	})
@@ -330,7 +322,6 @@ func (s *Pauses) postponePause(ctx context.Context, p lifecycle.CollectionPause,
 // SweepPause takes up a pause that nobody asks about.
 func (s *Pauses) SweepPause(ctx context.Context, id objectid.ID) error {
 	return s.Order().Sweep(ctx, pauseIntent(id), func() error { return s.CarryOutPause(ctx, id) }, func() error {
-		return s.db.PauseDefer(ctx, s.deps.Pool,
-			subscriptionsdb.PauseDeferParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
+		return s.db.PauseDefer(ctx, s.deps.Pool, s.deps.Clock.Now().Add(lifecycle.AdoptAfter), id)
 	})
 }

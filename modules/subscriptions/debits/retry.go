@@ -102,17 +102,21 @@ func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscr
 	return new(s.deps.Calendar.DayOf(d.Cycle)), older, nil
 }
 
+// FailTx notes with a debit that its money did not come, and why. Retryable: the bank may be asked again.
+func (s *Debits) FailTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, why string, retryable bool) error {
+	return s.db.DebitSetFailed(ctx, tx, subscriptionsdb.DebitSetFailedParams{
+		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, Now: new(s.deps.Clock.Now()), Failure: &why,
+		Retryable: retryable,
+	})
+}
+
 // DropDebitTx notes that a debit was deleted at the gateway.
 func (s *Debits) DropDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, paymentID string) error {
 	d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, paymentID)
 	if err != nil || !found || d.PaidAt != nil {
 		return err
 	}
-	now := s.deps.Clock.Now()
-	err = s.db.DebitSetFailed(ctx, tx, subscriptionsdb.DebitSetFailedParams{
-		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: new(FailedGone),
-	})
-	if err != nil {
+	if err := s.FailTx(ctx, tx, d, FailedGone, false); err != nil {
 		return fmt.Errorf("note deleted debit: %w", err)
 	}
 	return s.EndRetriesTx(ctx, tx, d, pgtype.Date{}, state.RetryDebitDeleted, FailedGone)
@@ -143,9 +147,8 @@ func (s *Debits) ScheduleRetryTx(ctx context.Context, tx pgx.Tx, d lifecycle.Deb
 // RetriesOf are the next planned retry of a debit, and the one that is with the bank.
 func (s *Debits) RetriesOf(ctx context.Context, db postgres.DB,
 	d lifecycle.Debit,
-) (next, open *lifecycle.Retry, err error) {
-	all, err := s.db.DebitRetryList(ctx, db,
-		subscriptionsdb.DebitRetryListParams{SubscriptionID: d.SubscriptionID, Cycle: d.Cycle})
+) (next, open *subscriptionsdb.DebitRetry, err error) {
+	all, err := s.db.DebitRetryList(ctx, db, d.SubscriptionID, d.Cycle)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list retries: %w", err)
 	}

@@ -11,11 +11,9 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
-	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
@@ -261,8 +259,7 @@ func (s *Disputes) HoldUnheld(ctx context.Context, sub lifecycle.Subscription) e
 			if d.State != gateway.DisputeOpen && d.State != gateway.DisputeLost {
 				continue
 			}
-			lifted, err := s.db.TransitionHasActivationSince(ctx, tx,
-				subscriptionsdb.TransitionHasActivationSinceParams{CustomerID: sub.CustomerID, Since: d.OpenedAt})
+			lifted, err := s.db.TransitionHasActivationSince(ctx, tx, sub.CustomerID, d.OpenedAt)
 			if err != nil {
 				return fmt.Errorf("read who has activated: %w", err)
 			}
@@ -324,13 +321,7 @@ func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscri
 	open, err := s.db.PauseLockOpen(ctx, tx, sub.ID)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		id := objectid.At(now)
-		if err := s.db.PauseInsert(ctx, tx, subscriptionsdb.PauseInsertParams{
-			ID: id, SubscriptionID: sub.ID, Since: since, Now: now,
-		}); err != nil {
-			return fmt.Errorf("write pause: %w", err)
-		}
-		return s.deps.Store.SchedulePauseTx(ctx, tx, id, now)
+		return s.deps.Store.PauseTx(ctx, tx, sub.ID, since)
 	case err != nil:
 		return fmt.Errorf("read pause: %w", err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
@@ -169,9 +168,7 @@ const PausedChargeText = "Charged while another payment of the subscription was 
 func (s *Disputes) PeriodOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
 	p gateway.LedgerPayment,
 ) (begins, ends time.Time, reference objectid.ID, err error) {
-	c, err := s.db.RenewalChargeGetByPayment(ctx, tx, subscriptionsdb.RenewalChargeGetByPaymentParams{
-		Gateway: p.Gateway, GatewayPaymentID: &p.Payment.ID,
-	})
+	c, err := s.db.RenewalChargeGetByPayment(ctx, tx, p.Gateway, &p.Payment.ID)
 	switch {
 	case err == nil && c.MovedFrom != nil && c.MovedTo != nil:
 		return *c.MovedFrom, *c.MovedTo, c.ID, nil

@@ -83,7 +83,7 @@ func (s *Dunning) MailDunningAfter(ctx context.Context, id objectid.ID, paymentI
 
 // writeDunning writes and sends the mail; sent is false when there is nothing to
 // be asked for any more, or nobody to be asked.
-func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.SubscriptionsDunningMail) (sent bool, err error) {
+func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.DunningMail) (sent bool, err error) {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, m.SubscriptionID)
 	if err != nil {
 		return false, fmt.Errorf("read subscription: %w", err)
@@ -129,8 +129,7 @@ func (s *Dunning) MailDueDunning(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	lost := now.Add(-DunningClaim)
-	due, err := s.db.DunningMailListDue(ctx, s.deps.Pool,
-		subscriptionsdb.DunningMailListDueParams{Now: now, LostSince: &lost})
+	due, err := s.db.DunningMailListDue(ctx, s.deps.Pool, now, &lost)
 	if err != nil {
 		return fmt.Errorf("list dunning mails: %w", err)
 	}

@@ -111,7 +111,7 @@ func (s *Dunning) stillOwes(ctx context.Context, sub lifecycle.Subscription, pay
 // nobody wants three at once.
 const dunningLate = 48 * time.Hour
 
-func (s *Dunning) tooLate(m subscriptionsdb.SubscriptionsDunningMail) bool {
+func (s *Dunning) tooLate(m subscriptionsdb.DunningMail) bool {
 	day := m.RegisterDate.In(s.deps.Config.Zone).AddDate(0, 0, int(m.Day))
 	return s.deps.Clock.Now().Sub(day) > dunningLate
 }

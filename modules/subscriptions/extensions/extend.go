@@ -127,9 +127,7 @@ func (s *Extensions) presentEndTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 // given comes after that.
 func (s *Extensions) afterOrderedDebit(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) (time.Time, error) {
 	next := *sub.NextBillingDate
-	d, err := s.db.DebitGet(ctx, tx, subscriptionsdb.DebitGetParams{
-		SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(next),
-	})
+	d, err := s.db.DebitGet(ctx, tx, sub.ID, s.deps.Calendar.DateOf(next))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), err == nil && (d.FailedAt != nil || d.PaidAt != nil):
 		return lifecycle.LatestOf(s.deps.Clock.Now(), &next), nil

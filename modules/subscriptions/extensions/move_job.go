@@ -20,10 +20,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-// chargeMove is the order to charge an extended card subscription first at the end of
-// its extension.
-type chargeMove = subscriptionsdb.SubscriptionsChargeMove
-
 // chargeMoveLease keeps the sweep from asking at the same time: longer than calls take.
 const chargeMoveLease = 2 * time.Minute
 
@@ -86,7 +82,7 @@ func (s *Extensions) order(call func(context.Context, objectid.ID) error) *inten
 // requestChargeMove asks the gateway once. Repeating it is harmless: it looks first.
 func (s *Extensions) requestChargeMove(ctx context.Context, id objectid.ID) error {
 	until := s.deps.Clock.Now().Add(chargeMoveLease)
-	move, err := s.db.ChargeMoveBegin(ctx, s.deps.Pool, subscriptionsdb.ChargeMoveBeginParams{ID: id, Until: until})
+	move, err := s.db.ChargeMoveBegin(ctx, s.deps.Pool, until, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // it is over
 	}
@@ -100,8 +96,7 @@ func (s *Extensions) requestChargeMove(ctx context.Context, id objectid.ID) erro
 	if sub.Status.Ended() || !move.ToAt.After(s.deps.Clock.Now()) {
 		return s.endChargeMove(ctx, sub, move, state.MoveOvertaken, nil)
 	}
-	paused, err := s.db.PauseExistsSince(ctx, s.deps.Pool,
-		subscriptionsdb.PauseExistsSinceParams{SubscriptionID: sub.ID, At: s.deps.Clock.Now()})
+	paused, err := s.db.PauseExistsSince(ctx, s.deps.Pool, sub.ID, s.deps.Clock.Now())
 	if err != nil || paused {
 		return errors.Join(err, calls.ErrPauseUnderWay) // nothing is charged meanwhile
 	}
@@ -129,13 +124,13 @@ func refusedForGood(err error) bool {
 // moveRemote moves the next charge. Gateway A makes charges up to 40 days ahead: those
 // go first, and it is looked again until none is left that is due at another time.
 func (s *Extensions) moveRemote(ctx context.Context, sub lifecycle.Subscription,
-	move chargeMove,
+	move subscriptionsdb.ChargeMove,
 ) (gateway.RemoteSubscription, error) {
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return gateway.RemoteSubscription{}, err
 	}
-	c := debits.CollectionOf(sub)
+	c := sub.Collection()
 	if gw.Name().Traits().ChargesAhead == 0 {
 		return gw.MoveNextCharge(ctx, c, move.ToAt)
 	}
@@ -184,7 +179,7 @@ func (s *Extensions) chargesFrom(at time.Time, remote gateway.RemoteSubscription
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
 // open, for the sweep.
-func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Subscription, move chargeMove,
+func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Subscription, move subscriptionsdb.ChargeMove,
 	by state.MoveAction, remote *gateway.RemoteSubscription,
 ) error {
 	return s.deps.Store.Locked(context.WithoutCancel(ctx), found, func(tx pgx.Tx, sub lifecycle.Subscription) error {
@@ -210,7 +205,7 @@ func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Subscrip
 }
 
 // writeEndTx ends a move; none of one that was moved further on meanwhile.
-func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move chargeMove, by state.MoveAction,
+func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move subscriptionsdb.ChargeMove, by state.MoveAction,
 	refusal *string,
 ) (n int64, err error) {
 	to, err := state.Moves.Move(move.State, by)
@@ -225,18 +220,17 @@ func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move chargeMove,
 // SweepChargeMove takes up an extension's next charge that nobody asks about.
 func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error {
 	return s.Order().Sweep(ctx, chargeMoveIntent(id), func() error { return s.MoveCharge(ctx, id) }, func() error {
-		return s.db.ChargeMovePostpone(ctx, s.deps.Pool,
-			subscriptionsdb.ChargeMovePostponeParams{ID: id, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter)})
+		return s.db.ChargeMovePostpone(ctx, s.deps.Pool, s.deps.Clock.Now().Add(lifecycle.AdoptAfter), id)
 	})
 }
 
 // refuseChargeMove notes that the gateway finds the order wrong. It is asked again; once
 // it has said so for a while the extension is taken back.
-func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Subscription, move chargeMove,
+func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Subscription, move subscriptionsdb.ChargeMove,
 	cause error,
 ) error {
 	now := s.deps.Clock.Now()
-	since, err := s.db.ChargeMoveRefuse(ctx, s.deps.Pool, subscriptionsdb.ChargeMoveRefuseParams{ID: move.ID, Now: now})
+	since, err := s.db.ChargeMoveRefuse(ctx, s.deps.Pool, now, move.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // it is over
 	}
@@ -256,8 +250,8 @@ func (s *Extensions) refuseChargeMove(ctx context.Context, sub lifecycle.Subscri
 // takeExtensionBack ends the order as refused: the customer is charged when they would
 // have been without it, and what had paid for the extension is open again. One that was
 // moved further on meanwhile stays open, and is asked for anew.
-func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Subscription, move chargeMove,
-	cause error,
+func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Subscription,
+	move subscriptionsdb.ChargeMove, cause error,
 ) error {
 	return s.deps.Store.Locked(ctx, found, func(tx pgx.Tx, sub lifecycle.Subscription) error {
 		n, err := s.writeEndTx(ctx, tx, move, state.MoveUnchanged, new(cause.Error()))
@@ -271,8 +265,7 @@ func (s *Extensions) takeExtensionBack(ctx context.Context, found lifecycle.Subs
 		if sub.Status.Ended() || sub.ExpiresAt != nil && !sub.ExpiresAt.Equal(move.ToAt) {
 			return nil // something else has moved the end since
 		}
-		earlier, err := s.db.ChargeMoveGoesBeyond(ctx, tx,
-			subscriptionsdb.ChargeMoveGoesBeyondParams{SubscriptionID: sub.ID, Since: move.FromAt.Add(-time.Second)})
+		earlier, err := s.db.ChargeMoveGoesBeyond(ctx, tx, sub.ID, move.FromAt.Add(-time.Second))
 		if err != nil {
 			return fmt.Errorf("read earlier extension: %w", err)
 		}

@@ -7,14 +7,13 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/platform/money"
 	"marquee/platform/nullable"
 )
 
 // TermsOf are the terms of the call to the gateway, by which its result is
 // found after a crash.
-func (s *Calendar) TermsOf(sub Subscription, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.SubscriptionTerms {
+func (s *Calendar) TermsOf(sub Subscription, plan Plan, payer gateway.Payer) gateway.SubscriptionTerms {
 	return gateway.SubscriptionTerms{
 		SubscriptionID: sub.ID, Payer: payer, PlanID: plan.PlanID, PlanName: plan.Name,
 		PriceID: nullable.Value(sub.GwbPriceID),
@@ -43,9 +42,7 @@ func (s *Calendar) FirstDue(sub Subscription) time.Time {
 }
 
 // AuthorizationOf is what gateway A is asked for to authorize an automatic PIX.
-func (s *Calendar) AuthorizationOf(sub Subscription, plan subscriptionsdb.Plan,
-	payer gateway.Payer,
-) gateway.AuthorizationTerms {
+func (s *Calendar) AuthorizationOf(sub Subscription, plan Plan, payer gateway.Payer) gateway.AuthorizationTerms {
 	return gateway.AuthorizationTerms{
 		SubscriptionID: sub.ID, Payer: payer, Description: plan.Name, PeriodMonths: int(sub.PeriodMonths),
 		FirstAmount: sub.PixAmount(), Amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)),
@@ -56,7 +53,7 @@ func (s *Calendar) AuthorizationOf(sub Subscription, plan subscriptionsdb.Plan,
 
 // PixTermsOf are the terms of the call to the gateway, by which its result is
 // found after a crash.
-func (s *Calendar) PixTermsOf(sub Subscription, plan subscriptionsdb.Plan, payer gateway.Payer) gateway.PixTerms {
+func (s *Calendar) PixTermsOf(sub Subscription, plan Plan, payer gateway.Payer) gateway.PixTerms {
 	return gateway.PixTerms{
 		Reference: sub.ID, Kind: gateway.KindSubscriptionPix, Payer: payer, Amount: sub.PixAmount(),
 		Description: plan.Name,
@@ -160,11 +157,6 @@ func (s *Calendar) SetRemote(r *Subscription, remote *gateway.RemoteSubscription
 		r.NextBillingDate = remote.NextBilling
 		s.Anchor(r, *remote.NextBilling)
 	}
-}
-
-// DuePixParams asks for the PIX that nobody has paid in time.
-func (s *Calendar) DuePixParams(now time.Time) subscriptionsdb.SubscriptionListDuePixParams {
-	return subscriptionsdb.SubscriptionListDuePixParams{Now: &now, PendingSince: now.Add(-s.cfg.PixPendingTTL)}
 }
 
 // AddMonths moves an instant by calendar months as they pass in the zone, and

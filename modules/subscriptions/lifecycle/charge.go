@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/state"
@@ -15,7 +16,36 @@ import (
 )
 
 // RenewalCharge is a PIX code that pays a further period.
-type RenewalCharge = subscriptionsdb.SubscriptionsRenewalCharge
+type RenewalCharge subscriptionsdb.RenewalCharge
+
+// HasRunOut reports whether it can no longer be paid.
+func (c RenewalCharge) HasRunOut(now time.Time) bool {
+	return !c.PayableUntil.After(now) || c.PixExpiresAt != nil && !c.PixExpiresAt.After(now)
+}
+
+// SetCode keeps the gateway's code, and notes that its answer is in the row.
+func (c *RenewalCharge) SetCode(made gateway.PixCharge) {
+	c.IntentOpen, c.LookAt = false, nil
+	SetOnce(&c.GatewayPaymentID, made.Payment.ID)
+	SetOnce(&c.PixPayload, made.Payload)
+	SetOnce(&c.PixImage, made.EncodedImage)
+	if made.ExpiresAt != nil {
+		c.PixExpiresAt = made.ExpiresAt
+	}
+}
+
+// InsertChargeTx writes the order of a charge, with its intent open.
+func (s *Store) InsertChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge) (RenewalCharge, error) {
+	ordered, err := state.Charges.Move("", state.CodeOrdered)
+	if err != nil {
+		return c, err
+	}
+	r, err := s.db.RenewalChargeInsert(ctx, tx, subscriptionsdb.RenewalChargeInsertParams{
+		ID: c.ID, SubscriptionID: c.SubscriptionID, CustomerID: c.CustomerID, Gateway: c.Gateway, Cycle: c.Cycle,
+		State: ordered, AmountCents: c.AmountCents, PayableUntil: c.PayableUntil, LookAt: c.LookAt, Now: c.RegisterDate,
+	})
+	return RenewalCharge(r), err
+}
 
 // SaveChargeTx writes what an edit changes of a locked charge, if its state is still the one
 // that was read, as saveTx does of a subscription: errMoved when it is another.

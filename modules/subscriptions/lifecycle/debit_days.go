@@ -9,12 +9,6 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 )
 
-// Debit is an automatic PIX's debit of a cycle, Retry one day on which it is taken again.
-type (
-	Debit = subscriptionsdb.SubscriptionsDebit
-	Retry = subscriptionsdb.SubscriptionsDebitRetry
-)
-
 const (
 	// debitLead is how many business days before its cycle a debit is ordered: the
 	// gateway takes 2 to 10 (docs/gateway-facts.md, A8).

@@ -14,9 +14,18 @@ import (
 	"marquee/platform/postgres"
 )
 
-// CollectionPause is the order to collect nothing for a disputed subscription, and
-// later to collect again. At most one of a subscription is not over.
-type CollectionPause = subscriptionsdb.SubscriptionsPause
+// PauseTx has the gateway collect nothing for a disputed subscription, until it is to collect again: at most one pause
+// of a subscription is not over. Since: when its money was disputed.
+func (s *Store) PauseTx(ctx context.Context, tx pgx.Tx, subscriptionID objectid.ID, since time.Time) error {
+	now := s.deps.Clock.Now()
+	id := objectid.At(now)
+	err := s.db.PauseInsert(ctx, tx,
+		subscriptionsdb.PauseInsertParams{ID: id, SubscriptionID: subscriptionID, Since: since, Now: now})
+	if err != nil {
+		return fmt.Errorf("write pause: %w", err)
+	}
+	return s.SchedulePauseTx(ctx, tx, id, now)
+}
 
 // ResumeTx has the gateway collect again, from an instant on; without a pause there is
 // nothing to do.
@@ -46,8 +55,8 @@ func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by st
 
 // TurnPauseTx turns a locked pause into another state and has it carried out, unless it
 // stays as it is. An action that the state does not permit is an error: the caller read another pause.
-func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p CollectionPause, by state.PauseAction, since time.Time,
-	until *time.Time,
+func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p subscriptionsdb.Pause, by state.PauseAction,
+	since time.Time, until *time.Time,
 ) error {
 	to, err := state.Pauses.Move(p.State, by)
 	if err != nil || to == p.State {

@@ -2,14 +2,19 @@ package lifecycle
 
 import (
 	"context"
+	"time"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// Queries are the module's statements (sql/subscriptions), and the one place where a row becomes a Subscription. The
-// zero value is ready.
+// Queries are the module's statements (sql/subscriptions), and where a row becomes what rules are asked of: a
+// Subscription, a Debit, a RenewalCharge, a Plan. The zero value is ready.
 type Queries struct{ subscriptionsdb.Queries }
 
 func one(r subscriptionsdb.Subscription, err error) (Subscription, error) {
@@ -24,6 +29,14 @@ func all(rows []subscriptionsdb.Subscription, err error) ([]Subscription, error)
 	return subs, err
 }
 
+func debits(rows []subscriptionsdb.Debit, err error) ([]Debit, error) {
+	found := make([]Debit, len(rows))
+	for i, r := range rows {
+		found[i] = Debit(r)
+	}
+	return found, err
+}
+
 // PauseListDisputed lists the suspended subscriptions with a chargeback: first those without a pause.
 func (q *Queries) PauseListDisputed(ctx context.Context, db postgres.DB) ([]Subscription, error) {
 	return all(q.Queries.PauseListDisputed(ctx, db))
@@ -33,6 +46,15 @@ func (q *Queries) PauseListDisputed(ctx context.Context, db postgres.DB) ([]Subs
 // hold them.
 func (q *Queries) PauseListUnsuspended(ctx context.Context, db postgres.DB) ([]Subscription, error) {
 	return all(q.Queries.PauseListUnsuspended(ctx, db))
+}
+
+// SubscriptionCheckAbsent says what a subscription has nothing of that an event about its money may need.
+func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db postgres.DB, id objectid.ID,
+	e gateway.Event,
+) (subscriptionsdb.SubscriptionCheckAbsentRow, error) {
+	return q.Queries.SubscriptionCheckAbsent(ctx, db, subscriptionsdb.SubscriptionCheckAbsentParams{
+		Reference: e.Reference, Gateway: e.Gateway, GatewayPaymentID: nullable.Ptr(e.PaymentID()), SubscriptionID: id,
+	})
 }
 
 // SubscriptionGet reads a subscription.
@@ -69,10 +91,10 @@ func (q *Queries) SubscriptionGetByGWBID(ctx context.Context, db postgres.DB,
 }
 
 // SubscriptionGetByPixPayment reads the subscription of a first PIX payment.
-func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db postgres.DB,
-	arg subscriptionsdb.SubscriptionGetByPixPaymentParams,
+func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db postgres.DB, gw gateway.Name,
+	paymentID *string,
 ) (Subscription, error) {
-	return one(q.Queries.SubscriptionGetByPixPayment(ctx, db, arg))
+	return one(q.Queries.SubscriptionGetByPixPayment(ctx, db, gw, paymentID))
 }
 
 // SubscriptionGetLastRenewal reads the subscription, or that of those which followed it by renewals that goes on.
@@ -97,10 +119,10 @@ func (q *Queries) SubscriptionGetLive(ctx context.Context, db postgres.DB,
 }
 
 // SubscriptionGetOfGatewayCustomer reads the newest subscription of a gateway's customer.
-func (q *Queries) SubscriptionGetOfGatewayCustomer(ctx context.Context, db postgres.DB,
-	arg subscriptionsdb.SubscriptionGetOfGatewayCustomerParams,
+func (q *Queries) SubscriptionGetOfGatewayCustomer(ctx context.Context, db postgres.DB, gw gateway.Name,
+	customerID string,
 ) (Subscription, error) {
-	return one(q.Queries.SubscriptionGetOfGatewayCustomer(ctx, db, arg))
+	return one(q.Queries.SubscriptionGetOfGatewayCustomer(ctx, db, gw, customerID))
 }
 
 // SubscriptionGetWaitingRenewal reads the customer's renewal that waits for the gateway to take its card.
@@ -110,18 +132,12 @@ func (q *Queries) SubscriptionGetWaitingRenewal(ctx context.Context, db postgres
 	return one(q.Queries.SubscriptionGetWaitingRenewal(ctx, db, customerID))
 }
 
-// SubscriptionInsert inserts a pending subscription.
-func (q *Queries) SubscriptionInsert(ctx context.Context, db postgres.DB,
-	arg subscriptionsdb.SubscriptionInsertParams,
-) (Subscription, error) {
-	return one(q.Queries.SubscriptionInsert(ctx, db, arg))
-}
-
 // SubscriptionListOverdue lists the live recurrences whose period has ended without news.
-func (q *Queries) SubscriptionListOverdue(ctx context.Context, db postgres.DB,
-	arg subscriptionsdb.SubscriptionListOverdueParams,
+func (q *Queries) SubscriptionListOverdue(ctx context.Context, db postgres.DB, since, before time.Time,
+	most int32,
 ) ([]Subscription, error) {
-	return all(q.Queries.SubscriptionListOverdue(ctx, db, arg))
+	return all(q.Queries.SubscriptionListOverdue(ctx, db,
+		subscriptionsdb.SubscriptionListOverdueParams{Since: &since, Before: &before, Most: most}))
 }
 
 // SubscriptionListRenewals lists the subscription and all that it followed by renewals, newest first.
@@ -141,4 +157,97 @@ func (q *Queries) SubscriptionLockRenewals(ctx context.Context, db postgres.DB,
 	id objectid.ID,
 ) ([]Subscription, error) {
 	return all(q.Queries.SubscriptionLockRenewals(ctx, db, id))
+}
+
+// DebitClaim writes the debit of a cycle, or takes up one that nobody has ordered: none when somebody
+// has, or has just set about it.
+func (q *Queries) DebitClaim(ctx context.Context, db postgres.DB, arg subscriptionsdb.DebitClaimParams) (Debit, error) {
+	r, err := q.Queries.DebitClaim(ctx, db, arg)
+	return Debit(r), err
+}
+
+// DebitGet reads the debit of a cycle.
+func (q *Queries) DebitGet(ctx context.Context, db postgres.DB, id objectid.ID, cycle pgtype.Date) (Debit, error) {
+	r, err := q.Queries.DebitGet(ctx, db, id, cycle)
+	return Debit(r), err
+}
+
+// DebitGetByPayment reads the debit that a payment pays.
+func (q *Queries) DebitGetByPayment(ctx context.Context, db postgres.DB, paymentID *string) (Debit, error) {
+	r, err := q.Queries.DebitGetByPayment(ctx, db, paymentID)
+	return Debit(r), err
+}
+
+// DebitGetFailed reads the last debit that failed and is not paid.
+func (q *Queries) DebitGetFailed(ctx context.Context, db postgres.DB, id objectid.ID,
+	passedOver *string,
+) (Debit, error) {
+	r, err := q.Queries.DebitGetFailed(ctx, db, id, passedOver)
+	return Debit(r), err
+}
+
+// DebitListSince lists the debits of the cycles from a day on.
+func (q *Queries) DebitListSince(ctx context.Context, db postgres.DB, id objectid.ID,
+	since pgtype.Date,
+) ([]Debit, error) {
+	return debits(q.Queries.DebitListSince(ctx, db, id, since))
+}
+
+// DebitListUnpaid lists the debits that nobody has paid.
+func (q *Queries) DebitListUnpaid(ctx context.Context, db postgres.DB, id objectid.ID) ([]Debit, error) {
+	return debits(q.Queries.DebitListUnpaid(ctx, db, id))
+}
+
+// PlanFind reads a plan by its id or its plan_id.
+func (q *Queries) PlanFind(ctx context.Context, db postgres.DB, key string) (Plan, error) {
+	r, err := q.Queries.PlanFind(ctx, db, key)
+	return Plan(r), err
+}
+
+// PlanGetByPlanID reads a plan.
+func (q *Queries) PlanGetByPlanID(ctx context.Context, db postgres.DB, planID string) (Plan, error) {
+	r, err := q.Queries.PlanGetByPlanID(ctx, db, planID)
+	return Plan(r), err
+}
+
+// RenewalChargeFind reads the renewal charge that an event is about, by our own id or the payment's.
+func (q *Queries) RenewalChargeFind(ctx context.Context, db postgres.DB, e gateway.Event) (RenewalCharge, error) {
+	r, err := q.Queries.RenewalChargeFind(ctx, db, subscriptionsdb.RenewalChargeFindParams{
+		ID: e.Reference, Gateway: e.Gateway, GatewayPaymentID: nullable.Ptr(e.PaymentID()),
+	})
+	return RenewalCharge(r), err
+}
+
+// RenewalChargeGet reads a renewal charge.
+func (q *Queries) RenewalChargeGet(ctx context.Context, db postgres.DB, id objectid.ID) (RenewalCharge, error) {
+	r, err := q.Queries.RenewalChargeGet(ctx, db, id)
+	return RenewalCharge(r), err
+}
+
+// RenewalChargeGetByPayment reads the renewal charge that a payment pays.
+func (q *Queries) RenewalChargeGetByPayment(ctx context.Context, db postgres.DB,
+	gw gateway.Name, paymentID *string,
+) (RenewalCharge, error) {
+	r, err := q.Queries.RenewalChargeGetByPayment(ctx, db, gw, paymentID)
+	return RenewalCharge(r), err
+}
+
+// RenewalChargeGetOpen reads the renewal charge of a subscription that is open.
+func (q *Queries) RenewalChargeGetOpen(ctx context.Context, db postgres.DB, id objectid.ID) (RenewalCharge, error) {
+	r, err := q.Queries.RenewalChargeGetOpen(ctx, db, id)
+	return RenewalCharge(r), err
+}
+
+// RenewalChargeGetOpenOf reads that of a cycle.
+func (q *Queries) RenewalChargeGetOpenOf(ctx context.Context, db postgres.DB,
+	id objectid.ID, cycle pgtype.Date,
+) (RenewalCharge, error) {
+	r, err := q.Queries.RenewalChargeGetOpenOf(ctx, db, id, cycle)
+	return RenewalCharge(r), err
+}
+
+// RenewalChargeLock locks a renewal charge.
+func (q *Queries) RenewalChargeLock(ctx context.Context, db postgres.DB, id objectid.ID) (RenewalCharge, error) {
+	r, err := q.Queries.RenewalChargeLock(ctx, db, id)
+	return RenewalCharge(r), err
 }

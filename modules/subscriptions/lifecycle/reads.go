@@ -13,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
+	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -23,9 +24,7 @@ func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Subscription) (bool
 	if !sub.Recurs() || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
 		return false, nil
 	}
-	return s.db.ChargeMoveGoesBeyond(ctx, tx, subscriptionsdb.ChargeMoveGoesBeyondParams{
-		SubscriptionID: sub.ID, Since: sub.ExpiresAt.Add(-time.Second),
-	})
+	return s.db.ChargeMoveGoesBeyond(ctx, tx, sub.ID, sub.ExpiresAt.Add(-time.Second))
 }
 
 // IsPausedTx reports whether nothing is to be collected for the subscription now, or
@@ -40,9 +39,7 @@ func (s *Reads) IsPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool
 
 // PausedLatelyTx is IsPausedTx for what was read a moment ago.
 func (s *Reads) PausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
-	return s.db.PauseExistsSince(ctx, tx, subscriptionsdb.PauseExistsSinceParams{
-		SubscriptionID: id, At: s.deps.Clock.Now().Add(-time.Hour),
-	})
+	return s.db.PauseExistsSince(ctx, tx, id, s.deps.Clock.Now().Add(-time.Hour))
 }
 
 // IsEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
@@ -53,7 +50,7 @@ func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Subscription, remot
 	if !remote.Inactive {
 		return false, nil
 	}
-	return s.db.PauseExistsSince(ctx, tx, subscriptionsdb.PauseExistsSinceParams{SubscriptionID: sub.ID, At: at})
+	return s.db.PauseExistsSince(ctx, tx, sub.ID, at)
 }
 
 // ExtendedTo is the end of an extension whose order is open: what the gateway tells
@@ -97,6 +94,19 @@ func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Subscription,
 		return Debit{}, false, fmt.Errorf("read debit: %w", err)
 	}
 	return d, true, nil
+}
+
+// WasPriceTx reports whether an amount is the price before a plan move: a charge that was made before it, and falls due
+// after it, is of that.
+func (s *Reads) WasPriceTx(ctx context.Context, tx pgx.Tx, sub Subscription, amount money.Cents) (bool, error) {
+	since := s.deps.Clock.Now().Add(-sub.Traits().ChargesAhead)
+	was, err := s.db.PlanMoveIsPrice(ctx, tx, subscriptionsdb.PlanMoveIsPriceParams{
+		SubscriptionID: sub.ID, AmountCents: int64(amount), Since: &since,
+	})
+	if err != nil {
+		return false, fmt.Errorf("read plan moves: %w", err)
+	}
+	return was, nil
 }
 
 // Find reads a subscription by its id: 422 for what is no id, 404 for an unknown

@@ -13,7 +13,6 @@ import (
 
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/clock"
@@ -81,12 +80,14 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 	s.deps.Log = slog.New(slog.NewJSONHandler(&log, nil)) // secrettest.Logger allows no such change
 	customer := accountstest.Customer(t, db).ID
 	now := s.deps.Clock.Now()
-	charge, err := s.db.RenewalChargeInsert(t.Context(), db, subscriptionsdb.RenewalChargeInsertParams{
-		ID: objectid.New(), SubscriptionID: subscriptionstest.Active(t, db, customer), CustomerID: customer,
-		Gateway:     gateway.GWA,
-		AmountCents: 4990, State: state.ChargeOpen, PayableUntil: now, LookAt: &now, Now: now,
-	})
-	require.NoError(t, err)
+	var charge RenewalCharge
+	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) (err error) {
+		charge, err = s.InsertChargeTx(t.Context(), tx, RenewalCharge{
+			ID: objectid.New(), SubscriptionID: subscriptionstest.Active(t, db, customer), CustomerID: customer,
+			Gateway: gateway.GWA, AmountCents: 4990, PayableUntil: now, LookAt: &now, RegisterDate: now,
+		})
+		return err
+	}))
 	read := charge
 	edit := func(c RenewalCharge, as state.ChargeEdit, edit func(c *RenewalCharge)) (saved RenewalCharge, err error) {
 		err = postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {

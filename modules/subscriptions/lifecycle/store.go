@@ -120,7 +120,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Subscription, c Chan
 	if to == from && c.Action != state.CustomerWithdraws {
 		return true, nil
 	}
-	if err := s.RecordMoveTx(ctx, tx, saved, from, reason, c); err != nil {
+	if err := s.recordMoveTx(ctx, tx, saved, from, reason, c); err != nil {
 		return false, err
 	}
 	byPerson := c.Source == state.ByCustomer || c.Source == state.ByAdmin
@@ -130,10 +130,10 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Subscription, c Chan
 	return true, nil
 }
 
-// RecordMoveTx writes the history. A move by an event that an admin had applied
-// again names that admin. It also does what an end or a beginning brings with it: pauses, codes, the
-// customer's pointer, the renewal that waited. Of an account that was deleted there is none.
-func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Subscription, from state.Status, reason state.Reason,
+// recordMoveTx does what a move brings with it. It writes the history: a move by an event that an admin had applied
+// again names that admin. With an end or a beginning go pauses, codes, the customer's pointer and the renewal that
+// waited. Of an account that was deleted there is none.
+func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, sub Subscription, from state.Status, reason state.Reason,
 	c Change,
 ) error {
 	if c.Event != nil {
@@ -166,6 +166,33 @@ func (s *Store) RecordMoveTx(ctx context.Context, tx pgx.Tx, sub Subscription, f
 		return err
 	}
 	return nil
+}
+
+// InsertTx writes a subscription that begins by the action, pending and with its intent open, with all that goes with
+// that.
+func (s *Store) InsertTx(ctx context.Context, tx pgx.Tx, sub Subscription, by state.Action) (Subscription, error) {
+	r, err := s.db.SubscriptionInsert(ctx, tx, subscriptionsdb.SubscriptionInsertParams{
+		ID: sub.ID, CustomerID: sub.CustomerID, PlanID: sub.PlanID, Gateway: sub.Gateway,
+		PaymentMethod: sub.PaymentMethod, PriceCents: sub.PriceCents, PeriodMonths: sub.PeriodMonths,
+		TrialDays: sub.TrialDays, GwaCustomerID: sub.GwaCustomerID, GwbCustomerID: sub.GwbCustomerID,
+		GwbPriceID: sub.GwbPriceID, PixAutomatic: sub.PixAutomatic, PromoCode: sub.PromoCode,
+		FirstAmountCents: sub.FirstAmountCents, AnchorDay: sub.AnchorDay, RenewsID: sub.RenewsID,
+		StartsAt: sub.StartsAt, RecoveryAt: sub.RecoveryAt, Now: sub.RegisterDate,
+	})
+	if err != nil {
+		return Subscription{}, err
+	}
+	sub = Subscription(r)
+	if err := s.ScheduleTx(ctx, tx, sub); err != nil {
+		return Subscription{}, err
+	}
+	if sub.PromoCode != nil {
+		if err := s.deps.Promos.HoldTx(ctx, tx, sub.CustomerID, sub.ID, *sub.PromoCode); err != nil {
+			return Subscription{}, err
+		}
+	}
+	return sub, s.recordMoveTx(ctx, tx, sub, state.None, state.ReasonFor(by, state.Known{}),
+		Change{Source: state.BySubscribe, Actor: &sub.CustomerID})
 }
 
 // EditTx changes fields of a locked subscription and leaves its state alone: errMoved when that is another
@@ -296,46 +323,6 @@ func (s *Store) movePromoTx(ctx context.Context, tx pgx.Tx, before, after Subscr
 		return s.deps.Promos.RedeemTx(ctx, tx, after.CustomerID, after.ID, *after.PromoCode)
 	case after.Status.Ended() && after.StartedAt == nil:
 		return s.deps.Promos.ReleaseTx(ctx, tx, after.CustomerID, after.ID, *after.PromoCode)
-	}
-	return nil
-}
-
-// TrialMonths is how long a tax id has no second trial.
-const TrialMonths = 24
-
-// Forgotten is the instant before which trials began that count no more.
-func Forgotten(now time.Time) time.Time { return now.AddDate(0, -TrialMonths, 0) }
-
-// startTrialTx notes that the customer has had the one trial, and so has the tax id.
-func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
-	if sub.TrialDays == 0 {
-		return nil
-	}
-	if _, err := s.deps.Accounts.MarkTrialUsedTx(ctx, tx, sub.CustomerID); err != nil {
-		return err
-	}
-	now := s.deps.Clock.Now()
-	n, err := s.db.TrialBegin(ctx, tx, subscriptionsdb.TrialBeginParams{SubscriptionID: &sub.ID, Now: &now})
-	if err != nil {
-		return fmt.Errorf("begin trial: %w", err)
-	}
-	if n > 0 {
-		return nil
-	}
-	c, err := s.deps.Accounts.CustomerByID(ctx, tx, sub.CustomerID)
-	if IsMissing(err) || err == nil && c.TaxID == "" {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return s.RecordTrial(ctx, tx, s.deps.Accounts.TaxIDMAC(c.TaxID), now)
-}
-
-// RecordTrial notes that a tax id has had its trial.
-func (s *Store) RecordTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
-	if err := s.db.TrialInsert(ctx, db, subscriptionsdb.TrialInsertParams{TaxIDMac: mac, BeganAt: began}); err != nil {
-		return fmt.Errorf("note trial: %w", err)
 	}
 	return nil
 }

@@ -207,6 +207,30 @@ func (sub Subscription) PixAmount() money.Cents {
 	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
 }
 
+// AccessBegun reports whether the subscription runs, or is only held up.
+func (sub Subscription) AccessBegun() bool {
+	return sub.Status == state.Active || sub.Status == state.Suspended
+}
+
+// NeedsStatusCheck reports whether a live read tells what became of a pending one.
+func (sub Subscription) NeedsStatusCheck() bool {
+	return sub.Traits().PayerConfirms && !sub.IntentOpen
+}
+
+// Collection names what the gateway is to collect, or not.
+func (sub Subscription) Collection() gateway.Collection {
+	return gateway.Collection{SubscriptionID: sub.ID, GatewayID: sub.RemoteID()}
+}
+
+// GoOn clears the end that a resumed subscription had. A period that was paid once
+// keeps its own.
+func (sub *Subscription) GoOn() {
+	sub.CancelAtPeriodEnd = false
+	if sub.GwbSubscriptionID != nil {
+		sub.ExpiresAt = nil
+	}
+}
+
 // CloseIntent notes that the gateway's answer is in the row.
 func (sub *Subscription) CloseIntent() { sub.IntentOpen, sub.RecoveryAt = false, nil }
 

@@ -20,9 +20,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-// planMove is the order to move a recurrence to another plan.
-type planMove = subscriptionsdb.SubscriptionsPlanMove
-
 // PlanMoveArgs finishes a move whose answer was lost. Only the release before its intent
 // inserts it.
 type PlanMoveArgs struct {
@@ -35,9 +32,7 @@ func (PlanMoveArgs) Kind() string { return "subscriptions_plan_move" }
 
 // CreateIntentTx writes the order to move a subscription to a plan. The same order
 // again is the one that is open; another one has to wait for it.
-func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
-	plan subscriptionsdb.Plan,
-) error {
+func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, plan lifecycle.Plan) error {
 	open, err := s.db.PlanMoveGetOpen(ctx, tx, sub.ID)
 	if err == nil {
 		if open.PlanID != plan.PlanID {
@@ -127,8 +122,7 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 		return err
 	}
 	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error {
-		n, err := s.db.PlanMoveBegin(ctx, tx,
-			subscriptionsdb.PlanMoveBeginParams{ID: id, NextTryAt: new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter))})
+		n, err := s.db.PlanMoveBegin(ctx, tx, new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter)), id)
 		if err == nil && n == 0 {
 			o = moveOrder{} // it has ended meanwhile
 		}
@@ -139,11 +133,11 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 	}
 	_, outcome, err := s.Order().Run(ctx, o)
 	switch outcome := outcome.(type) {
-	case intent.Declined[*subscriptionsdb.Plan]:
+	case intent.Declined[*lifecycle.Plan]:
 		return errors.Join(outcome.Cause, err)
-	case intent.Refused[*subscriptionsdb.Plan]:
+	case intent.Refused[*lifecycle.Plan]:
 		return errors.Join(outcome.Cause, err)
-	case intent.NotKnown[*subscriptionsdb.Plan]:
+	case intent.NotKnown[*lifecycle.Plan]:
 		return errors.Join(outcome.Cause, err)
 	}
 	return err
@@ -177,14 +171,14 @@ func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 
 // moveOrder is a move, what it is of, and the plan that it leads to.
 type moveOrder struct {
-	move planMove
+	move subscriptionsdb.PlanMove
 	sub  lifecycle.Subscription
-	plan subscriptionsdb.Plan
+	plan lifecycle.Plan
 }
 
 // Order is the order to move a recurrence to another plan. Repeating it is harmless.
-func (s *Plans) Order() *intent.Operation[moveOrder, *subscriptionsdb.Plan] {
-	return &intent.Operation[moveOrder, *subscriptionsdb.Plan]{
+func (s *Plans) Order() *intent.Operation[moveOrder, *lifecycle.Plan] {
+	return &intent.Operation[moveOrder, *lifecycle.Plan]{
 		Kind: intent.PlanMove, Intents: s.deps.Intents,
 		Opening: func(o moveOrder) intent.Opening {
 			return intent.Opening{
@@ -197,7 +191,7 @@ func (s *Plans) Order() *intent.Operation[moveOrder, *subscriptionsdb.Plan] {
 			o, err := s.readMove(ctx, i.Subject)
 			return o, o.move.State != state.MoveOpen, err
 		},
-		Steps: []intent.Step[moveOrder, *subscriptionsdb.Plan]{
+		Steps: []intent.Step[moveOrder, *lifecycle.Plan]{
 			{FaultPoint: "plan_move.after_call", Call: s.changePrice, Judge: judgeMove},
 		},
 		SettleTx: s.settleMoveTx,
@@ -225,8 +219,8 @@ func (s *Plans) readMove(ctx context.Context, id objectid.ID) (o moveOrder, err 
 // changePrice makes the plan's price known and has the recurrence charge it; no plan: the
 // recurrence is gone.
 func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, o moveOrder,
-	_ *subscriptionsdb.Plan,
-) (_ *subscriptionsdb.Plan, err error) {
+	_ *lifecycle.Plan,
+) (_ *lifecycle.Plan, err error) {
 	if o.sub.Status.Ended() {
 		return nil, nil
 	}
@@ -248,31 +242,31 @@ func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, o moveOrder
 }
 
 // judgeMove: what is gone keeps its price, whatever an earlier call has done.
-func judgeMove(o moveOrder, plan *subscriptionsdb.Plan) intent.Outcome[*subscriptionsdb.Plan] {
+func judgeMove(o moveOrder, plan *lifecycle.Plan) intent.Outcome[*lifecycle.Plan] {
 	switch {
 	case o.sub.Status.Ended():
-		return intent.Void[*subscriptionsdb.Plan]{}
+		return intent.Void[*lifecycle.Plan]{}
 	case plan == nil:
-		return intent.Declined[*subscriptionsdb.Plan]{Cause: gateway.ErrMissing}
+		return intent.Declined[*lifecycle.Plan]{Cause: gateway.ErrMissing}
 	}
-	return intent.Succeeded[*subscriptionsdb.Plan]{Result: plan}
+	return intent.Succeeded[*lifecycle.Plan]{Result: plan}
 }
 
 // settleMoveTx writes what the gateway has confirmed. Who ended the subscription meanwhile
 // was faster.
 func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
-	outcome intent.Outcome[*subscriptionsdb.Plan], _ intent.By,
+	outcome intent.Outcome[*lifecycle.Plan], _ intent.By,
 ) error {
 	sub, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID)
 	if err != nil {
 		return err
 	}
-	by, plan := state.MoveUnchanged, (*subscriptionsdb.Plan)(nil)
+	by, plan := state.MoveUnchanged, (*lifecycle.Plan)(nil)
 	switch outcome := outcome.(type) {
-	case intent.Succeeded[*subscriptionsdb.Plan]:
+	case intent.Succeeded[*lifecycle.Plan]:
 		by, plan = state.MoveConfirmed, outcome.Result
-	case intent.Declined[*subscriptionsdb.Plan], intent.Refused[*subscriptionsdb.Plan],
-		intent.Void[*subscriptionsdb.Plan]:
+	case intent.Declined[*lifecycle.Plan], intent.Refused[*lifecycle.Plan],
+		intent.Void[*lifecycle.Plan]:
 	default:
 		return fmt.Errorf("settle plan move %s: an outcome %T", o.move.ID, outcome)
 	}

@@ -13,7 +13,6 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
-	"marquee/platform/money"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -68,7 +67,7 @@ var PublicPlans = plans.Restrict("t.is_active", "gwb_product_id", "gwb_price_id"
 
 // SellablePlan finds a plan that can be subscribed to: 404 when there is none of
 // that plan_id, 400 when it is no longer offered.
-func (s *Plans) SellablePlan(ctx context.Context, planID string) (subscriptionsdb.Plan, error) {
+func (s *Plans) SellablePlan(ctx context.Context, planID string) (lifecycle.Plan, error) {
 	plan, err := s.db.PlanGetByPlanID(ctx, s.deps.Pool, planID)
 	if postgres.IsNoRows(err) {
 		return plan, fault.NotFound("Plan")
@@ -84,10 +83,8 @@ func (s *Plans) SellablePlan(ctx context.Context, planID string) (subscriptionsd
 
 // SyncPlan makes the plan's price known at gateway B if it is not, or if the
 // amount has changed since.
-func (s *Plans) SyncPlan(ctx context.Context, gateway gateway.Gateway,
-	p subscriptionsdb.Plan,
-) (subscriptionsdb.Plan, error) {
-	if p.GwbPriceID != nil && p.GwbPriceAmountCents != nil && *p.GwbPriceAmountCents == p.AmountCents {
+func (s *Plans) SyncPlan(ctx context.Context, gateway gateway.Gateway, p lifecycle.Plan) (lifecycle.Plan, error) {
+	if p.IsPriced() {
 		return p, nil
 	}
 	return s.pushPlan(ctx, gateway, p)
@@ -95,17 +92,8 @@ func (s *Plans) SyncPlan(ctx context.Context, gateway gateway.Gateway,
 
 // pushPlan asks gateway B for the plan's product and price, makes what is
 // missing there, and keeps the ids.
-func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway,
-	p subscriptionsdb.Plan,
-) (subscriptionsdb.Plan, error) {
-	terms := gateway.PlanTerms{
-		PlanID: p.PlanID, Name: p.Name, Amount: money.Cents(p.AmountCents), IntervalUnit: p.IntervalUnit,
-		ProductID: nullable.Value(p.GwbProductID), PriceID: nullable.Value(p.GwbPriceID),
-	}
-	if p.GwbPriceAmountCents != nil {
-		terms.PriceAmount = money.Cents(*p.GwbPriceAmountCents)
-	}
-	ids, err := gw.SyncPlan(ctx, terms)
+func (s *Plans) pushPlan(ctx context.Context, gw gateway.Gateway, p lifecycle.Plan) (lifecycle.Plan, error) {
+	ids, err := gw.SyncPlan(ctx, p.Terms())
 	if err != nil {
 		return p, s.deps.Payments.Refused(ctx, "synchronise plan", err)
 	}
@@ -188,7 +176,7 @@ type planInput struct {
 
 // change finds the plan in the path, changes it, and answers with what it is
 // then. Errors: 404 for an unknown plan, and those of change.
-func (h handlers) change(change func(context.Context, subscriptionsdb.Plan) error) func(context.Context,
+func (h handlers) change(change func(context.Context, lifecycle.Plan) error) func(context.Context,
 	*planInput) (*resource.Response, error) {
 	return func(ctx context.Context, in *planInput) (*resource.Response, error) {
 		p, err := h.s.db.PlanFind(ctx, h.s.deps.Pool, in.PlanID)
@@ -208,15 +196,15 @@ func (h handlers) change(change func(context.Context, subscriptionsdb.Plan) erro
 // activatePlan offers the plan again; inactivatePlan takes it off the public list
 // and out of new subscriptions, while sold ones go on. Doing either twice changes
 // nothing.
-func (s *Plans) activatePlan(ctx context.Context, p subscriptionsdb.Plan) error {
+func (s *Plans) activatePlan(ctx context.Context, p lifecycle.Plan) error {
 	return s.setPlanActive(ctx, p, true)
 }
 
-func (s *Plans) inactivatePlan(ctx context.Context, p subscriptionsdb.Plan) error {
+func (s *Plans) inactivatePlan(ctx context.Context, p lifecycle.Plan) error {
 	return s.setPlanActive(ctx, p, false)
 }
 
-func (s *Plans) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, active bool) error {
+func (s *Plans) setPlanActive(ctx context.Context, p lifecycle.Plan, active bool) error {
 	err := s.changePlan(ctx, p, func(tx pgx.Tx) error {
 		return s.db.PlanUpdateActive(ctx, tx,
 			subscriptionsdb.PlanUpdateActiveParams{ID: p.ID, IsActive: active, Now: s.deps.Clock.Now()})
@@ -229,7 +217,7 @@ func (s *Plans) setPlanActive(ctx context.Context, p subscriptionsdb.Plan, activ
 
 // changePlan runs a change of the plan under its lock, for the audit trail to
 // tell of.
-func (s *Plans) changePlan(ctx context.Context, p subscriptionsdb.Plan, change func(tx pgx.Tx) error) error {
+func (s *Plans) changePlan(ctx context.Context, p lifecycle.Plan, change func(tx pgx.Tx) error) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.db.PlanLock(ctx, tx, p.ID); err != nil {
 			return err
@@ -240,7 +228,7 @@ func (s *Plans) changePlan(ctx context.Context, p subscriptionsdb.Plan, change f
 
 // syncPlanNow makes product and price at a gateway that has them say what the plan says, also
 // when we believe they do: somebody may have changed them there.
-func (s *Plans) syncPlanNow(ctx context.Context, p subscriptionsdb.Plan) error {
+func (s *Plans) syncPlanNow(ctx context.Context, p lifecycle.Plan) error {
 	for _, name := range gateway.Names() {
 		if !name.Traits().Prices {
 			continue

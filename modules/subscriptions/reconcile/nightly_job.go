@@ -11,7 +11,6 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/retries"
 	"marquee/modules/subscriptions/settle"
@@ -43,8 +42,7 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 ) error {
 	now := s.deps.Clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-retries.OverdueAfter)
-	silent, err := s.db.SubscriptionListOverdue(ctx, s.deps.Pool,
-		subscriptionsdb.SubscriptionListOverdueParams{Since: &since, Before: &before, Most: reconcileReads})
+	silent, err := s.db.SubscriptionListOverdue(ctx, s.deps.Pool, since, before, reconcileReads)
 	if err != nil {
 		return fmt.Errorf("list overdue recurrences: %w", err)
 	}
@@ -138,8 +136,7 @@ func (s *Reconciler) reconcileOne(ctx context.Context, sub lifecycle.Subscriptio
 func (s *Reconciler) EndForgotten(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	since, before := now.Add(-overdueFor), now.Add(-time.Hour)
-	ids, err := s.db.SubscriptionListDueEnds(ctx, s.deps.Pool,
-		subscriptionsdb.SubscriptionListDueEndsParams{Since: &since, Before: &before})
+	ids, err := s.db.SubscriptionListDueEnds(ctx, s.deps.Pool, &since, &before)
 	failed := err
 	for _, id := range ids {
 		failed = errors.Join(failed, s.deps.Calls.EndAtGateway(ctx, id))

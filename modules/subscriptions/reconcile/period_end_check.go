@@ -11,7 +11,6 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/webhooks"
@@ -77,8 +76,7 @@ func (s *Reconciler) CheckPeriodEnds(ctx context.Context, now time.Time) (failed
 }
 
 func (s *Reconciler) checkPeriodEnds(ctx context.Context, name gateway.Name, now time.Time) error {
-	ids, err := s.db.SubscriptionListDuePeriodEnds(ctx, s.deps.Pool,
-		subscriptionsdb.SubscriptionListDuePeriodEndsParams{Gateway: name, Now: &now})
+	ids, err := s.db.SubscriptionListDuePeriodEnds(ctx, s.deps.Pool, &now, name)
 	failed := err
 	for _, id := range ids {
 		if err := s.deps.Payments.Comparison().Pace(ctx, name); err != nil {

@@ -11,7 +11,6 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
 	"marquee/modules/subscriptions/webhooks"
@@ -194,7 +193,7 @@ func (s *Reconciler) SyncSubscription(ctx context.Context, customerID objectid.I
 		return err
 	}
 	if waiting, ok, err := s.deps.Reads.WaitingRenewal(ctx, s.deps.Pool, customerID); err != nil ||
-		ok && waiting.ID != sub.ID && recovery.NeedsStatusCheck(waiting) {
+		ok && waiting.ID != sub.ID && waiting.NeedsStatusCheck() {
 		if err == nil {
 			_, _, err = s.deps.Recovery.Resolve(ctx, waiting)
 		}

@@ -104,8 +104,3 @@ func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Subscriptio
 	}
 	return false, gw.CancelSubscription(ctx, id, waiting.ID)
 }
-
-// NeedsStatusCheck reports whether a live read tells what became of a pending row.
-func NeedsStatusCheck(sub lifecycle.Subscription) bool {
-	return sub.Traits().PayerConfirms && !sub.IntentOpen
-}

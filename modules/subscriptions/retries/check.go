@@ -11,7 +11,6 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/calls"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
@@ -82,8 +81,7 @@ func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Subscription,
 	dryRun bool,
 ) (f payments.Finding, found bool, err error) {
 	f = payments.Finding{Kind: payments.MissedFailure}
-	debit, err := s.db.DebitGet(ctx, s.deps.Pool,
-		subscriptionsdb.DebitGetParams{SubscriptionID: sub.ID, Cycle: s.deps.Calendar.DateOf(*sub.NextBillingDate)})
+	debit, err := s.db.DebitGet(ctx, s.deps.Pool, sub.ID, s.deps.Calendar.DateOf(*sub.NextBillingDate))
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && debit.GatewayPaymentID == nil {
 		return f, false, nil
 	}
@@ -113,7 +111,7 @@ func (s *Retries) checkDebit(ctx context.Context, sub lifecycle.Subscription,
 // debitAsEvent reads a debit and says what its present state means. Waiting: it falls
 // due only now, since its order came late.
 func (s *Retries) debitAsEvent(ctx context.Context, sub lifecycle.Subscription,
-	debit subscriptionsdb.SubscriptionsDebit,
+	debit lifecycle.Debit,
 ) (e gateway.Event, waiting bool, err error) {
 	now := s.deps.Clock.Now()
 	e = gateway.Event{

@@ -56,7 +56,7 @@ func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype
 	if err != nil {
 		return err
 	}
-	d, err := s.db.DebitGet(ctx, s.deps.Pool, subscriptionsdb.DebitGetParams{SubscriptionID: id, Cycle: cycle})
+	d, err := s.db.DebitGet(ctx, s.deps.Pool, id, cycle)
 	if err != nil {
 		return fmt.Errorf("read debit of %s: %w", id, err)
 	}
@@ -112,7 +112,7 @@ func (s *Retries) collects(sub lifecycle.Subscription) bool {
 }
 
 func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecycle.Subscription, d lifecycle.Debit,
-	r lifecycle.Retry, refused gateway.PixOrder,
+	r subscriptionsdb.DebitRetry, refused gateway.PixOrder,
 ) error {
 	claimed, err := s.claimRetry(ctx, sub, d, r)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Retries) orderRetry(ctx context.Context, gw gateway.Gateway, sub lifecy
 // claimRetry commits that the retry is being ordered; claimed is false when somebody
 // else has it, or the subscription has moved on.
 func (s *Retries) claimRetry(ctx context.Context, sub lifecycle.Subscription, d lifecycle.Debit,
-	r lifecycle.Retry,
+	r subscriptionsdb.DebitRetry,
 ) (claimed bool, err error) {
 	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if !s.collects(locked) || locked.CancelAtPeriodEnd || !s.deps.Debits.InTime(r.RetryDate) {
@@ -201,16 +201,10 @@ func (s *Retries) heardOfDebit(ctx context.Context, sub lifecycle.Subscription, 
 	})
 }
 
-// dueRetryParams: what is to be ordered until tomorrow.
-func (s *Retries) dueRetryParams(now time.Time) subscriptionsdb.DebitRetryListDueParams {
-	return subscriptionsdb.DebitRetryListDueParams{
-		Until: lifecycle.DateAfter(s.deps.Calendar.DateOf(now), 1), Since: new(now.Add(-lifecycle.DebitSilence)),
-	}
-}
-
 // RetryDue orders the retries whose own jobs are silent.
 func (s *Retries) RetryDue(ctx context.Context, now time.Time) error {
-	due, err := s.db.DebitRetryListDue(ctx, s.deps.Pool, s.dueRetryParams(now))
+	due, err := s.db.DebitRetryListDue(ctx, s.deps.Pool, lifecycle.DateAfter(s.deps.Calendar.DateOf(now), 1),
+		new(now.Add(-lifecycle.DebitSilence)))
 	failed := err
 	for _, r := range due {
 		failed = errors.Join(failed, s.RetryDebit(ctx, r.SubscriptionID, r.Cycle))

@@ -15,7 +15,6 @@ import (
 	"marquee/modules/subscriptions/charges"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/debits"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
@@ -205,8 +204,7 @@ func (s *SelfService) debitCode(ctx context.Context, sub lifecycle.Subscription)
 	if !sub.PixAutomatic || sub.HasChargeback {
 		return pixDoc{}, none
 	}
-	d, err := s.db.DebitGetFailed(ctx, s.deps.Pool,
-		subscriptionsdb.DebitGetFailedParams{SubscriptionID: sub.ID, PassedOver: new(debits.FailedGone)})
+	d, err := s.db.DebitGetFailed(ctx, s.deps.Pool, sub.ID, new(debits.FailedGone))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return pixDoc{}, none
 	}

@@ -45,15 +45,6 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription,
 	})
 }
 
-// GoOn clears the end that a resumed subscription had. A period that was paid once
-// keeps its own.
-func GoOn(r *lifecycle.Subscription) {
-	r.CancelAtPeriodEnd = false
-	if r.GwbSubscriptionID != nil {
-		r.ExpiresAt = nil
-	}
-}
-
 // resume has a subscription go on that was to end with its paid time: the same
 // row, and no charge. While it is not known whether the gateway took the end back the
 // answer is pending, and the checks ask for it again; 409 to another try meanwhile.
@@ -64,7 +55,7 @@ func (s *SelfService) resume(ctx context.Context, sub lifecycle.Subscription) (c
 	}
 	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Subscription) error {
 		defer func() { sub = *locked }()
-		return s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, GoOn)
+		return s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, (*lifecycle.Subscription).GoOn)
 	})
 	if err == nil {
 		if sub, err = s.deps.Reconciler.AgreedNow(ctx, sub); err == nil && sub.CancelAtPeriodEnd {
@@ -117,7 +108,7 @@ func (s *SelfService) resumeAgain(ctx context.Context, r intent.Ref) error {
 		if err != nil || !wanted {
 			return err
 		}
-		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, GoOn); err != nil {
+		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, (*lifecycle.Subscription).GoOn); err != nil {
 			return err
 		}
 		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, intent.ByCheck)

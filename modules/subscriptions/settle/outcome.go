@@ -360,15 +360,10 @@ func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecy
 	return s.endAfterFirstMonthTx(ctx, tx, sub)
 }
 
-// AccessBegun reports whether the subscription runs, or is only held up.
-func AccessBegun(sub lifecycle.Subscription) bool {
-	return sub.Status == state.Active || sub.Status == state.Suspended
-}
-
 // endAfterFirstMonthTx: without a recurrence the month that was paid is the last, or
 // nothing would end it.
 func (s *Settler) endAfterFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription) error {
-	if !AccessBegun(*sub) || sub.ExpiresAt != nil {
+	if !sub.AccessBegun() || sub.ExpiresAt != nil {
 		return nil
 	}
 	began := s.deps.Clock.Now()

@@ -10,7 +10,6 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
@@ -141,15 +140,7 @@ func (s *Settler) isExpectedAmountTx(ctx context.Context, tx pgx.Tx, sub lifecyc
 	case int64(p.Amount) == sub.PriceCents, int64(p.Amount) == sub.PriceCents*int64(sub.PeriodMonths):
 		return true, nil
 	}
-	// A charge that was made before a plan move, and falls due after it, is of the price before.
-	since := s.deps.Clock.Now().Add(-sub.Traits().ChargesAhead)
-	moved, err := s.db.PlanMoveIsPrice(ctx, tx, subscriptionsdb.PlanMoveIsPriceParams{
-		SubscriptionID: sub.ID, AmountCents: int64(p.Amount), Since: &since,
-	})
-	if err != nil {
-		return false, fmt.Errorf("read plan moves: %w", err)
-	}
-	return moved, nil
+	return s.deps.Reads.WasPriceTx(ctx, tx, sub, p.Amount)
 }
 
 // expectedAmount is what the code that was paid asks for, or one like it would.

@@ -12,7 +12,6 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/disputes"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/money"
@@ -137,9 +136,7 @@ func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subs
 	if p.Absent.ChargeMoves || !p.Recurs || p.First || !sub.Recurs() {
 		return false, nil
 	}
-	moved, err := s.db.ChargeMoveCovers(ctx, tx, subscriptionsdb.ChargeMoveCoversParams{
-		SubscriptionID: sub.ID, At: dueOf(sub, p.Payment, s.deps.Clock.Now()),
-	})
+	moved, err := s.db.ChargeMoveCovers(ctx, tx, sub.ID, dueOf(sub, p.Payment, s.deps.Clock.Now()))
 	if err != nil || !moved {
 		return false, err
 	}
@@ -196,7 +193,7 @@ func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 	if p.SettledAt != nil {
 		at = *p.SettledAt
 	}
-	paused, err := s.db.PauseCovers(ctx, tx, subscriptionsdb.PauseCoversParams{SubscriptionID: sub.ID, At: at})
+	paused, err := s.db.PauseCovers(ctx, tx, sub.ID, at)
 	if err != nil || !paused {
 		return false, err
 	}

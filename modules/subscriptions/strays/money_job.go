@@ -13,7 +13,6 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/jobs"
@@ -129,8 +128,7 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 		if err := s.deps.Store.LockCustomerTx(ctx, tx, customer); err != nil {
 			return err
 		}
-		waiting, err = s.db.SubscriptionHasOpenIntent(ctx, tx,
-			subscriptionsdb.SubscriptionHasOpenIntentParams{CustomerID: customer, Gateway: a.Gateway})
+		waiting, err = s.db.SubscriptionHasOpenIntent(ctx, tx, customer, a.Gateway)
 		if err != nil || waiting {
 			return err
 		}
@@ -199,9 +197,7 @@ func (s *Strays) leaveStray(ctx context.Context, a StrayMoneyArgs, why string) e
 func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway gateway.Name,
 	gatewayID string,
 ) (sub *lifecycle.Subscription, customer objectid.ID, err error) {
-	found, err := s.db.SubscriptionGetOfGatewayCustomer(ctx, db, subscriptionsdb.SubscriptionGetOfGatewayCustomerParams{
-		Gateway: gateway, GatewayCustomerID: gatewayID,
-	})
+	found, err := s.db.SubscriptionGetOfGatewayCustomer(ctx, db, gateway, gatewayID)
 	if err == nil {
 		return &found, found.CustomerID, nil
 	}

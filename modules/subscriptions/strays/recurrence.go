@@ -24,8 +24,6 @@ import (
 // may end by themselves: more are not strays, but rows that this database has lost.
 const strayBrake = 5
 
-type strayRecurrence = subscriptionsdb.SubscriptionsStrayRecurrence
-
 // listNamedTx lists, for people, money that names an id of ours which is not known here, of
 // a gateway's customer who is not known either; theirs it is whom it names, where they live.
 // What charged it is to end at the gateway.
@@ -95,8 +93,7 @@ func (s *Strays) ConfirmStrays(ctx context.Context, o payments.ReconcileOptions)
 			of = append(of, string(gateway))
 		}
 	}
-	err := s.db.StrayRecurrenceConfirm(ctx, s.deps.Pool,
-		subscriptionsdb.StrayRecurrenceConfirmParams{Now: s.deps.Clock.Now(), Gateways: of})
+	err := s.db.StrayRecurrenceConfirm(ctx, s.deps.Pool, s.deps.Clock.Now(), of)
 	if err != nil {
 		return fmt.Errorf("confirm stray recurrences: %w", err)
 	}
@@ -122,7 +119,7 @@ func (s *Strays) EndStrays(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var waiting []strayRecurrence
+	var waiting []subscriptionsdb.StrayRecurrence
 	var failed error
 	for _, r := range open {
 		switch {
@@ -136,7 +133,7 @@ func (s *Strays) EndStrays(ctx context.Context) error {
 }
 
 // needsConfirmation reports whether a recurrence ends only once it is confirmed.
-func needsConfirmation(open []strayRecurrence, r strayRecurrence) bool {
+func needsConfirmation(open []subscriptionsdb.StrayRecurrence, r subscriptionsdb.StrayRecurrence) bool {
 	if r.ConfirmedAt != nil {
 		return false
 	}
@@ -151,7 +148,7 @@ func needsConfirmation(open []strayRecurrence, r strayRecurrence) bool {
 
 // endNamed ends one, unless a row owns it by now or an admin has kept its charge. It is
 // read live before; what is not known ends nothing, and is asked again by the next sweep.
-func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
+func (s *Strays) endNamed(ctx context.Context, r subscriptionsdb.StrayRecurrence) error {
 	name := r.Gateway
 	outcome, err := s.isOwnedOrDismissed(ctx, r)
 	if err == nil && outcome == "" {
@@ -169,7 +166,9 @@ func (s *Strays) endNamed(ctx context.Context, r strayRecurrence) error {
 	return nil
 }
 
-func (s *Strays) isOwnedOrDismissed(ctx context.Context, r strayRecurrence) (outcome state.Stray, err error) {
+func (s *Strays) isOwnedOrDismissed(ctx context.Context,
+	r subscriptionsdb.StrayRecurrence,
+) (outcome state.Stray, err error) {
 	_, err = s.deps.Locator.LocateRemote(ctx, s.deps.Pool, r.Gateway, r.RecurrenceID)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return state.StrayOwned, err
@@ -181,7 +180,7 @@ func (s *Strays) isOwnedOrDismissed(ctx context.Context, r strayRecurrence) (out
 	return outcome, err
 }
 
-func (s *Strays) endRecurrence(ctx context.Context, name gateway.Name, r strayRecurrence) error {
+func (s *Strays) endRecurrence(ctx context.Context, name gateway.Name, r subscriptionsdb.StrayRecurrence) error {
 	gw, err := s.deps.Payments.Gateway(name)
 	if err != nil {
 		return err
@@ -204,7 +203,7 @@ func (s *Strays) endRecurrence(ctx context.Context, name gateway.Name, r strayRe
 }
 
 // notifyStrays writes to the operators, once a recurrence, what waits for a person.
-func (s *Strays) notifyStrays(ctx context.Context, waiting []strayRecurrence) error {
+func (s *Strays) notifyStrays(ctx context.Context, waiting []subscriptionsdb.StrayRecurrence) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		var lines strings.Builder
 		mailed := 0
@@ -263,7 +262,9 @@ func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOption
 		if !o.DryRun {
 			f.Verdict = payments.Repaired
 			if slices.ContainsFunc(left,
-				func(l strayRecurrence) bool { return l.Gateway == r.Gateway && l.RecurrenceID == r.RecurrenceID }) {
+				func(l subscriptionsdb.StrayRecurrence) bool {
+					return l.Gateway == r.Gateway && l.RecurrenceID == r.RecurrenceID
+				}) {
 				f.Verdict, f.Detail = payments.Unchanged, f.Detail+" by the next --apply"
 			}
 		}

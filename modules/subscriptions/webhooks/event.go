@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
@@ -190,9 +189,7 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscrip
 		}
 		return s.takenTx(s.db.SubscriptionGetByConciliation(ctx, tx, &e.ConciliationID))
 	case ofMoney && sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic && sub.PixPaymentID == nil:
-		return s.takenTx(s.db.SubscriptionGetByPixPayment(ctx, tx, subscriptionsdb.SubscriptionGetByPixPaymentParams{
-			Gateway: sub.Gateway, PixPaymentID: &paid.ID,
-		}))
+		return s.takenTx(s.db.SubscriptionGetByPixPayment(ctx, tx, sub.Gateway, &paid.ID))
 	}
 	return stray{}, nil
 }
@@ -261,9 +258,7 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subsc
 // ChargeOf finds the renewal charge that an event is about, by our own id or the
 // payment's; nil when it is about none.
 func (s *Locator) ChargeOf(ctx context.Context, db postgres.DB, e gateway.Event) (*lifecycle.RenewalCharge, error) {
-	c, err := s.db.RenewalChargeFind(ctx, db, subscriptionsdb.RenewalChargeFindParams{
-		ID: e.Reference, Gateway: e.Gateway, GatewayPaymentID: nullable.Ptr(e.PaymentID()),
-	})
+	c, err := s.db.RenewalChargeFind(ctx, db, e)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil is the answer: no charge
 	}

@@ -12,7 +12,6 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/debits"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/state"
@@ -74,8 +73,7 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		at = *f.Payment.DueDate
 	}
 	if sub.Recurs() {
-		moved, err := s.db.ChargeMoveCovers(ctx, tx,
-			subscriptionsdb.ChargeMoveCoversParams{SubscriptionID: sub.ID, At: at})
+		moved, err := s.db.ChargeMoveCovers(ctx, tx, sub.ID, at)
 		if err != nil || moved {
 			return gateway.ReasonExtended, err
 		}
@@ -160,11 +158,7 @@ func (s *Applier) recordFailureTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 	}
 	first := d.FailedAt == nil
 	retryable := !f.Final && (first || d.Retryable)
-	now := s.deps.Clock.Now()
-	err = s.db.DebitSetFailed(ctx, tx, subscriptionsdb.DebitSetFailedParams{
-		SubscriptionID: sub.ID, Cycle: d.Cycle, Now: &now, Failure: &reason, Retryable: retryable,
-	})
-	if err != nil {
+	if err := s.deps.Debits.FailTx(ctx, tx, d, reason, retryable); err != nil {
 		return fmt.Errorf("note failed debit: %w", err)
 	}
 	switch {

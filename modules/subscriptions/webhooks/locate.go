@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 )
 
@@ -40,13 +39,11 @@ func (s *Locator) locateCharge(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 // of, which names nothing but the payment.
 func (s *Locator) locateByPix(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Subscription, error) {
 	id := ofPayment(e)
-	sub, err := s.db.SubscriptionGetByPixPayment(ctx, tx,
-		subscriptionsdb.SubscriptionGetByPixPaymentParams{Gateway: e.Gateway, PixPaymentID: &id})
+	sub, err := s.db.SubscriptionGetByPixPayment(ctx, tx, e.Gateway, &id)
 	if !errors.Is(err, pgx.ErrNoRows) {
 		return sub, err
 	}
-	c, err := s.db.RenewalChargeGetByPayment(ctx, tx,
-		subscriptionsdb.RenewalChargeGetByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &id})
+	c, err := s.db.RenewalChargeGetByPayment(ctx, tx, e.Gateway, &id)
 	if err != nil {
 		return lifecycle.Subscription{}, err
 	}

@@ -11,11 +11,9 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
 	"marquee/platform/jobs"
-	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -33,10 +31,7 @@ func (s *Locator) absentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscri
 	if err != nil {
 		return settle.Absent{}, err
 	}
-	row, err := s.db.SubscriptionCheckAbsent(ctx, tx, subscriptionsdb.SubscriptionCheckAbsentParams{
-		Reference: e.Reference, Gateway: e.Gateway, GatewayPaymentID: nullable.Ptr(e.PaymentID()),
-		SubscriptionID: sub.ID,
-	})
+	row, err := s.db.SubscriptionCheckAbsent(ctx, tx, sub.ID, e)
 	if err != nil {
 		return settle.Absent{}, fmt.Errorf("look for what the subscription has: %w", err)
 	}

@@ -17,15 +17,10 @@ const chargeMoveBegin = `-- name: ChargeMoveBegin :one
 UPDATE subscriptions.charge_moves SET tries = tries + 1, next_try_at = $1::timestamptz WHERE id = $2 AND state = 'open' RETURNING id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal
 `
 
-type ChargeMoveBeginParams struct {
-	Until time.Time
-	ID    objectid.ID
-}
-
 // Counts a try before the gateway is asked, and keeps the sweep away meanwhile. No row means that it is over.
-func (q *Queries) ChargeMoveBegin(ctx context.Context, db DBTX, arg ChargeMoveBeginParams) (SubscriptionsChargeMove, error) {
-	row := db.QueryRow(ctx, chargeMoveBegin, arg.Until, arg.ID)
-	var i SubscriptionsChargeMove
+func (q *Queries) ChargeMoveBegin(ctx context.Context, db DBTX, until time.Time, iD objectid.ID) (ChargeMove, error) {
+	row := db.QueryRow(ctx, chargeMoveBegin, until, iD)
+	var i ChargeMove
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -48,14 +43,9 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.charge_moves
     WHERE subscription_id = $1 AND from_at <= $2 AND to_at > $2 AND state IN ('open', 'done'))
 `
 
-type ChargeMoveCoversParams struct {
-	SubscriptionID objectid.ID
-	At             time.Time
-}
-
 // Whether an extension took the charge of an instant away.
-func (q *Queries) ChargeMoveCovers(ctx context.Context, db DBTX, arg ChargeMoveCoversParams) (bool, error) {
-	row := db.QueryRow(ctx, chargeMoveCovers, arg.SubscriptionID, arg.At)
+func (q *Queries) ChargeMoveCovers(ctx context.Context, db DBTX, subscriptionID objectid.ID, at time.Time) (bool, error) {
+	row := db.QueryRow(ctx, chargeMoveCovers, subscriptionID, at)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -95,9 +85,9 @@ const chargeMoveGet = `-- name: ChargeMoveGet :one
 SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves WHERE id = $1
 `
 
-func (q *Queries) ChargeMoveGet(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsChargeMove, error) {
+func (q *Queries) ChargeMoveGet(ctx context.Context, db DBTX, id objectid.ID) (ChargeMove, error) {
 	row := db.QueryRow(ctx, chargeMoveGet, id)
-	var i SubscriptionsChargeMove
+	var i ChargeMove
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -120,9 +110,9 @@ SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at,
 WHERE subscription_id = $1 AND state IN ('open', 'done') ORDER BY to_at DESC LIMIT 1
 `
 
-func (q *Queries) ChargeMoveGetLast(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsChargeMove, error) {
+func (q *Queries) ChargeMoveGetLast(ctx context.Context, db DBTX, subscriptionID objectid.ID) (ChargeMove, error) {
 	row := db.QueryRow(ctx, chargeMoveGetLast, subscriptionID)
-	var i SubscriptionsChargeMove
+	var i ChargeMove
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -145,14 +135,9 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.charge_moves
     WHERE subscription_id = $1 AND to_at >= $2::timestamptz AND state IN ('open', 'done'))
 `
 
-type ChargeMoveGoesBeyondParams struct {
-	SubscriptionID objectid.ID
-	Since          time.Time
-}
-
 // Whether a recurrence charges from an instant on, to which an extension moved it.
-func (q *Queries) ChargeMoveGoesBeyond(ctx context.Context, db DBTX, arg ChargeMoveGoesBeyondParams) (bool, error) {
-	row := db.QueryRow(ctx, chargeMoveGoesBeyond, arg.SubscriptionID, arg.Since)
+func (q *Queries) ChargeMoveGoesBeyond(ctx context.Context, db DBTX, subscriptionID objectid.ID, since time.Time) (bool, error) {
+	row := db.QueryRow(ctx, chargeMoveGoesBeyond, subscriptionID, since)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -233,13 +218,8 @@ const chargeMovePostpone = `-- name: ChargeMovePostpone :exec
 UPDATE subscriptions.charge_moves SET next_try_at = $1::timestamptz WHERE id = $2 AND state = 'open'
 `
 
-type ChargeMovePostponeParams struct {
-	NextTryAt time.Time
-	ID        objectid.ID
-}
-
-func (q *Queries) ChargeMovePostpone(ctx context.Context, db DBTX, arg ChargeMovePostponeParams) error {
-	_, err := db.Exec(ctx, chargeMovePostpone, arg.NextTryAt, arg.ID)
+func (q *Queries) ChargeMovePostpone(ctx context.Context, db DBTX, nextTryAt time.Time, iD objectid.ID) error {
+	_, err := db.Exec(ctx, chargeMovePostpone, nextTryAt, iD)
 	return err
 }
 
@@ -248,14 +228,9 @@ UPDATE subscriptions.charge_moves SET refused_since = coalesce(refused_since, $1
 WHERE id = $2 AND state = 'open' RETURNING refused_since::timestamptz
 `
 
-type ChargeMoveRefuseParams struct {
-	Now time.Time
-	ID  objectid.ID
-}
-
 // Since when the gateway finds the order wrong. No row where it is over.
-func (q *Queries) ChargeMoveRefuse(ctx context.Context, db DBTX, arg ChargeMoveRefuseParams) (time.Time, error) {
-	row := db.QueryRow(ctx, chargeMoveRefuse, arg.Now, arg.ID)
+func (q *Queries) ChargeMoveRefuse(ctx context.Context, db DBTX, now time.Time, iD objectid.ID) (time.Time, error) {
+	row := db.QueryRow(ctx, chargeMoveRefuse, now, iD)
 	var refused_since time.Time
 	err := row.Scan(&refused_since)
 	return refused_since, err

@@ -109,20 +109,15 @@ const debitRetryList = `-- name: DebitRetryList :many
 SELECT subscription_id, cycle, retry_date, state, reason, order_id, tried_at, ordered_at, ended_at, register_date FROM subscriptions.debit_retries WHERE subscription_id = $1 AND cycle = $2 ORDER BY retry_date
 `
 
-type DebitRetryListParams struct {
-	SubscriptionID objectid.ID
-	Cycle          pgtype.Date
-}
-
-func (q *Queries) DebitRetryList(ctx context.Context, db DBTX, arg DebitRetryListParams) ([]SubscriptionsDebitRetry, error) {
-	rows, err := db.Query(ctx, debitRetryList, arg.SubscriptionID, arg.Cycle)
+func (q *Queries) DebitRetryList(ctx context.Context, db DBTX, subscriptionID objectid.ID, cycle pgtype.Date) ([]DebitRetry, error) {
+	rows, err := db.Query(ctx, debitRetryList, subscriptionID, cycle)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []SubscriptionsDebitRetry{}
+	items := []DebitRetry{}
 	for rows.Next() {
-		var i SubscriptionsDebitRetry
+		var i DebitRetry
 		if err := rows.Scan(
 			&i.SubscriptionID,
 			&i.Cycle,
@@ -151,11 +146,6 @@ WHERE state = 'planned' AND retry_date <= $1 AND (tried_at IS NULL OR tried_at <
 LIMIT 500
 `
 
-type DebitRetryListDueParams struct {
-	Until pgtype.Date
-	Since *time.Time
-}
-
 type DebitRetryListDueRow struct {
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
@@ -163,8 +153,8 @@ type DebitRetryListDueRow struct {
 
 // Cycles whose next retry is to be ordered until the date, and that nobody has set
 // about since the instant: first the retry's own job repeats.
-func (q *Queries) DebitRetryListDue(ctx context.Context, db DBTX, arg DebitRetryListDueParams) ([]DebitRetryListDueRow, error) {
-	rows, err := db.Query(ctx, debitRetryListDue, arg.Until, arg.Since)
+func (q *Queries) DebitRetryListDue(ctx context.Context, db DBTX, until pgtype.Date, since *time.Time) ([]DebitRetryListDueRow, error) {
+	rows, err := db.Query(ctx, debitRetryListDue, until, since)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ type DebitClaimParams struct {
 
 // Begins the debit of a cycle, or takes up one whose order nobody has set about
 // since the instant. No row means that it is ordered, or being ordered.
-func (q *Queries) DebitClaim(ctx context.Context, db DBTX, arg DebitClaimParams) (SubscriptionsDebit, error) {
+func (q *Queries) DebitClaim(ctx context.Context, db DBTX, arg DebitClaimParams) (Debit, error) {
 	row := db.QueryRow(ctx, debitClaim,
 		arg.SubscriptionID,
 		arg.Cycle,
@@ -41,7 +41,7 @@ func (q *Queries) DebitClaim(ctx context.Context, db DBTX, arg DebitClaimParams)
 		arg.Now,
 		arg.Before,
 	)
-	var i SubscriptionsDebit
+	var i Debit
 	err := row.Scan(
 		&i.SubscriptionID,
 		&i.Cycle,
@@ -81,14 +81,9 @@ const debitGet = `-- name: DebitGet :one
 SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits WHERE subscription_id = $1 AND cycle = $2
 `
 
-type DebitGetParams struct {
-	SubscriptionID objectid.ID
-	Cycle          pgtype.Date
-}
-
-func (q *Queries) DebitGet(ctx context.Context, db DBTX, arg DebitGetParams) (SubscriptionsDebit, error) {
-	row := db.QueryRow(ctx, debitGet, arg.SubscriptionID, arg.Cycle)
-	var i SubscriptionsDebit
+func (q *Queries) DebitGet(ctx context.Context, db DBTX, subscriptionID objectid.ID, cycle pgtype.Date) (Debit, error) {
+	row := db.QueryRow(ctx, debitGet, subscriptionID, cycle)
+	var i Debit
 	err := row.Scan(
 		&i.SubscriptionID,
 		&i.Cycle,
@@ -110,9 +105,9 @@ const debitGetByPayment = `-- name: DebitGetByPayment :one
 SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits WHERE gateway_payment_id = $1
 `
 
-func (q *Queries) DebitGetByPayment(ctx context.Context, db DBTX, gatewayPaymentID *string) (SubscriptionsDebit, error) {
+func (q *Queries) DebitGetByPayment(ctx context.Context, db DBTX, gatewayPaymentID *string) (Debit, error) {
 	row := db.QueryRow(ctx, debitGetByPayment, gatewayPaymentID)
-	var i SubscriptionsDebit
+	var i Debit
 	err := row.Scan(
 		&i.SubscriptionID,
 		&i.Cycle,
@@ -137,15 +132,10 @@ WHERE subscription_id = $1 AND failed_at IS NOT NULL AND paid_at IS NULL AND gat
 ORDER BY cycle DESC LIMIT 1
 `
 
-type DebitGetFailedParams struct {
-	SubscriptionID objectid.ID
-	PassedOver     *string
-}
-
 // The newest debit that failed and is not paid, but one that was passed over.
-func (q *Queries) DebitGetFailed(ctx context.Context, db DBTX, arg DebitGetFailedParams) (SubscriptionsDebit, error) {
-	row := db.QueryRow(ctx, debitGetFailed, arg.SubscriptionID, arg.PassedOver)
-	var i SubscriptionsDebit
+func (q *Queries) DebitGetFailed(ctx context.Context, db DBTX, subscriptionID objectid.ID, passedOver *string) (Debit, error) {
+	row := db.QueryRow(ctx, debitGetFailed, subscriptionID, passedOver)
+	var i Debit
 	err := row.Scan(
 		&i.SubscriptionID,
 		&i.Cycle,
@@ -222,20 +212,15 @@ const debitListSince = `-- name: DebitListSince :many
 SELECT subscription_id, cycle, due_date, amount_cents, gateway_payment_id, register_date, ordered_at, tried_at, paid_at, failed_at, failure, retryable FROM subscriptions.debits WHERE subscription_id = $1 AND due_date >= $2 ORDER BY cycle
 `
 
-type DebitListSinceParams struct {
-	SubscriptionID objectid.ID
-	Since          pgtype.Date
-}
-
-func (q *Queries) DebitListSince(ctx context.Context, db DBTX, arg DebitListSinceParams) ([]SubscriptionsDebit, error) {
-	rows, err := db.Query(ctx, debitListSince, arg.SubscriptionID, arg.Since)
+func (q *Queries) DebitListSince(ctx context.Context, db DBTX, subscriptionID objectid.ID, since pgtype.Date) ([]Debit, error) {
+	rows, err := db.Query(ctx, debitListSince, subscriptionID, since)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []SubscriptionsDebit{}
+	items := []Debit{}
 	for rows.Next() {
-		var i SubscriptionsDebit
+		var i Debit
 		if err := rows.Scan(
 			&i.SubscriptionID,
 			&i.Cycle,
@@ -269,15 +254,15 @@ ORDER BY d.cycle
 `
 
 // The debits that failed, or were given up, since the last one that was paid.
-func (q *Queries) DebitListUnpaid(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]SubscriptionsDebit, error) {
+func (q *Queries) DebitListUnpaid(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]Debit, error) {
 	rows, err := db.Query(ctx, debitListUnpaid, subscriptionID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []SubscriptionsDebit{}
+	items := []Debit{}
 	for rows.Next() {
-		var i SubscriptionsDebit
+		var i Debit
 		if err := rows.Scan(
 			&i.SubscriptionID,
 			&i.Cycle,

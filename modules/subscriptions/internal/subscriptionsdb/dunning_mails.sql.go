@@ -28,7 +28,7 @@ type DunningMailClaimParams struct {
 }
 
 // No row: it is not due, somebody else has it in hand, or it is done with.
-func (q *Queries) DunningMailClaim(ctx context.Context, db DBTX, arg DunningMailClaimParams) (SubscriptionsDunningMail, error) {
+func (q *Queries) DunningMailClaim(ctx context.Context, db DBTX, arg DunningMailClaimParams) (DunningMail, error) {
 	row := db.QueryRow(ctx, dunningMailClaim,
 		arg.Now,
 		arg.SubscriptionID,
@@ -36,7 +36,7 @@ func (q *Queries) DunningMailClaim(ctx context.Context, db DBTX, arg DunningMail
 		arg.Day,
 		arg.LostSince,
 	)
-	var i SubscriptionsDunningMail
+	var i DunningMail
 	err := row.Scan(
 		&i.SubscriptionID,
 		&i.PaymentID,
@@ -88,19 +88,14 @@ WHERE sent_at IS NULL AND dropped_at IS NULL AND due_at <= $1 AND (claimed_at IS
 ORDER BY due_at LIMIT 500
 `
 
-type DunningMailListDueParams struct {
-	Now       time.Time
-	LostSince *time.Time
-}
-
 type DunningMailListDueRow struct {
 	SubscriptionID objectid.ID
 	PaymentID      string
 	Day            int32
 }
 
-func (q *Queries) DunningMailListDue(ctx context.Context, db DBTX, arg DunningMailListDueParams) ([]DunningMailListDueRow, error) {
-	rows, err := db.Query(ctx, dunningMailListDue, arg.Now, arg.LostSince)
+func (q *Queries) DunningMailListDue(ctx context.Context, db DBTX, now time.Time, lostSince *time.Time) ([]DunningMailListDueRow, error) {
+	rows, err := db.Query(ctx, dunningMailListDue, now, lostSince)
 	if err != nil {
 		return nil, err
 	}

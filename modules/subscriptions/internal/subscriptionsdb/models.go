@@ -13,6 +13,109 @@ import (
 	"marquee/platform/objectid"
 )
 
+// Orders to charge a card subscription that was extended first at the end of its extension, written with the extension and before its gateway is asked.
+type ChargeMove struct {
+	ID             objectid.ID
+	SubscriptionID objectid.ID
+	// When the next charge would have been due: what settles for the time from here to to_at is given back.
+	FromAt time.Time
+	// When the next charge is to be due.
+	ToAt time.Time
+	// open: the gateway is being asked; done: it has confirmed; refused: it certainly did not; void: the subscription ended first, or the day has come.
+	State state.Move
+	Tries int32
+	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
+	NextTryAt    *time.Time
+	EndedAt      *time.Time
+	CreatedByID  *objectid.ID
+	RegisterDate time.Time
+	// Since when the gateway finds the open order wrong; it is asked again for a quarter of an hour before that counts.
+	RefusedSince *time.Time
+	// What the gateway said when that counted: the extension was taken back. Null of a refused order: nothing charges there any more, and the extension stands.
+	Refusal *string
+}
+
+// Debits of automatic PIX, one a cycle, written before the gateway is asked for it.
+type Debit struct {
+	SubscriptionID objectid.ID
+	// The day, in REPORT_TZ, on which the period begins that the debit pays.
+	Cycle pgtype.Date
+	// The day on which it is to be taken, as the gateway took the order.
+	DueDate          pgtype.Date
+	AmountCents      int64
+	GatewayPaymentID *string
+	RegisterDate     time.Time
+	// When the gateway took the order; null while its answer is not known.
+	OrderedAt *time.Time
+	// When somebody last set about ordering it: who comes soon after keeps off, since the gateway takes two orders of one cycle.
+	TriedAt time.Time
+	// When its money was booked.
+	PaidAt *time.Time
+	// When we heard first that its day passed without money, or that it was taken back. A retry, or its PIX code, may pay it all the same.
+	FailedAt *time.Time
+	// The gateway's word for the last failure.
+	Failure *string
+	// Whether the bank may be asked again: not after a final reason, nor after the payer took it back.
+	Retryable bool
+}
+
+// The days on which a debit of automatic PIX that failed is to be taken again, one row each, planned when it fails.
+type DebitRetry struct {
+	SubscriptionID objectid.ID
+	Cycle          pgtype.Date
+	RetryDate      pgtype.Date
+	// planned; ordered at the gateway; then refused by the bank, or paid. dropped: it is ordered no more.
+	State state.Retry
+	// Why it was refused or dropped.
+	Reason *string
+	// The gateway's id of the order.
+	OrderID *string
+	// When somebody last set about ordering it.
+	TriedAt      *time.Time
+	OrderedAt    *time.Time
+	EndedAt      *time.Time
+	RegisterDate time.Time
+}
+
+// Mails about failed payments, one a (payment, day), written in the transaction that recorded the failure.
+type DunningMail struct {
+	SubscriptionID objectid.ID
+	// The payment at the gateway that failed: the invoice at gateway B, the charge at gateway A.
+	PaymentID string
+	// Days after the failure.
+	Day         int32
+	AmountCents int64
+	DueAt       time.Time
+	// Since when a job has it in hand; after some minutes it counts as lost.
+	ClaimedAt *time.Time
+	SentAt    *time.Time
+	// When it turned out that nothing is left to be asked for: paid, ended, disputed, or the customer is gone.
+	DroppedAt    *time.Time
+	RegisterDate time.Time
+}
+
+// Orders to collect nothing for a disputed subscription, written before its gateway is asked, and to collect again.
+type Pause struct {
+	ID             objectid.ID
+	SubscriptionID objectid.ID
+	// pausing: the gateway is being asked to collect nothing; paused: it has confirmed; resuming: it is being asked to collect again; resumed; void: the subscription ended first.
+	State state.Pause
+	// When the dispute was opened, by the gateway's clock: money that settles from then on is given back.
+	Since time.Time
+	// When the dispute was won, by the gateway's clock, or lifted by an admin; money that settles from then on counts.
+	Until *time.Time
+	// The first day for which a charge had been made and was removed.
+	NextDue *time.Time
+	Tries   int32
+	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
+	NextTryAt *time.Time
+	// Until then one worker asks the gateway, and no other does.
+	LeasedUntil  *time.Time
+	PausedAt     *time.Time
+	EndedAt      *time.Time
+	RegisterDate time.Time
+}
+
 // What can be subscribed to. plan_id never changes; a changed amount leaves sold subscriptions as they are.
 type Plan struct {
 	ID          objectid.ID
@@ -34,6 +137,75 @@ type Plan struct {
 	DocumentCreatedByID *objectid.ID
 	RegisterDate        time.Time
 	RegisterUpdateDate  time.Time
+}
+
+// Orders to move a running recurrence to another plan, written before its gateway is asked for the new price.
+type PlanMove struct {
+	ID             objectid.ID
+	SubscriptionID objectid.ID
+	// The plan to move to; the subscription takes it on when the gateway has confirmed the price.
+	PlanID string
+	// open: the gateway is being asked; done; refused: the gateway certainly kept the old price; void: the subscription ended first.
+	State state.Move
+	Tries int32
+	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
+	NextTryAt *time.Time
+	EndedAt   *time.Time
+	// The admin who ordered it.
+	CreatedByID  *objectid.ID
+	RegisterDate time.Time
+	// The price a month that the move leaves: a charge made ahead may still be of it. Null of moves ordered before this was kept.
+	FromCents *int64
+}
+
+// PIX codes that pay a further period of a subscription, written before the gateway is asked; the id is what the gateway is told as our reference.
+type RenewalCharge struct {
+	ID             objectid.ID
+	SubscriptionID objectid.ID
+	CustomerID     objectid.ID
+	Gateway        gateway.Name
+	// Of automatic PIX: the day, in REPORT_TZ, on which the period begins that the code pays in place of the debit. Null: the next period of a manual PIX.
+	Cycle       pgtype.Date
+	AmountCents int64
+	// open: it may be paid, or is being ordered. paid: it moved the end. unapplied: paid when nothing could take it. gone: it can no longer be paid.
+	State state.Charge
+	// Until when the gateway is asked to take the code.
+	PayableUntil time.Time
+	IntentOpen   bool
+	// Read by the release before payments.intents had the looks; goes with the next one. Lies ahead while the order has an intent.
+	LookAt *time.Time
+	// Written by the release before payments.intents had the looks; goes with the next one.
+	Misses           int32
+	GatewayPaymentID *string
+	PixPayload       *string
+	PixImage         *string
+	PixExpiresAt     *time.Time
+	// The end of the paid time before the payment; null where the subscription had ended.
+	MovedFrom *time.Time
+	// The end of the paid time that the payment gave.
+	MovedTo            *time.Time
+	RegisterDate       time.Time
+	RegisterUpdateDate time.Time
+}
+
+// Recurrences that charge at a gateway, name an id of ours and are no subscription's here, as after a restore of an older database.
+type StrayRecurrence struct {
+	Gateway      gateway.Name
+	RecurrenceID string
+	// The id of ours that it names; no row has it.
+	Reference objectid.ID
+	// The charge that told of it; it stands on the list of unapplied payments.
+	PaymentID string
+	// Found after a restore: ended only once it is confirmed.
+	Held    bool
+	FoundAt time.Time
+	// When a run of marquee reconcile --apply said that it is to end, which it had been listed for before.
+	ConfirmedAt *time.Time
+	// When the operators were told that it waits.
+	ToldAt *time.Time
+	// ended: at the gateway; owned: a subscription has it by now; kept: an admin has kept its charge.
+	Outcome *state.Stray
+	EndedAt *time.Time
 }
 
 // One row a request to subscribe, written before the gateway is called.
@@ -117,180 +289,8 @@ type Subscription struct {
 	PeriodEndLookAt *time.Time
 }
 
-// Orders to charge a card subscription that was extended first at the end of its extension, written with the extension and before its gateway is asked.
-type SubscriptionsChargeMove struct {
-	ID             objectid.ID
-	SubscriptionID objectid.ID
-	// When the next charge would have been due: what settles for the time from here to to_at is given back.
-	FromAt time.Time
-	// When the next charge is to be due.
-	ToAt time.Time
-	// open: the gateway is being asked; done: it has confirmed; refused: it certainly did not; void: the subscription ended first, or the day has come.
-	State state.Move
-	Tries int32
-	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
-	NextTryAt    *time.Time
-	EndedAt      *time.Time
-	CreatedByID  *objectid.ID
-	RegisterDate time.Time
-	// Since when the gateway finds the open order wrong; it is asked again for a quarter of an hour before that counts.
-	RefusedSince *time.Time
-	// What the gateway said when that counted: the extension was taken back. Null of a refused order: nothing charges there any more, and the extension stands.
-	Refusal *string
-}
-
-// Debits of automatic PIX, one a cycle, written before the gateway is asked for it.
-type SubscriptionsDebit struct {
-	SubscriptionID objectid.ID
-	// The day, in REPORT_TZ, on which the period begins that the debit pays.
-	Cycle pgtype.Date
-	// The day on which it is to be taken, as the gateway took the order.
-	DueDate          pgtype.Date
-	AmountCents      int64
-	GatewayPaymentID *string
-	RegisterDate     time.Time
-	// When the gateway took the order; null while its answer is not known.
-	OrderedAt *time.Time
-	// When somebody last set about ordering it: who comes soon after keeps off, since the gateway takes two orders of one cycle.
-	TriedAt time.Time
-	// When its money was booked.
-	PaidAt *time.Time
-	// When we heard first that its day passed without money, or that it was taken back. A retry, or its PIX code, may pay it all the same.
-	FailedAt *time.Time
-	// The gateway's word for the last failure.
-	Failure *string
-	// Whether the bank may be asked again: not after a final reason, nor after the payer took it back.
-	Retryable bool
-}
-
-// The days on which a debit of automatic PIX that failed is to be taken again, one row each, planned when it fails.
-type SubscriptionsDebitRetry struct {
-	SubscriptionID objectid.ID
-	Cycle          pgtype.Date
-	RetryDate      pgtype.Date
-	// planned; ordered at the gateway; then refused by the bank, or paid. dropped: it is ordered no more.
-	State state.Retry
-	// Why it was refused or dropped.
-	Reason *string
-	// The gateway's id of the order.
-	OrderID *string
-	// When somebody last set about ordering it.
-	TriedAt      *time.Time
-	OrderedAt    *time.Time
-	EndedAt      *time.Time
-	RegisterDate time.Time
-}
-
-// Mails about failed payments, one a (payment, day), written in the transaction that recorded the failure.
-type SubscriptionsDunningMail struct {
-	SubscriptionID objectid.ID
-	// The payment at the gateway that failed: the invoice at gateway B, the charge at gateway A.
-	PaymentID string
-	// Days after the failure.
-	Day         int32
-	AmountCents int64
-	DueAt       time.Time
-	// Since when a job has it in hand; after some minutes it counts as lost.
-	ClaimedAt *time.Time
-	SentAt    *time.Time
-	// When it turned out that nothing is left to be asked for: paid, ended, disputed, or the customer is gone.
-	DroppedAt    *time.Time
-	RegisterDate time.Time
-}
-
-// Orders to collect nothing for a disputed subscription, written before its gateway is asked, and to collect again.
-type SubscriptionsPause struct {
-	ID             objectid.ID
-	SubscriptionID objectid.ID
-	// pausing: the gateway is being asked to collect nothing; paused: it has confirmed; resuming: it is being asked to collect again; resumed; void: the subscription ended first.
-	State state.Pause
-	// When the dispute was opened, by the gateway's clock: money that settles from then on is given back.
-	Since time.Time
-	// When the dispute was won, by the gateway's clock, or lifted by an admin; money that settles from then on counts.
-	Until *time.Time
-	// The first day for which a charge had been made and was removed.
-	NextDue *time.Time
-	Tries   int32
-	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
-	NextTryAt *time.Time
-	// Until then one worker asks the gateway, and no other does.
-	LeasedUntil  *time.Time
-	PausedAt     *time.Time
-	EndedAt      *time.Time
-	RegisterDate time.Time
-}
-
-// Orders to move a running recurrence to another plan, written before its gateway is asked for the new price.
-type SubscriptionsPlanMove struct {
-	ID             objectid.ID
-	SubscriptionID objectid.ID
-	// The plan to move to; the subscription takes it on when the gateway has confirmed the price.
-	PlanID string
-	// open: the gateway is being asked; done; refused: the gateway certainly kept the old price; void: the subscription ended first.
-	State state.Move
-	Tries int32
-	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
-	NextTryAt *time.Time
-	EndedAt   *time.Time
-	// The admin who ordered it.
-	CreatedByID  *objectid.ID
-	RegisterDate time.Time
-	// The price a month that the move leaves: a charge made ahead may still be of it. Null of moves ordered before this was kept.
-	FromCents *int64
-}
-
-// PIX codes that pay a further period of a subscription, written before the gateway is asked; the id is what the gateway is told as our reference.
-type SubscriptionsRenewalCharge struct {
-	ID             objectid.ID
-	SubscriptionID objectid.ID
-	CustomerID     objectid.ID
-	Gateway        gateway.Name
-	// Of automatic PIX: the day, in REPORT_TZ, on which the period begins that the code pays in place of the debit. Null: the next period of a manual PIX.
-	Cycle       pgtype.Date
-	AmountCents int64
-	// open: it may be paid, or is being ordered. paid: it moved the end. unapplied: paid when nothing could take it. gone: it can no longer be paid.
-	State state.Charge
-	// Until when the gateway is asked to take the code.
-	PayableUntil time.Time
-	IntentOpen   bool
-	// Read by the release before payments.intents had the looks; goes with the next one. Lies ahead while the order has an intent.
-	LookAt *time.Time
-	// Written by the release before payments.intents had the looks; goes with the next one.
-	Misses           int32
-	GatewayPaymentID *string
-	PixPayload       *string
-	PixImage         *string
-	PixExpiresAt     *time.Time
-	// The end of the paid time before the payment; null where the subscription had ended.
-	MovedFrom *time.Time
-	// The end of the paid time that the payment gave.
-	MovedTo            *time.Time
-	RegisterDate       time.Time
-	RegisterUpdateDate time.Time
-}
-
-// Recurrences that charge at a gateway, name an id of ours and are no subscription's here, as after a restore of an older database.
-type SubscriptionsStrayRecurrence struct {
-	Gateway      gateway.Name
-	RecurrenceID string
-	// The id of ours that it names; no row has it.
-	Reference objectid.ID
-	// The charge that told of it; it stands on the list of unapplied payments.
-	PaymentID string
-	// Found after a restore: ended only once it is confirmed.
-	Held    bool
-	FoundAt time.Time
-	// When a run of marquee reconcile --apply said that it is to end, which it had been listed for before.
-	ConfirmedAt *time.Time
-	// When the operators were told that it waits.
-	ToldAt *time.Time
-	// ended: at the gateway; owned: a subscription has it by now; kept: an admin has kept its charge.
-	Outcome *state.Stray
-	EndedAt *time.Time
-}
-
 // Every change of a subscription's status, append-only; churn is counted from here.
-type SubscriptionsTransition struct {
+type Transition struct {
 	ID             int64
 	SubscriptionID objectid.ID
 	CustomerID     objectid.ID

@@ -27,9 +27,9 @@ type PauseClaimParams struct {
 
 // Counts a try and keeps others from asking the gateway at the same time. No row
 // means that nothing is to be asked, or that somebody else is asking.
-func (q *Queries) PauseClaim(ctx context.Context, db DBTX, arg PauseClaimParams) (SubscriptionsPause, error) {
+func (q *Queries) PauseClaim(ctx context.Context, db DBTX, arg PauseClaimParams) (Pause, error) {
 	row := db.QueryRow(ctx, pauseClaim, arg.Until, arg.ID, arg.Now)
-	var i SubscriptionsPause
+	var i Pause
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -79,14 +79,9 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
     WHERE subscription_id = $1 AND since <= $2 AND coalesce(until, ended_at, 'infinity') > $2::timestamptz)
 `
 
-type PauseCoversParams struct {
-	SubscriptionID objectid.ID
-	At             time.Time
-}
-
 // Whether an instant lies within a pause. Gateway B's clock has whole seconds: the second of the dispute itself is none of it.
-func (q *Queries) PauseCovers(ctx context.Context, db DBTX, arg PauseCoversParams) (bool, error) {
-	row := db.QueryRow(ctx, pauseCovers, arg.SubscriptionID, arg.At)
+func (q *Queries) PauseCovers(ctx context.Context, db DBTX, subscriptionID objectid.ID, at time.Time) (bool, error) {
+	row := db.QueryRow(ctx, pauseCovers, subscriptionID, at)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -96,14 +91,9 @@ const pauseDefer = `-- name: PauseDefer :exec
 UPDATE subscriptions.pauses SET next_try_at = $1::timestamptz WHERE id = $2 AND state IN ('pausing', 'resuming')
 `
 
-type PauseDeferParams struct {
-	NextTryAt time.Time
-	ID        objectid.ID
-}
-
 // Has the sweep come again later: the checks have it.
-func (q *Queries) PauseDefer(ctx context.Context, db DBTX, arg PauseDeferParams) error {
-	_, err := db.Exec(ctx, pauseDefer, arg.NextTryAt, arg.ID)
+func (q *Queries) PauseDefer(ctx context.Context, db DBTX, nextTryAt time.Time, iD objectid.ID) error {
+	_, err := db.Exec(ctx, pauseDefer, nextTryAt, iD)
 	return err
 }
 
@@ -112,14 +102,9 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
     WHERE subscription_id = $1 AND (ended_at IS NULL OR ended_at >= $2::timestamptz))
 `
 
-type PauseExistsSinceParams struct {
-	SubscriptionID objectid.ID
-	At             time.Time
-}
-
 // Whether collection is paused, or was at the instant or later.
-func (q *Queries) PauseExistsSince(ctx context.Context, db DBTX, arg PauseExistsSinceParams) (bool, error) {
-	row := db.QueryRow(ctx, pauseExistsSince, arg.SubscriptionID, arg.At)
+func (q *Queries) PauseExistsSince(ctx context.Context, db DBTX, subscriptionID objectid.ID, at time.Time) (bool, error) {
+	row := db.QueryRow(ctx, pauseExistsSince, subscriptionID, at)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -129,9 +114,9 @@ const pauseGet = `-- name: PauseGet :one
 SELECT id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE id = $1
 `
 
-func (q *Queries) PauseGet(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsPause, error) {
+func (q *Queries) PauseGet(ctx context.Context, db DBTX, id objectid.ID) (Pause, error) {
 	row := db.QueryRow(ctx, pauseGet, id)
-	var i SubscriptionsPause
+	var i Pause
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -362,9 +347,9 @@ const pauseLockOpen = `-- name: PauseLockOpen :one
 SELECT id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE subscription_id = $1 AND state IN ('pausing', 'paused', 'resuming') FOR UPDATE
 `
 
-func (q *Queries) PauseLockOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsPause, error) {
+func (q *Queries) PauseLockOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (Pause, error) {
 	row := db.QueryRow(ctx, pauseLockOpen, subscriptionID)
-	var i SubscriptionsPause
+	var i Pause
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -413,13 +398,8 @@ const pauseSetDue = `-- name: PauseSetDue :exec
 UPDATE subscriptions.pauses SET next_due = least(next_due, $1::timestamptz) WHERE id = $2
 `
 
-type PauseSetDueParams struct {
-	NextDue time.Time
-	ID      objectid.ID
-}
-
-func (q *Queries) PauseSetDue(ctx context.Context, db DBTX, arg PauseSetDueParams) error {
-	_, err := db.Exec(ctx, pauseSetDue, arg.NextDue, arg.ID)
+func (q *Queries) PauseSetDue(ctx context.Context, db DBTX, nextDue time.Time, iD objectid.ID) error {
+	_, err := db.Exec(ctx, pauseSetDue, nextDue, iD)
 	return err
 }
 

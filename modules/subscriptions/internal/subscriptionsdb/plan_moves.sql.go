@@ -17,14 +17,9 @@ const planMoveBegin = `-- name: PlanMoveBegin :execrows
 UPDATE subscriptions.plan_moves SET next_try_at = $1 WHERE id = $2 AND state = 'open'
 `
 
-type PlanMoveBeginParams struct {
-	NextTryAt *time.Time
-	ID        objectid.ID
-}
-
 // Has the sweep come later: the move's intent asks the gateway.
-func (q *Queries) PlanMoveBegin(ctx context.Context, db DBTX, arg PlanMoveBeginParams) (int64, error) {
-	result, err := db.Exec(ctx, planMoveBegin, arg.NextTryAt, arg.ID)
+func (q *Queries) PlanMoveBegin(ctx context.Context, db DBTX, nextTryAt *time.Time, iD objectid.ID) (int64, error) {
+	result, err := db.Exec(ctx, planMoveBegin, nextTryAt, iD)
 	if err != nil {
 		return 0, err
 	}
@@ -60,9 +55,9 @@ const planMoveGet = `-- name: PlanMoveGet :one
 SELECT id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date, from_cents FROM subscriptions.plan_moves WHERE id = $1
 `
 
-func (q *Queries) PlanMoveGet(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsPlanMove, error) {
+func (q *Queries) PlanMoveGet(ctx context.Context, db DBTX, id objectid.ID) (PlanMove, error) {
 	row := db.QueryRow(ctx, planMoveGet, id)
-	var i SubscriptionsPlanMove
+	var i PlanMove
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -82,9 +77,9 @@ const planMoveGetOpen = `-- name: PlanMoveGetOpen :one
 SELECT id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date, from_cents FROM subscriptions.plan_moves WHERE subscription_id = $1 AND state = 'open'
 `
 
-func (q *Queries) PlanMoveGetOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsPlanMove, error) {
+func (q *Queries) PlanMoveGetOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (PlanMove, error) {
 	row := db.QueryRow(ctx, planMoveGetOpen, subscriptionID)
-	var i SubscriptionsPlanMove
+	var i PlanMove
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,

@@ -28,9 +28,9 @@ type RenewalChargeFindParams struct {
 }
 
 // The charge that has our own id, else the one that has the payment.
-func (q *Queries) RenewalChargeFind(ctx context.Context, db DBTX, arg RenewalChargeFindParams) (SubscriptionsRenewalCharge, error) {
+func (q *Queries) RenewalChargeFind(ctx context.Context, db DBTX, arg RenewalChargeFindParams) (RenewalCharge, error) {
 	row := db.QueryRow(ctx, renewalChargeFind, arg.ID, arg.Gateway, arg.GatewayPaymentID)
-	var i SubscriptionsRenewalCharge
+	var i RenewalCharge
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -59,9 +59,9 @@ const renewalChargeGet = `-- name: RenewalChargeGet :one
 SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE id = $1
 `
 
-func (q *Queries) RenewalChargeGet(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsRenewalCharge, error) {
+func (q *Queries) RenewalChargeGet(ctx context.Context, db DBTX, id objectid.ID) (RenewalCharge, error) {
 	row := db.QueryRow(ctx, renewalChargeGet, id)
-	var i SubscriptionsRenewalCharge
+	var i RenewalCharge
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -90,14 +90,9 @@ const renewalChargeGetByPayment = `-- name: RenewalChargeGetByPayment :one
 SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE gateway = $1 AND gateway_payment_id = $2
 `
 
-type RenewalChargeGetByPaymentParams struct {
-	Gateway          gateway.Name
-	GatewayPaymentID *string
-}
-
-func (q *Queries) RenewalChargeGetByPayment(ctx context.Context, db DBTX, arg RenewalChargeGetByPaymentParams) (SubscriptionsRenewalCharge, error) {
-	row := db.QueryRow(ctx, renewalChargeGetByPayment, arg.Gateway, arg.GatewayPaymentID)
-	var i SubscriptionsRenewalCharge
+func (q *Queries) RenewalChargeGetByPayment(ctx context.Context, db DBTX, gateway gateway.Name, gatewayPaymentID *string) (RenewalCharge, error) {
+	row := db.QueryRow(ctx, renewalChargeGetByPayment, gateway, gatewayPaymentID)
+	var i RenewalCharge
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -127,9 +122,9 @@ SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, pa
 `
 
 // The open code of the subscription, the newest first.
-func (q *Queries) RenewalChargeGetOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (SubscriptionsRenewalCharge, error) {
+func (q *Queries) RenewalChargeGetOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (RenewalCharge, error) {
 	row := db.QueryRow(ctx, renewalChargeGetOpen, subscriptionID)
-	var i SubscriptionsRenewalCharge
+	var i RenewalCharge
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -159,15 +154,10 @@ SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, pa
 WHERE subscription_id = $1 AND state = 'open' AND cycle IS NOT DISTINCT FROM $2
 `
 
-type RenewalChargeGetOpenOfParams struct {
-	SubscriptionID objectid.ID
-	Cycle          pgtype.Date
-}
-
 // The open code of one period: that of the cycle, or of a manual PIX the next.
-func (q *Queries) RenewalChargeGetOpenOf(ctx context.Context, db DBTX, arg RenewalChargeGetOpenOfParams) (SubscriptionsRenewalCharge, error) {
-	row := db.QueryRow(ctx, renewalChargeGetOpenOf, arg.SubscriptionID, arg.Cycle)
-	var i SubscriptionsRenewalCharge
+func (q *Queries) RenewalChargeGetOpenOf(ctx context.Context, db DBTX, subscriptionID objectid.ID, cycle pgtype.Date) (RenewalCharge, error) {
+	row := db.QueryRow(ctx, renewalChargeGetOpenOf, subscriptionID, cycle)
+	var i RenewalCharge
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -213,7 +203,7 @@ type RenewalChargeInsertParams struct {
 	Now            time.Time
 }
 
-func (q *Queries) RenewalChargeInsert(ctx context.Context, db DBTX, arg RenewalChargeInsertParams) (SubscriptionsRenewalCharge, error) {
+func (q *Queries) RenewalChargeInsert(ctx context.Context, db DBTX, arg RenewalChargeInsertParams) (RenewalCharge, error) {
 	row := db.QueryRow(ctx, renewalChargeInsert,
 		arg.ID,
 		arg.SubscriptionID,
@@ -226,7 +216,7 @@ func (q *Queries) RenewalChargeInsert(ctx context.Context, db DBTX, arg RenewalC
 		arg.LookAt,
 		arg.Now,
 	)
-	var i SubscriptionsRenewalCharge
+	var i RenewalCharge
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,
@@ -309,9 +299,9 @@ const renewalChargeLock = `-- name: RenewalChargeLock :one
 SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE id = $1 FOR UPDATE
 `
 
-func (q *Queries) RenewalChargeLock(ctx context.Context, db DBTX, id objectid.ID) (SubscriptionsRenewalCharge, error) {
+func (q *Queries) RenewalChargeLock(ctx context.Context, db DBTX, id objectid.ID) (RenewalCharge, error) {
 	row := db.QueryRow(ctx, renewalChargeLock, id)
-	var i SubscriptionsRenewalCharge
+	var i RenewalCharge
 	err := row.Scan(
 		&i.ID,
 		&i.SubscriptionID,

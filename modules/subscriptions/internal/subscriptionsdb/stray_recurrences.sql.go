@@ -19,13 +19,8 @@ UPDATE subscriptions.stray_recurrences SET confirmed_at = $1::timestamptz WHERE 
   AND gateway = ANY($2::text[])
 `
 
-type StrayRecurrenceConfirmParams struct {
-	Now      time.Time
-	Gateways []string
-}
-
-func (q *Queries) StrayRecurrenceConfirm(ctx context.Context, db DBTX, arg StrayRecurrenceConfirmParams) error {
-	_, err := db.Exec(ctx, strayRecurrenceConfirm, arg.Now, arg.Gateways)
+func (q *Queries) StrayRecurrenceConfirm(ctx context.Context, db DBTX, now time.Time, gateways []string) error {
+	_, err := db.Exec(ctx, strayRecurrenceConfirm, now, gateways)
 	return err
 }
 
@@ -80,15 +75,15 @@ const strayRecurrenceListOpen = `-- name: StrayRecurrenceListOpen :many
 SELECT gateway, recurrence_id, reference, payment_id, held, found_at, confirmed_at, told_at, outcome, ended_at FROM subscriptions.stray_recurrences WHERE ended_at IS NULL ORDER BY found_at, recurrence_id LIMIT 1000
 `
 
-func (q *Queries) StrayRecurrenceListOpen(ctx context.Context, db DBTX) ([]SubscriptionsStrayRecurrence, error) {
+func (q *Queries) StrayRecurrenceListOpen(ctx context.Context, db DBTX) ([]StrayRecurrence, error) {
 	rows, err := db.Query(ctx, strayRecurrenceListOpen)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []SubscriptionsStrayRecurrence{}
+	items := []StrayRecurrence{}
 	for rows.Next() {
-		var i SubscriptionsStrayRecurrence
+		var i StrayRecurrence
 		if err := rows.Scan(
 			&i.Gateway,
 			&i.RecurrenceID,

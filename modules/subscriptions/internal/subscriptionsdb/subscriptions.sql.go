@@ -361,13 +361,8 @@ const subscriptionGetByPixPayment = `-- name: SubscriptionGetByPixPayment :one
 SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
 `
 
-type SubscriptionGetByPixPaymentParams struct {
-	Gateway      gateway.Name
-	PixPaymentID *string
-}
-
-func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db DBTX, arg SubscriptionGetByPixPaymentParams) (Subscription, error) {
-	row := db.QueryRow(ctx, subscriptionGetByPixPayment, arg.Gateway, arg.PixPaymentID)
+func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db DBTX, gateway gateway.Name, pixPaymentID *string) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetByPixPayment, gateway, pixPaymentID)
 	var i Subscription
 	err := row.Scan(
 		&i.ID,
@@ -627,14 +622,9 @@ WHERE gateway = $1 AND coalesce(gwa_customer_id, gwb_customer_id) = $2::text
 ORDER BY (status = 'pending'), register_date DESC, id DESC LIMIT 1
 `
 
-type SubscriptionGetOfGatewayCustomerParams struct {
-	Gateway           gateway.Name
-	GatewayCustomerID string
-}
-
 // The newest of a gateway's customer; one that waits for its first payment only when there is no other.
-func (q *Queries) SubscriptionGetOfGatewayCustomer(ctx context.Context, db DBTX, arg SubscriptionGetOfGatewayCustomerParams) (Subscription, error) {
-	row := db.QueryRow(ctx, subscriptionGetOfGatewayCustomer, arg.Gateway, arg.GatewayCustomerID)
+func (q *Queries) SubscriptionGetOfGatewayCustomer(ctx context.Context, db DBTX, gateway gateway.Name, gatewayCustomerID string) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionGetOfGatewayCustomer, gateway, gatewayCustomerID)
 	var i Subscription
 	err := row.Scan(
 		&i.ID,
@@ -770,13 +760,8 @@ const subscriptionHasOpenIntent = `-- name: SubscriptionHasOpenIntent :one
 SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = $1 AND gateway = $2 AND intent_open)
 `
 
-type SubscriptionHasOpenIntentParams struct {
-	CustomerID objectid.ID
-	Gateway    gateway.Name
-}
-
-func (q *Queries) SubscriptionHasOpenIntent(ctx context.Context, db DBTX, arg SubscriptionHasOpenIntentParams) (bool, error) {
-	row := db.QueryRow(ctx, subscriptionHasOpenIntent, arg.CustomerID, arg.Gateway)
+func (q *Queries) SubscriptionHasOpenIntent(ctx context.Context, db DBTX, customerID objectid.ID, gateway gateway.Name) (bool, error) {
+	row := db.QueryRow(ctx, subscriptionHasOpenIntent, customerID, gateway)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -965,14 +950,9 @@ WHERE status IN ('cancelled', 'expired') AND gateway_ended_at IS NULL AND ended_
 ORDER BY ended_at LIMIT 500
 `
 
-type SubscriptionListDueEndsParams struct {
-	Since  *time.Time
-	Before *time.Time
-}
-
 // Ended subscriptions of which the gateway has not confirmed that nothing runs.
-func (q *Queries) SubscriptionListDueEnds(ctx context.Context, db DBTX, arg SubscriptionListDueEndsParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, subscriptionListDueEnds, arg.Since, arg.Before)
+func (q *Queries) SubscriptionListDueEnds(ctx context.Context, db DBTX, since *time.Time, before *time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDueEnds, since, before)
 	if err != nil {
 		return nil, err
 	}
@@ -1000,14 +980,9 @@ WHERE s.status IN ('active', 'suspended') AND s.expires_at <= $1 AND (s.expires_
 ORDER BY s.expires_at LIMIT 500
 `
 
-type SubscriptionListDueExpirationsParams struct {
-	HandedOver *time.Time
-	Now        *time.Time
-}
-
 // An extension whose recurrence goes on after it is over sooner: its end is taken away.
-func (q *Queries) SubscriptionListDueExpirations(ctx context.Context, db DBTX, arg SubscriptionListDueExpirationsParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, subscriptionListDueExpirations, arg.HandedOver, arg.Now)
+func (q *Queries) SubscriptionListDueExpirations(ctx context.Context, db DBTX, handedOver *time.Time, now *time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDueExpirations, handedOver, now)
 	if err != nil {
 		return nil, err
 	}
@@ -1032,14 +1007,9 @@ WHERE period_end_look_at <= $1 AND gateway = $2 AND gwb_subscription_id IS NOT N
 ORDER BY period_end_look_at LIMIT 100
 `
 
-type SubscriptionListDuePeriodEndsParams struct {
-	Now     *time.Time
-	Gateway gateway.Name
-}
-
 // Of a gateway that ends a recurrence with its period: whose end has to be held against what stands there.
-func (q *Queries) SubscriptionListDuePeriodEnds(ctx context.Context, db DBTX, arg SubscriptionListDuePeriodEndsParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, subscriptionListDuePeriodEnds, arg.Now, arg.Gateway)
+func (q *Queries) SubscriptionListDuePeriodEnds(ctx context.Context, db DBTX, now *time.Time, gateway gateway.Name) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDuePeriodEnds, now, gateway)
 	if err != nil {
 		return nil, err
 	}
@@ -1065,14 +1035,9 @@ WHERE status = 'pending' AND payment_method = 'pix' AND NOT intent_open
 ORDER BY register_date LIMIT 500
 `
 
-type SubscriptionListDuePixParams struct {
-	Now          *time.Time
-	PendingSince time.Time
-}
-
 // PIX payments nobody made: the code has run out, or the row waits too long.
-func (q *Queries) SubscriptionListDuePix(ctx context.Context, db DBTX, arg SubscriptionListDuePixParams) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, subscriptionListDuePix, arg.Now, arg.PendingSince)
+func (q *Queries) SubscriptionListDuePix(ctx context.Context, db DBTX, now *time.Time, pendingSince time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, subscriptionListDuePix, now, pendingSince)
 	if err != nil {
 		return nil, err
 	}

@@ -41,14 +41,9 @@ const transitionHasActivationSince = `-- name: TransitionHasActivationSince :one
 SELECT EXISTS (SELECT 1 FROM subscriptions.transitions WHERE customer_id = $1 AND reason = 'admin_activated' AND at >= $2::timestamptz)
 `
 
-type TransitionHasActivationSinceParams struct {
-	CustomerID objectid.ID
-	Since      time.Time
-}
-
 // Whether an admin has activated a subscription of the customer's since an instant.
-func (q *Queries) TransitionHasActivationSince(ctx context.Context, db DBTX, arg TransitionHasActivationSinceParams) (bool, error) {
-	row := db.QueryRow(ctx, transitionHasActivationSince, arg.CustomerID, arg.Since)
+func (q *Queries) TransitionHasActivationSince(ctx context.Context, db DBTX, customerID objectid.ID, since time.Time) (bool, error) {
+	row := db.QueryRow(ctx, transitionHasActivationSince, customerID, since)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
@@ -90,15 +85,15 @@ const transitionList = `-- name: TransitionList :many
 SELECT id, subscription_id, customer_id, at, from_status, to_status, reason, source, actor_id, event_id FROM subscriptions.transitions WHERE subscription_id = $1 ORDER BY id
 `
 
-func (q *Queries) TransitionList(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]SubscriptionsTransition, error) {
+func (q *Queries) TransitionList(ctx context.Context, db DBTX, subscriptionID objectid.ID) ([]Transition, error) {
 	rows, err := db.Query(ctx, transitionList, subscriptionID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []SubscriptionsTransition{}
+	items := []Transition{}
 	for rows.Next() {
-		var i SubscriptionsTransition
+		var i Transition
 		if err := rows.Scan(
 			&i.ID,
 			&i.SubscriptionID,

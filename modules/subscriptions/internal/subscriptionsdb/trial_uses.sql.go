@@ -16,14 +16,9 @@ const trialBegin = `-- name: TrialBegin :execrows
 UPDATE subscriptions.trial_uses SET began_at = $1 WHERE subscription_id = $2 AND began_at IS NULL
 `
 
-type TrialBeginParams struct {
-	Now            *time.Time
-	SubscriptionID *objectid.ID
-}
-
 // TrialBegin notes that the trial of a subscription has begun.
-func (q *Queries) TrialBegin(ctx context.Context, db DBTX, arg TrialBeginParams) (int64, error) {
-	result, err := db.Exec(ctx, trialBegin, arg.Now, arg.SubscriptionID)
+func (q *Queries) TrialBegin(ctx context.Context, db DBTX, now *time.Time, subscriptionID *objectid.ID) (int64, error) {
+	result, err := db.Exec(ctx, trialBegin, now, subscriptionID)
 	if err != nil {
 		return 0, err
 	}
@@ -87,14 +82,9 @@ INSERT INTO subscriptions.trial_uses (tax_id_mac, claimed_at, began_at) VALUES (
 ON CONFLICT (tax_id_mac) DO NOTHING
 `
 
-type TrialInsertParams struct {
-	TaxIDMac []byte
-	BeganAt  time.Time
-}
-
 // TrialInsert notes a trial that began without a claim: of an earlier version.
-func (q *Queries) TrialInsert(ctx context.Context, db DBTX, arg TrialInsertParams) error {
-	_, err := db.Exec(ctx, trialInsert, arg.TaxIDMac, arg.BeganAt)
+func (q *Queries) TrialInsert(ctx context.Context, db DBTX, taxIDMac []byte, beganAt time.Time) error {
+	_, err := db.Exec(ctx, trialInsert, taxIDMac, beganAt)
 	return err
 }
 
@@ -103,18 +93,13 @@ SELECT t.claimed_at, t.began_at FROM subscriptions.trial_uses t LEFT JOIN subscr
 WHERE s.customer_id = $1 OR t.tax_id_mac = $2 ORDER BY t.claimed_at
 `
 
-type TrialListOfParams struct {
-	CustomerID objectid.ID
-	TaxIDMac   []byte
-}
-
 type TrialListOfRow struct {
 	ClaimedAt time.Time
 	BeganAt   *time.Time
 }
 
-func (q *Queries) TrialListOf(ctx context.Context, db DBTX, arg TrialListOfParams) ([]TrialListOfRow, error) {
-	rows, err := db.Query(ctx, trialListOf, arg.CustomerID, arg.TaxIDMac)
+func (q *Queries) TrialListOf(ctx context.Context, db DBTX, customerID objectid.ID, taxIDMac []byte) ([]TrialListOfRow, error) {
+	rows, err := db.Query(ctx, trialListOf, customerID, taxIDMac)
 	if err != nil {
 		return nil, err
 	}
