@@ -156,12 +156,13 @@ func (s *Admin) editRecordsTx(ctx context.Context, tx pgx.Tx, records []*resourc
 
 func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, rec *resource.Record) error {
 	wanted, given := rec.Value("status")
-	to, _ := wanted.(string)
+	name, _ := wanted.(string)
+	to := state.StatusOf(name)
 	plan, err := s.newPlanTx(ctx, tx, *sub, rec)
 	if err != nil {
 		return err
 	}
-	if plan != nil && !state.Status(to).Ended() {
+	if plan != nil && !to.Ended() {
 		local, err := plans.CheckMovable(*sub)
 		if err == nil {
 			err = s.deps.Plans.CheckNoCodeTx(ctx, tx, *sub)
@@ -183,19 +184,19 @@ func (s *Admin) editRecordTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subs
 		s.setDate(rec, "expires_at", r, &r.ExpiresAt)
 		s.setDate(rec, "next_billing_date", r, &r.NextBillingDate)
 	}
-	if !given || to == string(sub.Status) {
+	if !given || to == sub.Status {
 		return s.deps.Store.EditTx(ctx, tx, sub, state.Corrected, edit)
 	}
-	action, ok := editActions[state.Status(to)]
+	action, ok := editActions[to]
 	if !ok {
-		return rec.Invalid("status", "cannot be set to "+to)
+		return rec.Invalid("status", "cannot be set to "+name)
 	}
 	moved, err := s.adminMoveTx(ctx, tx, sub, action, edit)
 	if err != nil {
 		return err
 	}
 	if !moved {
-		return rec.Invalid("status", "cannot be set to "+to+" from "+string(sub.Status))
+		return rec.Invalid("status", "cannot be set to "+name+" from "+string(sub.Status))
 	}
 	return nil
 }

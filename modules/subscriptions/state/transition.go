@@ -18,8 +18,16 @@ const (
 	Expired   Status = "expired"
 )
 
-// Statuses are all states of a row.
+// Statuses are all states of a subscription.
 var Statuses = []Status{Pending, Active, Suspended, Cancelled, Expired}
+
+// StatusOf is the state of that name, None when there is none.
+func StatusOf(name string) Status {
+	if s := Status(name); slices.Contains(Statuses, s) {
+		return s
+	}
+	return None
+}
 
 // Ended reports whether the subscription is over; such a state is left only by
 // money that arrives late or by an admin.
@@ -164,7 +172,7 @@ func gatewayCancelled(k Known) Reason {
 	return ReasonAdminCancelled
 }
 
-// transition is one row of the table: what an action does to a subscription.
+// row is a row of the table: what an action does to a subscription.
 type row struct {
 	by      Action
 	reason  Reason             // in the history; "" of one that moves nothing
