@@ -13,7 +13,7 @@
 // alone moves one), calls (ends and repeats at the gateways),
 // plans, debits (automatic PIX, pauses), extensions, dunning, disputes, settle (what money and
 // answers mean), charges (PIX codes for a further period), webhooks, retries, recovery,
-// reconcile, strays, checkout, withdrawal, own (a customer's own subscription) and admin. This
+// reconcile, strays, checkout, withdrawal, selfservice (a customer's own subscription) and admin. This
 // package makes them, lists their routes and jobs, and is the door of other modules.
 //
 // Does not own: the gateways, the webhooks and the ledger of payments (module
