@@ -88,7 +88,7 @@ func TestJobsOfTheReleaseBeforeAreWorked(t *testing.T) {
 		"{none}", objectid.New().String())
 	o.Exec(`DELETE FROM jobs.river_job`)
 	for kind, args := range queuedJobs {
-		o.Exec(`INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state, priority, scheduled_at) VALUES ($1, $2, 3, 'gateway', 'available', 1, now())`, kind, ids.Replace(args))
+		o.Exec(`INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state, priority, scheduled_at) VALUES ($1, $2, 10, 'gateway', 'available', 1, now())`, kind, ids.Replace(args))
 	}
 	o.Work()
 	states := func() map[string]string {
