@@ -81,7 +81,6 @@ type Deps struct {
 	Files     *files.Service
 	Mail      mail.Sender
 	Templates *mail.Templates
-	Promos    PromoCodes // nil: there are no promo codes, so none is found
 }
 
 // Above is what the modules above do for accounts. Any part may be empty.
@@ -92,12 +91,14 @@ type Above struct {
 	Guests    codes.GuestPurchases       // keep an unverified account at its address
 	Personal  []PersonalData             // told to the customer, and erased with them
 	Changes   []identity.CustomerChanges // told of a customer's new name, e-mail or verification
+	Promos    PromoCodes                 // nil: there are no promo codes, so none is found
 }
 
 // Connect tells accounts of the modules above. It is called while the platform is
 // put together, before the first request.
 func (s *Service) Connect(above Above) {
-	s.identity.Connect(above.Changes)
+	s.identity.Connect(identity.Above{Changes: above.Changes, Promises: above.Promos})
+	s.signup.Connect(above.Promos)
 	s.sessions.Connect(above.Sync)
 	s.changes.Connect(above.Guests)
 	s.customers.Connect(customers.Above{Billing: above.Billing, Purchases: above.Purchases, Personal: above.Personal})
@@ -111,7 +112,7 @@ func New(d Deps) (*Service, error) {
 		perMinute: cfg.PerMinute, crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
 	s.identity = identity.New(identity.Deps{
-		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promises: d.Promos, TaxIDAlphanumeric: cfg.TaxIDAlphanumeric,
+		Pool: d.Pool, Clock: d.Clock, Files: d.Files, TaxIDAlphanumeric: cfg.TaxIDAlphanumeric,
 		TrialKey: cfg.TrialKey,
 	})
 	s.trail = trail.New(trail.Deps{Pool: d.Pool, Clock: d.Clock})
@@ -140,7 +141,7 @@ func New(d Deps) (*Service, error) {
 		return nil, err
 	}
 	s.signup = signup.New(signup.Deps{
-		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Promos: d.Promos, Identity: s.identity, Hasher: s.hasher,
+		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Identity: s.identity, Hasher: s.hasher,
 		Sessions: s.sessions, Codes: s.codes,
 	})
 	s.customers = customers.New(customers.Deps{

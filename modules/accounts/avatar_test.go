@@ -42,8 +42,7 @@ func setupAvatars(t *testing.T) *avatarBundle {
 	t.Helper()
 	b := &avatarBundle{t: t}
 	b.bundle = setup(t, func(d *accounts.Deps) { b.files = d.Files })
-	b.files.SetUsers(b.svc)
-	b.files.Register(b.svc.FileRecords())
+	b.files.Connect(files.Above{Users: b.svc, Records: []files.Records{b.svc.FileRecords()}})
 	api := httpapi.New(httpapi.Config{
 		Auth: b.svc, PublicURL: "http://marquee.test", Log: accountstest.Deps(t, b.db).Log,
 	})

@@ -64,7 +64,7 @@ func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	}
 	b.svc, err = accounts.New(deps)
 	require.NoError(t, err)
-	b.files.SetUsers(b.svc)
+	b.files.Connect(files.Above{Users: b.svc})
 	api := httpapi.New(httpapi.Config{Auth: b.svc, Trail: b.svc, Log: logger, PublicURL: "http://marquee.test"})
 	b.svc.Routes(api)
 	b.client = apitest.New(t, api)

@@ -234,7 +234,8 @@ func TestSignupPromoCode(t *testing.T) {
 	require.Equal(t, "Promo code not found.", a.detail())
 	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.users`))
 
-	known := setup(t, func(d *accounts.Deps) { d.Promos = onePromo{"ABC123", "0123456789abcdef01234567"} })
+	known := setup(t)
+	known.svc.Connect(accounts.Above{Promos: onePromo{"ABC123", "0123456789abcdef01234567"}})
 	require.Equal(t, 200,
 		known.post(t, "/customers/signup", "", signupOf("hugo", map[string]any{"promo_code": "ABC123"})).status)
 	require.Equal(t, 1, known.count(t,

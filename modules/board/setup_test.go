@@ -57,9 +57,8 @@ func setup(t testing.TB, set ...func(*files.Config)) *bundle {
 		f(&cfg)
 	}
 	b.files = files.New(files.Deps{Pool: b.db, Clock: clock.System{}, Log: log, Config: cfg})
-	b.files.SetUsers(who)
 	b.svc = board.New(board.Deps{Pool: b.db, Clock: clock.System{}, Log: log, Accounts: who, Files: b.files})
-	b.files.Register(b.svc.FileRecords())
+	b.files.Connect(files.Above{Users: who, Records: []files.Records{b.svc.FileRecords()}})
 	b.api = httpapi.New(httpapi.Config{
 		Version: "test", PublicURL: "http://marquee.test", Auth: who, Trail: who, Log: log,
 	})

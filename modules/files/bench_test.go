@@ -26,10 +26,11 @@ func BenchmarkTenMegabytes(b *testing.B) {
 	s := files.New(files.Deps{Pool: db, Clock: clock.System{}, Log: slog.New(slog.DiscardHandler)})
 	admin := httpapi.Caller{ID: objectid.New(), Username: "admin", Type: httpapi.TypeAdmin}
 	crowd := &people{byID: map[objectid.ID]httpapi.Caller{admin.ID: admin}}
-	s.SetUsers(crowd)
 	record := objectid.New()
 	place := files.Place{Purpose: files.Record, Kind: "video", RecordID: record, Visibility: files.Members}
-	s.Register(&kind{name: "video", records: map[objectid.ID]files.Place{record: place}})
+	s.Connect(files.Above{Users: crowd, Records: []files.Records{
+		&kind{name: "video", records: map[objectid.ID]files.Place{record: place}},
+	}})
 	api := httpapi.New(httpapi.Config{Auth: crowd, Log: slog.New(slog.DiscardHandler)})
 	s.Routes(api)
 	server := httptest.NewServer(api.Handler())

@@ -53,8 +53,7 @@ type Users interface {
 	Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Caller, error)
 }
 
-// New makes the service. Call SetUsers, and Register for each kind of records,
-// before the first request.
+// New makes the service. Connect the modules above before the first request.
 func New(d Deps) *Service {
 	d.Config.ArchiveTokenTTL = cmp.Or(d.Config.ArchiveTokenTTL, 12*time.Hour)
 	d.Config.MaxImageBytes = cmp.Or(d.Config.MaxImageBytes, 5<<20)
@@ -68,5 +67,20 @@ func New(d Deps) *Service {
 	}
 }
 
-// SetUsers connects the module above that knows users.
-func (s *Service) SetUsers(u Users) { s.users = u }
+// Above is what the modules above do for files.
+type Above struct {
+	Users   Users     // who stands behind an archive token
+	Records []Records // what files belong to, one of each kind
+}
+
+// Connect tells files of the modules above. It is called while the platform is put together,
+// before the first request; a kind of records that stands twice is a mistake of ours.
+func (s *Service) Connect(above Above) {
+	s.users = above.Users
+	for _, k := range above.Records {
+		if _, twice := s.records[k.FileKind()]; twice {
+			panic("files: records of kind " + k.FileKind() + " are registered twice")
+		}
+		s.records[k.FileKind()] = k
+	}
+}

@@ -46,17 +46,6 @@ type Ref struct {
 	ContentType string
 }
 
-// Register connects a kind of records. It is called while the platform is put
-// together; a kind registered twice is a mistake of ours.
-func (s *Service) Register(kinds ...Records) {
-	for _, k := range kinds {
-		if _, twice := s.records[k.FileKind()]; twice {
-			panic("files: records of kind " + k.FileKind() + " are registered twice")
-		}
-		s.records[k.FileKind()] = k
-	}
-}
-
 // placeOf finds the record that an id names, of whichever kind; 404 when there
 // is none.
 func (s *Service) placeOf(ctx context.Context, recordID objectid.ID) (Place, error) {

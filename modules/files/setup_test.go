@@ -127,14 +127,17 @@ func setupStalling(t *testing.T, stall time.Duration, set ...func(*files.Config)
 		f(&cfg)
 	}
 	b.svc = files.New(files.Deps{Pool: b.db, Clock: b.clock, Log: logger, Config: cfg})
-	b.svc.SetUsers(b.people)
 	b.users = &kind{name: "user", gone: map[objectid.ID]bool{}, records: map[objectid.ID]files.Place{
 		b.alice: {Purpose: files.Record, ReaderID: b.alice},
 		b.bob:   {Purpose: files.Record, ReaderID: b.bob},
 	}}
-	b.svc.Register(b.users, &kind{name: "video", records: map[objectid.ID]files.Place{
-		b.video: {Purpose: files.Record, Visibility: files.Members},
-	}}, &kind{name: "event", records: map[objectid.ID]files.Place{b.event: {Purpose: files.EventImage}}})
+	b.svc.Connect(files.Above{Users: b.people, Records: []files.Records{
+		b.users,
+		&kind{name: "video", records: map[objectid.ID]files.Place{
+			b.video: {Purpose: files.Record, Visibility: files.Members},
+		}},
+		&kind{name: "event", records: map[objectid.ID]files.Place{b.event: {Purpose: files.EventImage}}},
+	}})
 	b.api = httpapi.New(httpapi.Config{
 		Auth: b.people, Log: logger, PublicURL: "http://marquee.test", BodyStall: stall,
 	})

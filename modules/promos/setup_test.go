@@ -66,12 +66,11 @@ func (b *bundle) serve(cfg promos.Config) *apitest.Client {
 		Pool: b.db, Clock: b.clock, Log: log,
 		Config: files.Config{FileKey: key, PublicURL: "https://api.example.com"},
 	})
-	archive.SetUsers(users)
 	seats := ticketstest.Service(t, b.db, b.clock, users, archive)
 	b.service = promos.New(promos.Deps{
 		Pool: b.db, Clock: b.clock, Log: log, Accounts: counting, Files: archive, Tickets: seats, Config: cfg,
 	})
-	archive.Register(b.service.FileRecords())
+	archive.Connect(files.Above{Users: users, Records: []files.Records{b.service.FileRecords()}})
 	api := httpapi.New(httpapi.Config{Auth: users, Trail: users, Log: log, PublicURL: "https://api.example.com"})
 	archive.Routes(api)
 	seats.Routes(api)

@@ -122,7 +122,7 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	b.payments.Workers(workers)
 	b.accounts.Workers(workers)
 	b.service.Workers(workers)
-	archive.Register(b.service.FileRecords()...)
+	archive.Connect(files.Above{Records: b.service.FileRecords()})
 	b.customer = accountstest.Customer(t, b.db)
 	b.serve(idempotency.New(b.db, b.clock, fileKey))
 	return b

@@ -3,9 +3,9 @@ package app
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts"
@@ -68,11 +68,9 @@ func newModules(c core) (m modules, err error) {
 		MaxAttachmentBytes: c.cfg.Files.MaxAttachmentBytes,
 		FileKey:            []byte(c.cfg.Keys.File), PublicURL: c.cfg.HTTP.PublicURL,
 	}})
-	atSignup := &signupPromos{}
-	if m.accounts, err = newAccounts(c, m.files, atSignup); err != nil {
+	if m.accounts, err = newAccounts(c, m.files); err != nil {
 		return m, err
 	}
-	m.files.SetUsers(m.accounts)
 	if m.operators, err = newOperators(c); err != nil {
 		return m, err
 	}
@@ -87,7 +85,6 @@ func newModules(c core) (m modules, err error) {
 		Tickets: m.tickets,
 		Config:  promos.Config{TriesPerMinute: c.cfg.Promos.PerMinute, TriesPerAddress: c.cfg.Promos.PerAddress},
 	})
-	atSignup.promos = m.promos
 	if m.subscriptions, err = newSubscriptions(c, m); err != nil {
 		return m, err
 	}
@@ -115,17 +112,20 @@ func newModules(c core) (m modules, err error) {
 		Purchases: []accounts.Purchases{m.subscriptions, m.tickets},
 		Guests:    m.tickets,
 		Changes:   []accounts.CustomerChanges{m.tickets},
+		Promos:    m.promos,
 		Personal: []accounts.PersonalData{
 			m.subscriptions, m.subscriptions.Trials(), m.tickets, m.promos, m.payments.Personal(), m.catalog,
 		},
 	})
-	m.files.Register(m.tickets.FileRecords()...)
-	m.files.Register(append(m.catalog.FileRecords(), m.accounts.FileRecords(), m.board.FileRecords(),
-		m.promos.FileRecords())...)
+	m.files.Connect(files.Above{
+		Users: m.accounts,
+		Records: slices.Concat(m.tickets.FileRecords(), m.catalog.FileRecords(),
+			[]files.Records{m.accounts.FileRecords(), m.board.FileRecords(), m.promos.FileRecords()}),
+	})
 	return m, nil
 }
 
-func newAccounts(c core, archive *files.Service, codes accounts.PromoCodes) (*accounts.Service, error) {
+func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 	sender, templates, err := newMail(c.cfg)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func newAccounts(c core, archive *files.Service, codes accounts.PromoCodes) (*ac
 	cfg, codeCfg, throttle := c.cfg.Accounts, c.cfg.Codes, c.cfg.Throttle
 	return accounts.New(accounts.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender,
-		Templates: templates, Promos: codes,
+		Templates: templates,
 		Config: accounts.Config{
 			TokenKeys: c.cfg.Keys.Tokens, CodeKey: []byte(c.cfg.Keys.File), TrialKey: c.cfg.trialKey(),
 			AccessTokenTTL: cfg.AccessTokenTTL, RefreshTokenTTL: cfg.RefreshTokenTTL, DeviceTTL: cfg.DeviceTTL,
@@ -241,19 +241,6 @@ func newPayments(c core, m modules) (*payments.Service, error) {
 			}),
 		},
 	}), nil
-}
-
-// signupPromos lets accounts, which is built first, ask the module promos.
-type signupPromos struct{ promos *promos.Service }
-
-// SignupPromoCode is that of promos.
-func (p *signupPromos) SignupPromoCode(ctx context.Context, code string) (objectid.ID, error) {
-	return p.promos.SignupPromoCode(ctx, code)
-}
-
-// RedeemSignupCodeTx is that of promos.
-func (p *signupPromos) RedeemSignupCodeTx(ctx context.Context, tx pgx.Tx, customerID, codeID objectid.ID) error {
-	return p.promos.RedeemSignupCodeTx(ctx, tx, customerID, codeID)
 }
 
 // subscriptionPromos is the module promos as subscriptions see it.

@@ -37,7 +37,7 @@ func (s *Store) ChangedTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, pro
 	if err != nil {
 		return err
 	}
-	for _, above := range s.changes {
+	for _, above := range s.above.Changes {
 		if err := above.CustomerChangedTx(ctx, tx, c); err != nil {
 			return fmt.Errorf("tell of a changed customer: %w", err)
 		}
@@ -50,10 +50,10 @@ func (s *Store) ChangedTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, pro
 
 // KeepPromiseTx redeems the ticket code that was given at signup (docs/contract/promo-codes.md, At sign-up).
 func (s *Store) KeepPromiseTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
-	if s.deps.Promises == nil || u.PromoCodeID == nil {
+	if s.above.Promises == nil || u.PromoCodeID == nil {
 		return nil
 	}
-	if err := s.deps.Promises.RedeemSignupCodeTx(ctx, tx, u.ID, *u.PromoCodeID); err != nil {
+	if err := s.above.Promises.RedeemSignupCodeTx(ctx, tx, u.ID, *u.PromoCodeID); err != nil {
 		return fmt.Errorf("redeem code of signup: %w", err)
 	}
 	return nil

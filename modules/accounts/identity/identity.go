@@ -10,10 +10,9 @@ import (
 
 // Deps are what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Clock    clock.Clock
-	Files    *files.Service
-	Promises Promises // nil: nothing is promised at signup
+	Pool  *pgxpool.Pool
+	Clock clock.Clock
+	Files *files.Service
 	// TaxIDAlphanumeric takes a CNPJ with letters, in force since July 2026.
 	TaxIDAlphanumeric bool
 	TrialKey          []byte // under which tax ids are known again that have had a trial
@@ -21,13 +20,19 @@ type Deps struct {
 
 // Store reads and writes users.
 type Store struct {
-	deps    Deps
-	db      *accountsdb.Queries
-	changes []CustomerChanges
+	deps  Deps
+	db    *accountsdb.Queries
+	above Above
 }
 
 // New makes the room.
 func New(d Deps) *Store { return &Store{deps: d, db: accountsdb.New()} }
 
-// Connect sets what is called when a customer has changed.
-func (s *Store) Connect(changes []CustomerChanges) { s.changes = changes }
+// Above is what the modules above do for customers.
+type Above struct {
+	Changes  []CustomerChanges // called when a customer has changed
+	Promises Promises          // nil: nothing is promised at signup
+}
+
+// Connect tells the store of the modules above, before the first request.
+func (s *Store) Connect(above Above) { s.above = above }

@@ -57,10 +57,10 @@ func (s *Signup) addPromoCode(ctx context.Context, row *accountsdb.UserInsertPar
 	if code == "" {
 		return nil
 	}
-	if s.deps.Promos == nil {
+	if s.promos == nil {
 		return fault.BadRequest("Promo code not found.").WithField("promo_code")
 	}
-	id, err := s.deps.Promos.SignupPromoCode(ctx, code)
+	id, err := s.promos.SignupPromoCode(ctx, code)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,6 @@ type Deps struct {
 	Pool     *pgxpool.Pool
 	Clock    clock.Clock
 	Files    *files.Service
-	Promos   PromoCodes // nil: there are no promo codes, so none is found
 	Identity *identity.Store
 	Hasher   *sessions.Hasher
 	Sessions *sessions.Sessions
@@ -35,12 +34,16 @@ type Deps struct {
 
 // Signup is the room.
 type Signup struct {
-	deps Deps
-	db   *accountsdb.Queries
+	deps   Deps
+	db     *accountsdb.Queries
+	promos PromoCodes
 }
 
 // New makes the room.
 func New(d Deps) *Signup { return &Signup{deps: d, db: accountsdb.New()} }
+
+// Connect tells who knows of promo codes; nil: there are none, so none is found.
+func (s *Signup) Connect(promos PromoCodes) { s.promos = promos }
 
 // Handlers answers the routes of signup.
 type Handlers struct{ s *Signup }
