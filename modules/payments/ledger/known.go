@@ -22,7 +22,8 @@ type Absent struct {
 	Failures bool // no failed attempt of the subscription or order
 }
 
-// Absent looks for a payment of a subscription or order that has settled, and for failed attempts of it, at once.
+// Absent looks for a payment of a subscription or order that has settled, and for failed attempts of it, at once. An
+// error is the database's.
 func (s *Reader) Absent(ctx context.Context, db postgres.DB, gw gateway.Name, paymentID string,
 	purpose gateway.Purpose, localID objectid.ID,
 ) (Absent, error) {

@@ -34,7 +34,8 @@ func (c *RenewalCharge) SetCode(made gateway.PixCharge) {
 	}
 }
 
-// InsertChargeTx writes the order of a charge, with its intent open.
+// InsertChargeTx writes the order of a charge, with its intent open. An error is the database's,
+// renewal_charges_one_open included.
 func (s *Store) InsertChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge) (RenewalCharge, error) {
 	ordered, err := state.Charges.Move("", state.CodeOrdered)
 	if err != nil {
@@ -48,7 +49,8 @@ func (s *Store) InsertChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge) 
 }
 
 // SaveChargeTx writes what an edit changes of a locked charge, if its state is still the one
-// that was read, as saveTx does of a subscription: errMoved when it is another.
+// that was read, as saveTx does of a subscription: errMoved when it is another. Other errors are the
+// database's, or of an edit that the table of charges lacks.
 func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, as state.ChargeEdit,
 	edit func(c *RenewalCharge),
 ) (RenewalCharge, error) {
@@ -78,13 +80,14 @@ func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, as
 	return c, nil
 }
 
-// TendTx has a renewal charge looked after at an instant, by one job however often it is asked for.
+// TendTx has a renewal charge looked after at an instant, by one job however often it is asked for. An error is the
+// database's.
 func (s *Store) TendTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
 	return s.InsertAtTx(ctx, tx, at, RenewalChargeArgs{ChargeID: id, At: at})
 }
 
 // withdrawChargesTx has the open codes of a subscription that has ended made
-// unpayable, by job.
+// unpayable, by job. An error is the database's.
 func (s *Store) withdrawChargesTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
 	ids, err := s.db.RenewalChargeListOpen(ctx, tx, sub.ID)
 	if err != nil {

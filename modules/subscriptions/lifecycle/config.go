@@ -101,17 +101,17 @@ func (NoPromoCodes) FirstMonth(_ context.Context, _ objectid.ID, code string) (P
 	return PromoDiscount{}, false, fault.BadRequest("Promo code not found.").WithField("promo_code")
 }
 
-// HoldTx has none to keep.
+// HoldTx has none to keep, and no error.
 func (NoPromoCodes) HoldTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
 	return nil
 }
 
-// RedeemTx has none to use.
+// RedeemTx has none to use, and no error.
 func (NoPromoCodes) RedeemTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
 	return nil
 }
 
-// ReleaseTx has none to give back.
+// ReleaseTx has none to give back, and no error.
 func (NoPromoCodes) ReleaseTx(context.Context, pgx.Tx, objectid.ID, objectid.ID, string) error {
 	return nil
 }

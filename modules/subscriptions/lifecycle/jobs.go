@@ -104,7 +104,7 @@ func (s *Store) Reopen(r *Subscription, ended Subscription) {
 	}
 }
 
-// StopTx queues what StopRecurrence does.
+// StopTx queues what StopRecurrence does. An error is the database's.
 func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Subscription, at time.Time) error {
 	if !sub.Stops() {
 		return nil
@@ -117,7 +117,7 @@ func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Subscription, at time
 	return nil
 }
 
-// EndAtGatewayTx has a job end at the gateway what is known there.
+// EndAtGatewayTx has a job end at the gateway what is known there. An error is the database's.
 func (s *Store) EndAtGatewayTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
 	if !sub.KnownAtGateway() {
 		return nil
@@ -125,7 +125,8 @@ func (s *Store) EndAtGatewayTx(ctx context.Context, tx pgx.Tx, sub Subscription)
 	return s.EndTx(ctx, tx, EndArgs{SubscriptionID: sub.ID})
 }
 
-// EndTx inserts the job that ends a subscription at its gateway, which is not called in a transaction.
+// EndTx inserts the job that ends a subscription at its gateway, which is not called in a transaction. An error is
+// the database's.
 func (s *Store) EndTx(ctx context.Context, tx pgx.Tx, a EndArgs) error {
 	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
 		return fmt.Errorf("queue the end at the gateway: %w", err)
@@ -133,7 +134,8 @@ func (s *Store) EndTx(ctx context.Context, tx pgx.Tx, a EndArgs) error {
 	return nil
 }
 
-// EndSoonTx has a job end at the gateway what is known there, should the request not have by then.
+// EndSoonTx has a job end at the gateway what is known there, should the request not have by then. An error is the
+// database's.
 func (s *Store) EndSoonTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
 	if !sub.KnownAtGateway() {
 		return nil
@@ -154,7 +156,7 @@ const GivenBackSoon = 10 * time.Minute
 const WithdrawalReason = "Withdrawal within the days of regret (CDC, art. 49)."
 
 // GiveBackWithdrawnTx has a job give back what the withdrawal from a subscription, or from one
-// that followed it by renewals, still has; where nobody withdrew there is nothing to do.
+// that followed it by renewals, still has; where nobody withdrew there is nothing to do. An error is the database's.
 func (s *Store) GiveBackWithdrawnTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	withdrawn, err := s.db.TransitionListWithdrawals(ctx, tx, id)
 	if err != nil {
@@ -168,7 +170,7 @@ func (s *Store) GiveBackWithdrawnTx(ctx context.Context, tx pgx.Tx, id objectid.
 	return nil
 }
 
-// GiveBackLaterTx has a job give back what a withdrawn subscription still has.
+// GiveBackLaterTx has a job give back what a withdrawn subscription still has. An error is the database's.
 func (s *Store) GiveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, GiveBackArgs{SubscriptionID: id}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(EndRetry),

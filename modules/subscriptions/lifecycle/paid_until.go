@@ -16,7 +16,7 @@ import (
 // PaidUntil is the one answer to until when an active subscription is paid, or free; nil
 // when no paid time lies ahead. A card whose last charge failed has none: the failed
 // charge is that of the present period. The debit of an automatic PIX may fail before its
-// period begins (debitedUntil).
+// period begins (debitedUntil). An error is the database's.
 func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Subscription) (*time.Time, error) {
 	end := sub.ExpiresAt
 	switch {
@@ -44,7 +44,7 @@ func (s *Reads) PaidUntil(ctx context.Context, db postgres.DB, sub Subscription)
 
 // FirstUnpaid is the due date after that of the newest payment of a card at gateway
 // A, or the one to which an extension has moved it. Its next_billing_date is no measure: the gateway makes charges up
-// to 40 days ahead, and tells the date after the one that it has made.
+// to 40 days ahead, and tells the date after the one that it has made. An error is the database's.
 func (s *Reads) FirstUnpaid(ctx context.Context, db postgres.DB, sub Subscription) (time.Time, error) {
 	due, err := s.afterLastPayment(ctx, db, sub)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Reads) GivenUp(sub Subscription, end *time.Time, wasPaid bool) string {
 // debitedUntil is until when an automatic PIX is paid. Its next_billing_date is no measure:
 // it is the debit that is ordered next, also after one that failed, as it may days before
 // its period begins. Then what is paid ends where that period begins. Nil while it is not
-// known what has failed.
+// known what has failed. An error is the database's.
 func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Subscription) (*time.Time, error) {
 	all, err := s.db.DebitListUnpaid(ctx, db, sub.ID)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Reads) debitedUntil(ctx context.Context, db postgres.DB, sub Subscripti
 	return &end, nil
 }
 
-// afterLastPayment is where the period ends that the last payment has paid.
+// afterLastPayment is where the period ends that the last payment has paid. An error is the database's.
 func (s *Reads) afterLastPayment(ctx context.Context, db postgres.DB, sub Subscription) (time.Time, error) {
 	first := s.calendar.FirstDue(sub).UTC()
 	paid, err := s.deps.Payments.PaymentsOf(ctx, db, gateway.ForSubscription, sub.ID)

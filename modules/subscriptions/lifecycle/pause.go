@@ -15,7 +15,8 @@ import (
 )
 
 // PauseTx has the gateway collect nothing for a disputed subscription, until it is to collect again: at most one pause
-// of a subscription is not over. Since: when its money was disputed.
+// of a subscription is not over. Since: when its money was disputed. An error is the database's, pauses_one_open
+// included.
 func (s *Store) PauseTx(ctx context.Context, tx pgx.Tx, subscriptionID objectid.ID, since time.Time) error {
 	now := s.deps.Clock.Now()
 	id := objectid.At(now)
@@ -28,18 +29,19 @@ func (s *Store) PauseTx(ctx context.Context, tx pgx.Tx, subscriptionID objectid.
 }
 
 // ResumeTx has the gateway collect again, from an instant on; without a pause there is
-// nothing to do.
+// nothing to do. Errors are those of TurnPauseTx.
 func (s *Store) ResumeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, from time.Time) error {
 	return s.turnOpenTx(ctx, tx, id, state.PauseLifted, &from)
 }
 
 // PauseAgainTx has a pause that was confirmed look once more: something was ordered
-// before it, and is known only now.
+// before it, and is known only now. Errors are those of TurnPauseTx.
 func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	return s.turnOpenTx(ctx, tx, id, state.PauseDebitFound, nil)
 }
 
-// turnOpenTx turns the subscription's pause that is not over; without one there is nothing to do.
+// turnOpenTx turns the subscription's pause that is not over; without one there is nothing to do. Errors are those of
+// TurnPauseTx.
 func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by state.PauseAction,
 	until *time.Time,
 ) error {
@@ -73,7 +75,7 @@ func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p subscriptionsdb.Pa
 }
 
 // VoidPauses ends what is open of the pauses of a subscription that has ended: nothing is collected for it
-// any more.
+// any more. An error is the database's.
 func (s *Store) VoidPauses(ctx context.Context, db postgres.DB, id objectid.ID, at time.Time) error {
 	from, to := state.Pauses.Of(state.PauseOvertaken)
 	err := s.db.PauseVoid(ctx, db, subscriptionsdb.PauseVoidParams{
@@ -85,7 +87,8 @@ func (s *Store) VoidPauses(ctx context.Context, db postgres.DB, id objectid.ID, 
 	return nil
 }
 
-// SchedulePauseTx has a pause carried out by job, since the gateway is called outside of transactions.
+// SchedulePauseTx has a pause carried out by job, since the gateway is called outside of transactions. An error is
+// the database's.
 func (s *Store) SchedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
 	return s.InsertAtTx(ctx, tx, at, PauseArgs{PauseID: id, At: at})
 }

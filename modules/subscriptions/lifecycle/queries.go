@@ -14,13 +14,16 @@ import (
 )
 
 // Queries are the module's statements (sql/subscriptions), and where a row becomes what rules are asked of: a
-// Subscription, a Debit, a RenewalCharge, a Plan. The zero value is ready.
+// Subscription, a Debit, a RenewalCharge, a Plan. An error of which a method says nothing is the database's, as all of
+// the lists are. The zero value is ready.
 type Queries struct{ subscriptionsdb.Queries }
 
+// one makes a read row a Subscription; its error stays.
 func one(r subscriptionsdb.Subscription, err error) (Subscription, error) {
 	return Subscription(r), err
 }
 
+// all makes read rows Subscriptions; their error stays.
 func all(rows []subscriptionsdb.Subscription, err error) ([]Subscription, error) {
 	subs := make([]Subscription, len(rows))
 	for i, r := range rows {
@@ -29,6 +32,7 @@ func all(rows []subscriptionsdb.Subscription, err error) ([]Subscription, error)
 	return subs, err
 }
 
+// debits makes read rows Debits; their error stays.
 func debits(rows []subscriptionsdb.Debit, err error) ([]Debit, error) {
 	found := make([]Debit, len(rows))
 	for i, r := range rows {
@@ -57,40 +61,40 @@ func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db postgres.DB, i
 	})
 }
 
-// SubscriptionGet reads a subscription.
+// SubscriptionGet reads a subscription. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionGet(ctx context.Context, db postgres.DB, id objectid.ID) (Subscription, error) {
 	return one(q.Queries.SubscriptionGet(ctx, db, id))
 }
 
-// SubscriptionGetByAuthorization reads the subscription of an automatic PIX's authorization.
+// SubscriptionGetByAuthorization reads the subscription of an automatic PIX's authorization. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionGetByAuthorization(ctx context.Context, db postgres.DB,
 	gwaPixAuthID *string,
 ) (Subscription, error) {
 	return one(q.Queries.SubscriptionGetByAuthorization(ctx, db, gwaPixAuthID))
 }
 
-// SubscriptionGetByConciliation reads the subscription of a conciliation id.
+// SubscriptionGetByConciliation reads the subscription of a conciliation id. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionGetByConciliation(ctx context.Context, db postgres.DB,
 	pixConciliationID *string,
 ) (Subscription, error) {
 	return one(q.Queries.SubscriptionGetByConciliation(ctx, db, pixConciliationID))
 }
 
-// SubscriptionGetByGWAID reads the subscription of a recurrence at gateway A.
+// SubscriptionGetByGWAID reads the subscription of a recurrence at gateway A. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionGetByGWAID(ctx context.Context, db postgres.DB,
 	gwaSubscriptionID *string,
 ) (Subscription, error) {
 	return one(q.Queries.SubscriptionGetByGWAID(ctx, db, gwaSubscriptionID))
 }
 
-// SubscriptionGetByGWBID reads the subscription of a recurrence at gateway B.
+// SubscriptionGetByGWBID reads the subscription of a recurrence at gateway B. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionGetByGWBID(ctx context.Context, db postgres.DB,
 	gwbSubscriptionID *string,
 ) (Subscription, error) {
 	return one(q.Queries.SubscriptionGetByGWBID(ctx, db, gwbSubscriptionID))
 }
 
-// SubscriptionGetByPixPayment reads the subscription of a first PIX payment.
+// SubscriptionGetByPixPayment reads the subscription of a first PIX payment. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db postgres.DB, gw gateway.Name,
 	paymentID *string,
 ) (Subscription, error) {
@@ -98,13 +102,14 @@ func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db postgres.D
 }
 
 // SubscriptionGetLastRenewal reads the subscription, or that of those which followed it by renewals that goes on.
+// None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionGetLastRenewal(ctx context.Context, db postgres.DB,
 	id objectid.ID,
 ) (Subscription, error) {
 	return one(q.Queries.SubscriptionGetLastRenewal(ctx, db, id))
 }
 
-// SubscriptionGetLatestBegun reads the customer's last subscription that has begun.
+// SubscriptionGetLatestBegun reads the customer's last subscription that has begun. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionGetLatestBegun(ctx context.Context, db postgres.DB,
 	customerID objectid.ID,
 ) (Subscription, error) {
@@ -112,20 +117,22 @@ func (q *Queries) SubscriptionGetLatestBegun(ctx context.Context, db postgres.DB
 }
 
 // SubscriptionGetLive reads a customer's live subscription; a renewal that waits stands behind the one that it renews.
+// None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionGetLive(ctx context.Context, db postgres.DB,
 	customerID objectid.ID,
 ) (Subscription, error) {
 	return one(q.Queries.SubscriptionGetLive(ctx, db, customerID))
 }
 
-// SubscriptionGetOfGatewayCustomer reads the newest subscription of a gateway's customer.
+// SubscriptionGetOfGatewayCustomer reads the newest subscription of a gateway's customer. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionGetOfGatewayCustomer(ctx context.Context, db postgres.DB, gw gateway.Name,
 	customerID string,
 ) (Subscription, error) {
 	return one(q.Queries.SubscriptionGetOfGatewayCustomer(ctx, db, gw, customerID))
 }
 
-// SubscriptionGetWaitingRenewal reads the customer's renewal that waits for the gateway to take its card.
+// SubscriptionGetWaitingRenewal reads the customer's renewal that waits for the gateway to take its card. None:
+// pgx.ErrNoRows.
 func (q *Queries) SubscriptionGetWaitingRenewal(ctx context.Context, db postgres.DB,
 	customerID objectid.ID,
 ) (Subscription, error) {
@@ -147,7 +154,7 @@ func (q *Queries) SubscriptionListRenewals(ctx context.Context, db postgres.DB,
 	return all(q.Queries.SubscriptionListRenewals(ctx, db, id))
 }
 
-// SubscriptionLock locks a subscription.
+// SubscriptionLock locks a subscription. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionLock(ctx context.Context, db postgres.DB, id objectid.ID) (Subscription, error) {
 	return one(q.Queries.SubscriptionLock(ctx, db, id))
 }
@@ -160,25 +167,25 @@ func (q *Queries) SubscriptionLockRenewals(ctx context.Context, db postgres.DB,
 }
 
 // DebitClaim writes the debit of a cycle, or takes up one that nobody has ordered: none when somebody
-// has, or has just set about it.
+// has, or has just set about it. None is pgx.ErrNoRows.
 func (q *Queries) DebitClaim(ctx context.Context, db postgres.DB, arg subscriptionsdb.DebitClaimParams) (Debit, error) {
 	r, err := q.Queries.DebitClaim(ctx, db, arg)
 	return Debit(r), err
 }
 
-// DebitGet reads the debit of a cycle.
+// DebitGet reads the debit of a cycle. None: pgx.ErrNoRows.
 func (q *Queries) DebitGet(ctx context.Context, db postgres.DB, id objectid.ID, cycle pgtype.Date) (Debit, error) {
 	r, err := q.Queries.DebitGet(ctx, db, id, cycle)
 	return Debit(r), err
 }
 
-// DebitGetByPayment reads the debit that a payment pays.
+// DebitGetByPayment reads the debit that a payment pays. None: pgx.ErrNoRows.
 func (q *Queries) DebitGetByPayment(ctx context.Context, db postgres.DB, paymentID *string) (Debit, error) {
 	r, err := q.Queries.DebitGetByPayment(ctx, db, paymentID)
 	return Debit(r), err
 }
 
-// DebitGetFailed reads the last debit that failed and is not paid.
+// DebitGetFailed reads the last debit that failed and is not paid. None: pgx.ErrNoRows.
 func (q *Queries) DebitGetFailed(ctx context.Context, db postgres.DB, id objectid.ID,
 	passedOver *string,
 ) (Debit, error) {
@@ -198,19 +205,20 @@ func (q *Queries) DebitListUnpaid(ctx context.Context, db postgres.DB, id object
 	return debits(q.Queries.DebitListUnpaid(ctx, db, id))
 }
 
-// PlanFind reads a plan by its id or its plan_id.
+// PlanFind reads a plan by its id or its plan_id. None: pgx.ErrNoRows.
 func (q *Queries) PlanFind(ctx context.Context, db postgres.DB, key string) (Plan, error) {
 	r, err := q.Queries.PlanFind(ctx, db, key)
 	return Plan(r), err
 }
 
-// PlanGetByPlanID reads a plan.
+// PlanGetByPlanID reads a plan. None: pgx.ErrNoRows.
 func (q *Queries) PlanGetByPlanID(ctx context.Context, db postgres.DB, planID string) (Plan, error) {
 	r, err := q.Queries.PlanGetByPlanID(ctx, db, planID)
 	return Plan(r), err
 }
 
-// RenewalChargeFind reads the renewal charge that an event is about, by our own id or the payment's.
+// RenewalChargeFind reads the renewal charge that an event is about, by our own id or the payment's. None:
+// pgx.ErrNoRows.
 func (q *Queries) RenewalChargeFind(ctx context.Context, db postgres.DB, e gateway.Event) (RenewalCharge, error) {
 	r, err := q.Queries.RenewalChargeFind(ctx, db, subscriptionsdb.RenewalChargeFindParams{
 		ID: e.Reference, Gateway: e.Gateway, GatewayPaymentID: nullable.Ptr(e.PaymentID()),
@@ -218,13 +226,13 @@ func (q *Queries) RenewalChargeFind(ctx context.Context, db postgres.DB, e gatew
 	return RenewalCharge(r), err
 }
 
-// RenewalChargeGet reads a renewal charge.
+// RenewalChargeGet reads a renewal charge. None: pgx.ErrNoRows.
 func (q *Queries) RenewalChargeGet(ctx context.Context, db postgres.DB, id objectid.ID) (RenewalCharge, error) {
 	r, err := q.Queries.RenewalChargeGet(ctx, db, id)
 	return RenewalCharge(r), err
 }
 
-// RenewalChargeGetByPayment reads the renewal charge that a payment pays.
+// RenewalChargeGetByPayment reads the renewal charge that a payment pays. None: pgx.ErrNoRows.
 func (q *Queries) RenewalChargeGetByPayment(ctx context.Context, db postgres.DB,
 	gw gateway.Name, paymentID *string,
 ) (RenewalCharge, error) {
@@ -232,13 +240,13 @@ func (q *Queries) RenewalChargeGetByPayment(ctx context.Context, db postgres.DB,
 	return RenewalCharge(r), err
 }
 
-// RenewalChargeGetOpen reads the renewal charge of a subscription that is open.
+// RenewalChargeGetOpen reads the renewal charge of a subscription that is open. None: pgx.ErrNoRows.
 func (q *Queries) RenewalChargeGetOpen(ctx context.Context, db postgres.DB, id objectid.ID) (RenewalCharge, error) {
 	r, err := q.Queries.RenewalChargeGetOpen(ctx, db, id)
 	return RenewalCharge(r), err
 }
 
-// RenewalChargeGetOpenOf reads that of a cycle.
+// RenewalChargeGetOpenOf reads that of a cycle. None: pgx.ErrNoRows.
 func (q *Queries) RenewalChargeGetOpenOf(ctx context.Context, db postgres.DB,
 	id objectid.ID, cycle pgtype.Date,
 ) (RenewalCharge, error) {
@@ -246,7 +254,7 @@ func (q *Queries) RenewalChargeGetOpenOf(ctx context.Context, db postgres.DB,
 	return RenewalCharge(r), err
 }
 
-// RenewalChargeLock locks a renewal charge.
+// RenewalChargeLock locks a renewal charge. None: pgx.ErrNoRows.
 func (q *Queries) RenewalChargeLock(ctx context.Context, db postgres.DB, id objectid.ID) (RenewalCharge, error) {
 	r, err := q.Queries.RenewalChargeLock(ctx, db, id)
 	return RenewalCharge(r), err

@@ -19,7 +19,7 @@ import (
 )
 
 // GoesOnTx reports whether the recurrence goes on at the end of the locked row's
-// extension, which is no end then.
+// extension, which is no end then. An error is the database's.
 func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Subscription) (bool, error) {
 	if !sub.Recurs() || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
 		return false, nil
@@ -28,7 +28,7 @@ func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Subscription) (bool
 }
 
 // IsPausedTx reports whether nothing is to be collected for the subscription now, or
-// whether the gateway has not confirmed yet that it collects again.
+// whether the gateway has not confirmed yet that it collects again. An error is the database's.
 func (s *Reads) IsPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
 	_, err := s.db.PauseLockOpen(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -37,13 +37,13 @@ func (s *Reads) IsPausedTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool
 	return err == nil, err
 }
 
-// PausedLatelyTx is IsPausedTx for what was read a moment ago.
+// PausedLatelyTx is IsPausedTx for what was read a moment ago. An error is the database's.
 func (s *Reads) PausedLatelyTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (bool, error) {
 	return s.db.PauseExistsSince(ctx, tx, id, s.deps.Clock.Now().Add(-time.Hour))
 }
 
 // IsEchoTx reports whether gateway A's word that a recurrence is inactive is the echo
-// of a pause, which may come late.
+// of a pause, which may come late. An error is the database's.
 func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Subscription, remote gateway.RemoteSubscription,
 	at time.Time,
 ) (bool, error) {
@@ -54,7 +54,7 @@ func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Subscription, remot
 }
 
 // ExtendedTo is the end of an extension whose order is open: what the gateway tells
-// meanwhile of its period is from before it. Nil: there is none.
+// meanwhile of its period is from before it. Nil: there is none. An error is the database's.
 func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Subscription) (*time.Time, error) {
 	last, err := s.db.ChargeMoveGetLast(ctx, db, sub.ID)
 	switch {
@@ -67,7 +67,7 @@ func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Subscription
 }
 
 // CycleOfTx is the beginning of the cycle that a payment pays; nil when it is no
-// debit of the subscription.
+// debit of the subscription. An error is the database's.
 func (s *Reads) CycleOfTx(ctx context.Context, tx pgx.Tx, sub Subscription, paymentID string) (*time.Time, error) {
 	d, err := s.db.DebitGetByPayment(ctx, tx, &paymentID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && d.SubscriptionID != sub.ID {
@@ -79,7 +79,7 @@ func (s *Reads) CycleOfTx(ctx context.Context, tx pgx.Tx, sub Subscription, paym
 	return new(s.calendar.DayOf(d.Cycle)), nil
 }
 
-// DebitOfTx is the debit of the subscription that a payment pays.
+// DebitOfTx is the debit of the subscription that a payment pays. An error is the database's.
 func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Subscription,
 	paymentID string,
 ) (d Debit, found bool, err error) {
@@ -97,7 +97,7 @@ func (s *Reads) DebitOfTx(ctx context.Context, tx pgx.Tx, sub Subscription,
 }
 
 // WasPriceTx reports whether an amount is the price before a plan move: a charge that was made before it, and falls due
-// after it, is of that.
+// after it, is of that. An error is the database's.
 func (s *Reads) WasPriceTx(ctx context.Context, tx pgx.Tx, sub Subscription, amount money.Cents) (bool, error) {
 	since := s.deps.Clock.Now().Add(-sub.Traits().ChargesAhead)
 	was, err := s.db.PlanMoveIsPrice(ctx, tx, subscriptionsdb.PlanMoveIsPriceParams{
@@ -110,7 +110,7 @@ func (s *Reads) WasPriceTx(ctx context.Context, tx pgx.Tx, sub Subscription, amo
 }
 
 // Find reads a subscription by its id: 422 for what is no id, 404 for an unknown
-// one.
+// one. Other errors are the database's.
 func (s *Reads) Find(ctx context.Context, db postgres.DB, id string) (Subscription, error) {
 	if !objectid.Valid(id) {
 		return Subscription{}, fault.InvalidAt(objectid.ErrMalformed.Error(), "path", "id")
@@ -126,7 +126,7 @@ func (s *Reads) Find(ctx context.Context, db postgres.DB, id string) (Subscripti
 var suspendedByAdmin = state.ReasonFor(state.AdminSuspends, state.Known{})
 
 // ClosedByDisputeTx reports whether a suspended subscription would be open but
-// for its dispute: payments that failed keep it closed, and so does an admin.
+// for its dispute: payments that failed keep it closed, and so does an admin. An error is the database's.
 func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Subscription) (bool, error) {
 	if int(sub.PaymentFailures) >= s.deps.Config.MaxPaymentFailures {
 		return false, nil
@@ -138,7 +138,7 @@ func (s *Reads) ClosedByDisputeTx(ctx context.Context, tx pgx.Tx, sub Subscripti
 	return reason != state.ReasonPaymentFailure && reason != suspendedByAdmin, err
 }
 
-// Current returns the customer's live subscription; 404 when there is none.
+// Current returns the customer's live subscription; 404 when there is none. Other errors are the database's.
 func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Subscription, error) {
 	sub, err := s.db.SubscriptionGetLive(ctx, s.deps.Pool, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -150,7 +150,7 @@ func (s *Reads) Current(ctx context.Context, customerID objectid.ID) (Subscripti
 	return sub, nil
 }
 
-// WaitingRenewal is the customer's renewal that waits; ok is false when there is none.
+// WaitingRenewal is the customer's renewal that waits; ok is false when there is none. An error is the database's.
 func (s *Reads) WaitingRenewal(ctx context.Context, db postgres.DB,
 	customerID objectid.ID,
 ) (waiting Subscription, ok bool, err error) {
@@ -178,7 +178,7 @@ var StatusActions = map[gateway.RemoteStatus]state.Action{
 
 // SuspendedByTx says what keeps a subscription suspended against gateway B's routine word
 // that its recurrence runs: money that is disputed, or an admin. "" when that word
-// opens it.
+// opens it. An error is the database's.
 func (s *Reads) SuspendedByTx(ctx context.Context, tx pgx.Tx, sub Subscription) (gateway.Reason, error) {
 	switch {
 	case sub.Status != state.Suspended:
@@ -197,7 +197,7 @@ func (s *Reads) SuspendedByTx(ctx context.Context, tx pgx.Tx, sub Subscription) 
 }
 
 // RenewalChain is the subscription and all that it followed by renewals, newest first:
-// to their customer they are one.
+// to their customer they are one. An error is the database's.
 func (s *Reads) RenewalChain(ctx context.Context, db postgres.DB, sub Subscription) ([]Subscription, error) {
 	if sub.RenewsID == nil {
 		return []Subscription{sub}, nil

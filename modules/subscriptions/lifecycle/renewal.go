@@ -22,7 +22,8 @@ const (
 
 // replaceTx ends the subscription that a waiting renewal replaces, in the transaction
 // that makes the renewal active: its customer always has one of them. Money that the
-// old one took meanwhile for time that the new one will charge, too, is listed.
+// old one took meanwhile for time that the new one will charge, too, is listed. Errors are those of MoveTx: without
+// the end of the old one the renewal does not begin.
 func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, renewal Subscription) error {
 	old, err := s.db.SubscriptionLock(ctx, tx, *renewal.RenewsID)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, renewal Subscription) 
 }
 
 // listPaidTwiceTx lists the payment by which the old subscription was extended after
-// its renewal had been ordered to begin before.
+// its renewal had been ordered to begin before. Errors are those of RecordUnappliedTx.
 func (s *Store) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal Subscription) error {
 	until, err := s.reads.PaidUntil(ctx, tx, old)
 	if err != nil || until == nil || old.LastPaymentAt == nil || old.LastPaymentAt.Before(renewal.RegisterDate) {
@@ -71,7 +72,7 @@ func (s *Store) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal Sub
 }
 
 // EndWaitingTx ends the renewal that waits beside a subscription which a person has
-// ended. What its call made, or makes, at the gateway is ended there when it is known.
+// ended. What its call made, or makes, at the gateway is ended there when it is known. Errors are those of MoveTx.
 func (s *Store) EndWaitingTx(ctx context.Context, tx pgx.Tx, ended Subscription, c Change) error {
 	waiting, ok, err := s.reads.WaitingRenewal(ctx, tx, ended.CustomerID)
 	if err != nil || !ok || *waiting.RenewsID != ended.ID {
@@ -92,7 +93,7 @@ func (s *Store) EndWaitingTx(ctx context.Context, tx pgx.Tx, ended Subscription,
 }
 
 // activateRenewalTx has the customer's pointer name the renewal that waits, once what it
-// renews has ended by itself.
+// renews has ended by itself. An error is the database's.
 func (s *Store) activateRenewalTx(ctx context.Context, tx pgx.Tx, ended Subscription) error {
 	waiting, ok, err := s.reads.WaitingRenewal(ctx, tx, ended.CustomerID)
 	if err != nil || !ok || waiting.ID == ended.ID {

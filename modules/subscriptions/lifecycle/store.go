@@ -33,7 +33,8 @@ type Change struct {
 var errMoved = errors.New("subscription was moved by somebody else")
 
 // LockTx reads a subscription for a change. It locks the customer first and the
-// row after: subscribing does so too, and two orders would end in deadlocks.
+// row after: subscribing does so too, and two orders would end in deadlocks. An unknown id is pgx.ErrNoRows; other
+// errors are the database's.
 func (s *Store) LockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.ID) (Subscription, error) {
 	if err := s.LockCustomerTx(ctx, tx, customerID); err != nil {
 		return Subscription{}, err
@@ -41,7 +42,8 @@ func (s *Store) LockTx(ctx context.Context, tx pgx.Tx, customerID, id objectid.I
 	return s.db.SubscriptionLock(ctx, tx, id)
 }
 
-// Locked runs f with the subscription as it is once it is locked, in a transaction of its own.
+// Locked runs f with the subscription as it is once it is locked, in a transaction of its own. Errors are those of
+// LockTx, and f's own: with one nothing is written.
 func (s *Store) Locked(ctx context.Context, sub Subscription, f func(tx pgx.Tx, locked Subscription) error) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		locked, err := s.LockTx(ctx, tx, sub.CustomerID, sub.ID)
@@ -52,7 +54,7 @@ func (s *Store) Locked(ctx context.Context, sub Subscription, f func(tx pgx.Tx, 
 	})
 }
 
-// LockCustomerTx lets a deleted customer pass: what they owe and are owed goes on.
+// LockCustomerTx lets a deleted customer pass: what they owe and are owed goes on. An error is the database's.
 func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
 	if IsMissing(err) {
@@ -61,7 +63,7 @@ func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, customerID object
 	return err
 }
 
-// IsGoneTx reports whether the account is deleted.
+// IsGoneTx reports whether the account is deleted. An error is the database's.
 func (s *Store) IsGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
 	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
 	if IsMissing(err) {
@@ -74,7 +76,7 @@ func (s *Store) IsGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID)
 // a state changes: compare-and-set, history, the customer's pointer and the job
 // for its expiry in the caller's transaction. Moved is false, and nothing is
 // written, when the state holds against the action; errMoved when the row, which was not locked then, has
-// another state by now.
+// another state by now. Other errors are the database's, or of promo codes: the caller rolls back.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Subscription, c Change) (moved bool, err error) {
 	from := sub.Status
 	to, ok := state.Next(from, c.Action)
@@ -132,7 +134,7 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Subscription, c Chan
 
 // recordMoveTx does what a move brings with it. It writes the history: a move by an event that an admin had applied
 // again names that admin. With an end or a beginning go pauses, codes, the customer's pointer and the renewal that
-// waited. Of an account that was deleted there is none.
+// waited. Of an account that was deleted there is none. An error is the database's.
 func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, sub Subscription, from state.Status, reason state.Reason,
 	c Change,
 ) error {
@@ -169,7 +171,7 @@ func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, sub Subscription, f
 }
 
 // InsertTx writes a subscription that begins by the action, pending and with its intent open, with all that goes with
-// that.
+// that. An error is the database's, subscriptions_one_live_per_customer included, or of PromoCodes.
 func (s *Store) InsertTx(ctx context.Context, tx pgx.Tx, sub Subscription, by state.Action) (Subscription, error) {
 	r, err := s.db.SubscriptionInsert(ctx, tx, subscriptionsdb.SubscriptionInsertParams{
 		ID: sub.ID, CustomerID: sub.CustomerID, PlanID: sub.PlanID, Gateway: sub.Gateway,
@@ -196,14 +198,14 @@ func (s *Store) InsertTx(ctx context.Context, tx pgx.Tx, sub Subscription, by st
 }
 
 // EditTx changes fields of a locked subscription and leaves its state alone: errMoved when that is another
-// by now.
+// by now. Other errors are the database's.
 func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, sub *Subscription, as state.Edit,
 	edit func(sub *Subscription),
 ) error {
 	return s.EditEndingTx(ctx, tx, sub, as, IntentEnd{How: intent.Succeeded[any]{}, By: intent.ByResponse}, edit)
 }
 
-// EditEndingTx is EditTx, for an edit that may close the intent in another way.
+// EditEndingTx is EditTx, for an edit that may close the intent in another way. Errors are as there.
 func (s *Store) EditEndingTx(ctx context.Context, tx pgx.Tx, sub *Subscription, as state.Edit, end IntentEnd,
 	edit func(sub *Subscription),
 ) error {
@@ -246,7 +248,7 @@ type named struct {
 // of before, ends its intent when its outcome stands in it, and schedules what its dates ask
 // for. What differs is written in any case; a column that the change does not name is a
 // mistake of ours, and logged as one: money would be lost by refusing it. errMoved when the state is
-// another.
+// another. Other errors are the database's.
 func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Subscription, as named,
 	end IntentEnd,
 ) (Subscription, error) {
@@ -276,7 +278,7 @@ func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Subscription, a
 func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Subscription, Subject: id} }
 
 // ScheduleTx inserts the jobs for the instants that the row waits for. A job
-// looks at the row again when its time comes, so one too many does no harm.
+// looks at the row again when its time comes, so one too many does no harm. An error is the database's.
 func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
 	status := sub.Status
 	if end := sub.ExpiresAt; end != nil && (status == state.Active || status == state.Suspended) {
@@ -297,11 +299,13 @@ func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Subscription) err
 	return nil
 }
 
-// InsertAtTx has a gateway asked by job at an instant, by one job however often it is wanted.
+// InsertAtTx has a gateway asked by job at an instant, by one job however often it is wanted. An error is the
+// database's, which has the jobs.
 func (s *Store) InsertAtTx(ctx context.Context, tx pgx.Tx, at time.Time, args river.JobArgs) error {
 	return s.insertAtTx(ctx, tx, jobs.QueueGateway, at, args)
 }
 
+// insertAtTx is InsertAtTx for any queue. An error is the database's.
 func (s *Store) insertAtTx(ctx context.Context, tx pgx.Tx, queue string, at time.Time, args river.JobArgs) error {
 	_, err := s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{
 		ScheduledAt: at, Queue: queue, UniqueOpts: river.UniqueOpts{ByArgs: true},
@@ -314,7 +318,7 @@ func (s *Store) insertAtTx(ctx context.Context, tx pgx.Tx, queue string, at time
 
 // movePromoTx tells the promo codes what became of the subscription that one of
 // them lowered: it is used once access begins, and given back when that never
-// came.
+// came. Errors are those of PromoCodes.
 func (s *Store) movePromoTx(ctx context.Context, tx pgx.Tx, before, after Subscription) error {
 	switch {
 	case after.PromoCode == nil:

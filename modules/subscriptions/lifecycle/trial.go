@@ -20,7 +20,8 @@ func Forgotten(now time.Time) time.Time { return now.AddDate(0, -TrialMonths, 0)
 
 // ClaimTrialTx takes the one trial of the customer's tax id for a subscription that is
 // about to be written. Of two customers who have had the same tax id, one after the
-// other, one gets it. A subscription that ends before its trial begins gives it back.
+// other, one gets it. A subscription that ends before its trial begins gives it back. False, and no
+// error, where the trial is taken; an error is the database's.
 func (s *Store) ClaimTrialTx(ctx context.Context, tx pgx.Tx, taxID string, subscriptionID objectid.ID) (bool, error) {
 	now := s.deps.Clock.Now()
 	n, err := s.db.TrialClaim(ctx, tx, subscriptionsdb.TrialClaimParams{
@@ -33,7 +34,7 @@ func (s *Store) ClaimTrialTx(ctx context.Context, tx pgx.Tx, taxID string, subsc
 	return n == 1, nil
 }
 
-// startTrialTx notes that the customer has had the one trial, and so has the tax id.
+// startTrialTx notes that the customer has had the one trial, and so has the tax id. An error is the database's.
 func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
 	if sub.TrialDays == 0 {
 		return nil
@@ -59,7 +60,7 @@ func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Subscription) e
 	return s.RecordTrial(ctx, tx, s.deps.Accounts.TaxIDMAC(c.TaxID), now)
 }
 
-// RecordTrial notes that a tax id has had its trial.
+// RecordTrial notes that a tax id has had its trial. An error is the database's.
 func (s *Store) RecordTrial(ctx context.Context, db postgres.DB, mac []byte, began time.Time) error {
 	if err := s.db.TrialInsert(ctx, db, mac, began); err != nil {
 		return fmt.Errorf("note trial: %w", err)
