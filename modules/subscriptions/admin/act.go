@@ -182,13 +182,13 @@ const lastYear = 9999
 
 // extend moves the end of access forward, never back, by days or to an instant
 // after the present end, which is that of the paid period while a recurrence runs:
-// 409 for a subscription that has ended, and as ExtendRowTx says; 422 for an earlier
+// 409 for a subscription that has ended, and as ExtendLockedTx says; 422 for an earlier
 // instant.
 func (s *Admin) extend(ctx context.Context, found lifecycle.Subscription, days int,
 	until *time.Time,
 ) (lifecycle.Subscription, error) {
 	return s.administer(ctx, found, "", func(tx pgx.Tx, sub *lifecycle.Subscription) error {
-		return s.deps.Extensions.ExtendRowTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
+		return s.deps.Extensions.ExtendLockedTx(ctx, tx, sub, func(end time.Time) (time.Time, error) {
 			switch {
 			case until == nil:
 				to := end.In(s.deps.Config.Zone).AddDate(0, 0, days).UTC()

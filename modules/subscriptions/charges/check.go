@@ -60,7 +60,7 @@ func (s *Charges) codeTerms(ctx context.Context, o codeOrder) (gateway.PixTerms,
 	}
 	until := o.charge.PayableUntil
 	return gateway.PixTerms{
-		Reference: o.charge.ID, Kind: gateway.KindSubscriptionPix, Payer: s.deps.Reads.PayerOfRow(ctx, o.sub),
+		Reference: o.charge.ID, Kind: gateway.KindSubscriptionPix, Payer: s.deps.Reads.PayerOf(ctx, o.sub),
 		Amount: money.Cents(o.charge.AmountCents), Description: plan.Name,
 		DueDate:   lifecycle.StartOfDay(until, s.deps.Config.Zone).In(s.deps.Config.Zone),
 		ExpiresIn: max(until.Sub(s.deps.Clock.Now()), time.Minute),

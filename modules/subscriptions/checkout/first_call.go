@@ -340,6 +340,6 @@ func (s *Checkout) firstCallOf(ctx context.Context, i intent.Intent) (c firstCal
 	if c.plan, err = s.db.PlanGetByPlanID(ctx, s.deps.Pool, c.sub.PlanID); err != nil {
 		return c, false, fmt.Errorf("read plan: %w", err)
 	}
-	c.payer = s.deps.Reads.PayerOfRow(ctx, c.sub)
+	c.payer = s.deps.Reads.PayerOf(ctx, c.sub)
 	return c, false, nil
 }

@@ -189,7 +189,7 @@ func (s *Debits) debitTerms(ctx context.Context, sub lifecycle.Subscription,
 		return gateway.DebitTerms{}, fmt.Errorf("read plan: %w", err)
 	}
 	return gateway.DebitTerms{
-		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.deps.Reads.PayerOfRow(ctx, sub),
+		SubscriptionID: sub.ID, AuthorizationID: *sub.GwaPixAuthID, Payer: s.deps.Reads.PayerOf(ctx, sub),
 		Cycle: s.deps.Calendar.DayOf(d.Cycle),
 		DueDate: lifecycle.LatestOf(s.deps.Calendar.DayOf(d.DueDate),
 			new(s.deps.Calendar.DebitDueDate(s.deps.Calendar.DayOf(d.Cycle)))),

@@ -20,13 +20,13 @@ import (
 // charges then: its money may be told late, and expires nobody.
 const HandOver = 24 * time.Hour
 
-// ExtendRowTx moves the end of a locked subscription forward, and with it what charges it
+// ExtendLockedTx moves the end of a locked subscription forward, and with it what charges it
 // next. To gives the new end for the present one. Of a card the end of access moves and
 // the gateway's next charge, by an order in the same transaction that a job carries
 // out; of an automatic PIX the next debit, whose money may come late on its day; of
 // what is paid once the end of access. 409 for what has ended, and where the next
 // charge cannot be moved now.
-func (s *Extensions) ExtendRowTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
+func (s *Extensions) ExtendLockedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
 	to func(end time.Time) (time.Time, error),
 ) error {
 	if sub.Status.Ended() {
@@ -192,7 +192,7 @@ func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extensi
 	case months == 0:
 		return "", fault.Conflict("The payment of R$ %s pays for no period of the subscription.", e.Amount)
 	}
-	err = s.ExtendRowTx(ctx, tx, &sub, func(end time.Time) (time.Time, error) {
+	err = s.ExtendLockedTx(ctx, tx, &sub, func(end time.Time) (time.Time, error) {
 		of := sub
 		s.deps.Calendar.Anchor(&of, end)
 		return s.deps.Calendar.MonthsOn(end, months, of), nil

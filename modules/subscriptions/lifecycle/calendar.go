@@ -86,7 +86,7 @@ func (s *Calendar) DayOf(d pgtype.Date) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, s.cfg.Zone)
 }
 
-// Age is how long ago the subscription's row was made.
+// Age is how long ago the subscription was made.
 func (s *Calendar) Age(sub Subscription) time.Duration { return s.clock.Now().Sub(sub.RegisterDate) }
 
 // PixDue is when an unpaid PIX is given up: its code runs out, or the wait is
@@ -99,7 +99,7 @@ func (s *Calendar) PixDue(sub Subscription) time.Time {
 	return due
 }
 
-// CycleStart is the last day, not after t, on which a period of the row begins.
+// CycleStart is the last day, not after t, on which a period of the subscription begins.
 func (s *Calendar) CycleStart(t time.Time, sub Subscription) time.Time {
 	year, month, day := t.In(s.cfg.Zone).Date()
 	if sub.AnchorDay == nil {
@@ -135,7 +135,7 @@ func (s *Calendar) EndedThere(r *Subscription) {
 	r.GatewayDeletedAt, r.GatewayEndOpenSince = new(s.clock.Now()), nil
 }
 
-// PeriodFrom is the end of the row's period that begins at t, and keeps the day on
+// PeriodFrom is the end of the period that begins at t, and keeps the day on
 // which its periods begin.
 func (s *Calendar) PeriodFrom(t time.Time, r *Subscription) *time.Time {
 	s.Anchor(r, t)
@@ -186,7 +186,7 @@ func lastDay(year int, month time.Month) int {
 	return time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// Anchor has the row's periods begin on the day of t, in the zone. A t that is the
+// Anchor has the periods begin on the day of t, in the zone. A t that is the
 // last day of a month which lacks the present anchor leaves it as it is.
 func (s *Calendar) Anchor(r *Subscription, t time.Time) {
 	year, month, day := t.In(s.cfg.Zone).Date()

@@ -18,7 +18,7 @@ import (
 	"marquee/platform/postgres"
 )
 
-// GoesOnTx reports whether the recurrence goes on at the end of the locked row's
+// GoesOnTx reports whether the recurrence goes on at the end of the locked subscription's
 // extension, which is no end then. An error is the database's.
 func (s *Reads) GoesOnTx(ctx context.Context, tx pgx.Tx, sub Subscription) (bool, error) {
 	if !sub.Recurs() || sub.CancelAtPeriodEnd || sub.ExpiresAt == nil {
@@ -209,8 +209,8 @@ func (s *Reads) RenewalChain(ctx context.Context, db postgres.DB, sub Subscripti
 	return chain, nil
 }
 
-// PayerOfRow is the payer of a subscription; of a deleted customer it has the ids alone.
-func (s *Reads) PayerOfRow(ctx context.Context, sub Subscription) gateway.Payer {
+// PayerOf is the payer of a subscription; of a deleted customer it has the ids alone.
+func (s *Reads) PayerOf(ctx context.Context, sub Subscription) gateway.Payer {
 	customer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, sub.CustomerID)
 	if err != nil {
 		customer = accounts.Customer{ID: sub.CustomerID}

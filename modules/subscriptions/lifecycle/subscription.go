@@ -12,7 +12,7 @@ import (
 // of Queries and Store.
 type Subscription subscriptionsdb.Subscription
 
-// Recurs reports whether a recurrence at the gateway charges the card of the row by
+// Recurs reports whether a recurrence at the gateway charges the card by
 // itself, and goes on to.
 func (sub Subscription) Recurs() bool {
 	return sub.PaymentMethod == gateway.MethodCard && sub.RemoteID() != "" && sub.GatewayDeletedAt == nil &&
@@ -29,20 +29,20 @@ func (sub Subscription) Collects() bool {
 	return sub.RemoteID() != "" || sub.PixAutomatic && sub.GwaPixAuthID != nil
 }
 
-// HasNoRecurrence reports whether no recurrence charges the card of a row, now or when it
+// HasNoRecurrence reports whether no recurrence charges the card, now or when it
 // is made.
 func (sub Subscription) HasNoRecurrence() bool {
 	return sub.PaymentMethod == gateway.MethodCard &&
 		(sub.RemoteID() == "" && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
-// HasNoAuthorization reports whether a row's automatic PIX has no authorization at the
+// HasNoAuthorization reports whether an automatic PIX has no authorization at the
 // gateway, and none may still turn up there.
 func (sub Subscription) HasNoAuthorization() bool {
 	return sub.PixAutomatic && (sub.GwaPixAuthID == nil && !sub.IntentOpen || sub.GatewayDeletedAt != nil)
 }
 
-// AuthorizationRef names the row's automatic PIX at gateway A.
+// AuthorizationRef names the automatic PIX at gateway A.
 func (sub Subscription) AuthorizationRef() gateway.AuthorizationRef {
 	return gateway.AuthorizationRef{
 		ID: nullable.Value(sub.GwaPixAuthID), SubscriptionID: sub.ID,
@@ -65,7 +65,7 @@ func (sub *Subscription) SetAuthorization(a *gateway.PixAuthorization) {
 	}
 }
 
-// StandIn is the row as if it were in the state: what a customer is shown while
+// StandIn is the subscription as if it were in the state: what a customer is shown while
 // the gateway is being asked.
 func (sub Subscription) StandIn(as state.Status) Subscription {
 	sub.Status = as
@@ -94,7 +94,7 @@ func (sub Subscription) Stops() bool {
 	return sub.GatewayEndOpenSince != nil || runs && sub.CancelAtPeriodEnd && sub.ExpiresAt != nil
 }
 
-// IsPendingRenewal reports whether the row is a renewal that stands beside the subscription that
+// IsPendingRenewal reports whether it is a renewal that stands beside the subscription that
 // it will replace.
 func (sub Subscription) IsPendingRenewal() bool {
 	return sub.Status == state.Pending && sub.RenewsID != nil
@@ -139,8 +139,8 @@ func (sub *Subscription) SetPix(pix *gateway.PixCharge) {
 // Traits are what the subscription's gateway does in a way of its own.
 func (sub Subscription) Traits() gateway.Traits { return sub.Gateway.Traits() }
 
-// idColumns are the columns that keep the row's ids at its gateway: each has its own, so
-// that a row which moves to the other keeps both.
+// idColumns are the columns that keep its ids at its gateway: each has its own, so
+// that a subscription which moves to the other keeps both.
 func (sub *Subscription) idColumns() (subscription, customer **string) {
 	if sub.Gateway == gateway.GWA {
 		return &sub.GwaSubscriptionID, &sub.GwaCustomerID

@@ -40,7 +40,7 @@ func (s *SelfService) changeCard(ctx context.Context, customerID objectid.ID, na
 	}
 	_, err = gw.ChangeCard(ctx, gateway.CardChange{
 		ChangeID: objectid.New(), SubscriptionID: sub.ID, SubscriptionGatewayID: sub.RemoteID(),
-		Payer: s.deps.Reads.PayerOfRow(ctx, sub), Instrument: card,
+		Payer: s.deps.Reads.PayerOf(ctx, sub), Instrument: card,
 	})
 	if err != nil {
 		return lifecycle.Subscription{}, "", s.cardRefused(ctx, err, name.Traits().CardField)
