@@ -6,7 +6,6 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/door"
 	"marquee/modules/tickets/events"
-	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
 	"marquee/platform/secret"
 )
@@ -38,7 +37,7 @@ type Deps struct {
 type Checkout struct {
 	deps     Deps
 	intents  *intent.Service
-	db       *ticketsdb.Queries
+	db       orders.Queries
 	declines []byte // key of the subjects of declines
 	holders  []byte // key of those who hold places
 	gate     *gate
@@ -50,7 +49,7 @@ type Checkout struct {
 // New makes the room.
 func New(d Deps) *Checkout {
 	s := &Checkout{
-		deps: d, intents: d.Payments.Intents(), db: ticketsdb.New(),
+		deps: d, intents: d.Payments.Intents(),
 		declines: secret.Derive(d.Config.FileKey, "tickets/declines"),
 		holders:  secret.Derive(d.Config.FileKey, "tickets/holders"),
 	}

@@ -355,7 +355,7 @@ type purchaseBody struct {
 }
 
 func purchaseBodyOf(r receipt) purchaseBody {
-	body := purchaseBody{Order: orders.OrderBodyOf(r.order, r.tickets, 0)}
+	body := purchaseBody{Order: r.order.Body(r.tickets, 0)}
 	if r.order.Gateway == nil {
 		return body
 	}
@@ -369,7 +369,7 @@ func purchaseBodyOf(r receipt) purchaseBody {
 		body.Payment.BillingType = "PIX"
 	}
 	if r.pix != nil {
-		body.Pix = orders.PixBodyOf(r.order, *r.pix)
+		body.Pix = r.order.PixBody(*r.pix)
 	}
 	return body
 }

@@ -5,7 +5,6 @@ import (
 
 	"marquee/modules/tickets/door"
 	"marquee/modules/tickets/events"
-	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
 	"marquee/platform/mail"
 )
@@ -29,10 +28,10 @@ type Deps struct {
 // Mails is the room.
 type Mails struct {
 	deps Deps
-	db   *ticketsdb.Queries
+	db   orders.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Mails {
-	return &Mails{deps: d, db: ticketsdb.New()}
+	return &Mails{deps: d}
 }

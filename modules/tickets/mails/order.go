@@ -107,7 +107,7 @@ func (s *Mails) SendMail(ctx context.Context, args orders.MailArgs) error {
 func overtaken(o orders.Order, template string, now time.Time) bool {
 	switch template {
 	case orders.MailPix:
-		return !orders.Payable(o, now)
+		return !o.Payable(now)
 	case orders.MailNotOwed:
 		return o.State != state.Released // money has come after all, and has its own mail
 	}

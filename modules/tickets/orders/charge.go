@@ -67,7 +67,7 @@ func (c charger) call(ctx context.Context, gw gateway.Gateway, p Purchase, _ Mad
 		charge, err := gw.CreatePix(ctx, c.pixTerms(p.Order, p.Payer, p.Title))
 		return Made{Pix: &charge}, err
 	}
-	charge, err := gw.ChargeCard(ctx, CardTerms(p.Order, p.Payer, p.Title, p.Instrument))
+	charge, err := gw.ChargeCard(ctx, p.Order.CardTerms(p.Payer, p.Title, p.Instrument))
 	return Made{Payment: &charge.Payment}, err
 }
 
@@ -106,7 +106,7 @@ func (c charger) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Mad
 		paid, err := gw.ReadPayment(background, *o.GatewayPaymentID, o.ID)
 		return Made{Payment: &paid}, true, err
 	}
-	charge, found, err := gw.FindCardCharge(background, CardTerms(o, p.Payer, "", gateway.Instrument{}))
+	charge, found, err := gw.FindCardCharge(background, o.CardTerms(p.Payer, "", gateway.Instrument{}))
 	return Made{Payment: &charge.Payment}, found, err
 }
 
@@ -121,8 +121,8 @@ func (c charger) offerable(ctx context.Context, gw gateway.Gateway, o Order,
 		return made, false, fmt.Errorf("read event: %w", err)
 	}
 	after, now := o, c.deps.Clock.Now()
-	SetPix(&after, &charge)
-	if Payable(after, now) && !charge.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
+	after.SetPix(&charge)
+	if after.Payable(now) && !charge.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
 		return Made{Pix: &charge}, true, nil
 	}
 	paid, err := gateway.WithdrawPix(ctx, gw, charge.Payment.ID, o.ID)

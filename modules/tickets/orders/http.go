@@ -63,7 +63,7 @@ func (s *CallerOrders) OrdersOf(ctx context.Context, db postgres.DB, customerID 
 	}
 	bodies := make([]OrderBody, len(rows))
 	for i, o := range rows {
-		bodies[i] = OrderBodyOf(o, tickets[o.ID], refunded[o.ID])
+		bodies[i] = o.Body(tickets[o.ID], refunded[o.ID])
 	}
 	return bodies, nil
 }
@@ -133,7 +133,7 @@ func (s *CallerOrders) envelope(ctx context.Context, o Order) (*resource.Respons
 	if err != nil {
 		return nil, err
 	}
-	body := orderDetail{Order: OrderBodyOf(o, tickets[o.ID], refunded[o.ID])}
+	body := orderDetail{Order: o.Body(tickets[o.ID], refunded[o.ID])}
 	if err := json.Unmarshal(append(append([]byte{'['}, docs...), ']'), &body.Tickets); err != nil {
 		return nil, fmt.Errorf("read own documents: %w", err)
 	}
@@ -145,8 +145,8 @@ func (s *CallerOrders) envelope(ctx context.Context, o Order) (*resource.Respons
 		until, _ := s.store.WithdrawalUntil(e, o)
 		body.WithdrawalUntil = httpapi.TimePtr(until)
 	}
-	if Payable(o, s.store.deps.Clock.Now()) && e.CancelledAt == nil {
-		body.Pix = PixBodyOf(o, gateway.PixCharge{Payload: *o.PixPayload, EncodedImage: nullable.Value(o.PixImage)})
+	if o.Payable(s.store.deps.Clock.Now()) && e.CancelledAt == nil {
+		body.Pix = o.PixBody(gateway.PixCharge{Payload: *o.PixPayload, EncodedImage: nullable.Value(o.PixImage)})
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {

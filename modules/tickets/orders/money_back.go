@@ -122,7 +122,7 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, notified st
 	}
 	due := o.State == state.RefundDue
 	err = s.MoveTx(ctx, tx, o, state.MoneyReturned, func(o *Order) {
-		o.PaymentStatus = wordsOf(*o).Refunded
+		o.PaymentStatus = o.words().Refunded
 	})
 	if err != nil || !due {
 		return err
@@ -134,7 +134,7 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, notified st
 // same. As long as it does not, the order stays among those whose refund is due.
 func (s *Store) refundAgainTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	err := s.MoveTx(ctx, tx, o, state.RefundBounced, func(o *Order) {
-		o.PaymentStatus = wordsOf(*o).Settled
+		o.PaymentStatus = o.words().Settled
 	})
 	if err != nil || o.GatewayPaymentID == nil {
 		return err

@@ -22,8 +22,9 @@ import (
 	"marquee/platform/postgres"
 )
 
-// Order is a row as the database holds it.
-type Order = ticketsdb.Order
+// Order is what a customer bought of one event, or holds places for until it is paid. Its rules are its own; the
+// statements that read and write it are those of Queries and Store.
+type Order ticketsdb.Order
 
 // Words of payment_status that are set here, whatever the gateway's own
 // (gateway.PaymentWords).
@@ -45,8 +46,8 @@ func OpenStatus(gw gateway.Name, method gateway.Method) string {
 	return gw.Traits().Words.Awaited
 }
 
-// wordsOf are the words of the order's gateway; an order without one has gateway A's.
-func wordsOf(o Order) gateway.PaymentWords {
+// words are those of the order's gateway; an order without one has gateway A's.
+func (o Order) words() gateway.PaymentWords {
 	return cmp.Or(nullable.Value(o.Gateway), gateway.GWA).Traits().Words
 }
 
@@ -70,8 +71,8 @@ type OrderBody struct {
 	WithoutLogin     bool            `json:"without_login,omitempty"`
 }
 
-// OrderBodyOf shows an order with its tickets.
-func OrderBodyOf(o Order, tickets []objectid.ID, refunded money.Cents) OrderBody {
+// Body shows an order with its tickets.
+func (o Order) Body(tickets []objectid.ID, refunded money.Cents) OrderBody {
 	return OrderBody{
 		ID: o.ID, CustomerID: o.CustomerID, EventID: o.EventID, Quantity: o.Quantity,
 		UnitPrice: events.Reais(o.UnitPriceCents), Total: events.Reais(o.TotalCents), Refunded: events.Reais(refunded),
@@ -89,8 +90,8 @@ type OrderPixBody struct {
 	ExpirationDate *httpapi.Time `json:"expiration_date" nullable:"true" doc:"Until then the places are held"`
 }
 
-// PixBodyOf shows an order's code.
-func PixBodyOf(o Order, c gateway.PixCharge) *OrderPixBody {
+// PixBody shows an order's code.
+func (o Order) PixBody(c gateway.PixCharge) *OrderPixBody {
 	return &OrderPixBody{Payload: c.Payload, EncodedImage: c.EncodedImage, ExpirationDate: httpapi.TimePtr(o.HoldUntil)}
 }
 
@@ -131,12 +132,12 @@ func (s *Store) RefundedOf(ctx context.Context, db postgres.DB, orders ...Order)
 const AdoptAfter = 10 * time.Minute
 
 // Payable reports whether an order's places are held and its code can be paid.
-func Payable(o Order, now time.Time) bool {
+func (o Order) Payable(now time.Time) bool {
 	return o.State == state.Reserved && o.PixPayload != nil && o.HoldUntil != nil && o.HoldUntil.After(now)
 }
 
 // CardTerms are the terms of an order that is paid by card.
-func CardTerms(o Order, payer gateway.Payer, description string, instrument gateway.Instrument) gateway.CardTerms {
+func (o Order) CardTerms(payer gateway.Payer, description string, instrument gateway.Instrument) gateway.CardTerms {
 	return gateway.CardTerms{
 		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents),
 		Description: description, Instrument: instrument,
@@ -175,10 +176,10 @@ func (s *Store) WithdrawalUntil(e events.Event, o Order) (*time.Time, state.Give
 }
 
 // closeIntent notes that the gateway's answer stands in the row.
-func closeIntent(o *Order) { o.IntentOpen, o.RecoveryAt = false, nil }
+func (o *Order) closeIntent() { o.IntentOpen, o.RecoveryAt = false, nil }
 
 // SetPix keeps the code of a charge.
-func SetPix(o *Order, c *gateway.PixCharge) {
+func (o *Order) SetPix(c *gateway.PixCharge) {
 	if c.Payload != "" {
 		o.PixPayload, o.PixImage = &c.Payload, &c.EncodedImage
 	}

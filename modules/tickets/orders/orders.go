@@ -5,7 +5,6 @@ import (
 
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/events"
-	"marquee/modules/tickets/internal/ticketsdb"
 )
 
 // Config holds what orders are shown and judged by.
@@ -27,12 +26,12 @@ type Deps struct {
 type Store struct {
 	deps    Deps
 	intents *intent.Service
-	db      *ticketsdb.Queries
+	db      Queries
 }
 
 // New makes the room.
 func New(d Deps) *Store {
-	return &Store{deps: d, intents: d.Payments.Intents(), db: ticketsdb.New()}
+	return &Store{deps: d, intents: d.Payments.Intents()}
 }
 
 // CallerOrders is what customers see of their orders.

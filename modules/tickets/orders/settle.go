@@ -111,7 +111,7 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 	if p == nil {
 		return nil
 	}
-	if isOtherAmount(*o, *p) {
+	if o.isOtherAmount(*p) {
 		return s.keepOtherAmountTx(ctx, tx, o, *p)
 	}
 	firstSight, open := o.GatewayPaymentID == nil, o.IntentOpen
@@ -121,10 +121,10 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 			o.GatewayPaymentID = &p.ID
 		}
 		if made.Pix != nil && o.State == state.Reserved {
-			SetPix(o, made.Pix)
+			o.SetPix(made.Pix)
 		}
 		if !pending {
-			closeIntent(o)
+			o.closeIntent()
 		}
 	}, end)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 		made.Expired = nullable.Value(o.PaymentMethod) != gateway.MethodCard
 		return s.ReleaseTx(ctx, tx, o, made, end)
 	case gateway.PaymentStatusPending:
-		if open && made.Pix != nil && end.By == intent.ByCheck && Payable(*o, s.deps.Clock.Now()) {
+		if open && made.Pix != nil && end.By == intent.ByCheck && o.Payable(s.deps.Clock.Now()) {
 			return s.MailLaterTx(ctx, tx, o.ID, MailPix) // the answer to the buyer came without this code
 		}
 	}
@@ -152,7 +152,7 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 
 // isOtherAmount reports whether money is not the order's price, at a gateway where what was
 // asked for may be changed.
-func isOtherAmount(o Order, p gateway.Payment) bool {
+func (o Order) isOtherAmount(p gateway.Payment) bool {
 	return nullable.Value(o.Gateway).Traits().AmountsMayChange && p.Status == gateway.PaymentStatusSettled &&
 		int64(p.Amount) != o.TotalCents
 }
@@ -201,8 +201,8 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 		return s.RefundLaterTx(ctx, tx, *o, p.ID)
 	}
 	err = s.EditTx(ctx, tx, o, state.PaidThere, func(o *Order) {
-		o.PaymentStatus = later(wordsOf(*o), o.PaymentStatus, p.NativeStatus)
-		closeIntent(o)
+		o.PaymentStatus = later(o.words(), o.PaymentStatus, p.NativeStatus)
+		o.closeIntent()
 	})
 	if err != nil {
 		return err
@@ -390,7 +390,7 @@ func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, er
 // mailed that nothing is owed.
 func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
 	if _, ok := state.Next(o.State, state.Release); !ok {
-		return s.EditTx(ctx, tx, o, state.Closed, closeIntent, end)
+		return s.EditTx(ctx, tx, o, state.Closed, (*Order).closeIntent, end)
 	}
 	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
@@ -411,11 +411,11 @@ func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, e
 		}
 	}
 	return s.MoveTx(ctx, tx, o, state.Release, func(o *Order) {
-		o.PaymentStatus = wordsOf(*o).Lost
+		o.PaymentStatus = o.words().Lost
 		o.PixPayload, o.PixImage = nil, nil
 		if o.GatewayPaymentID == nil && made.Pix != nil {
 			o.GatewayPaymentID = &made.Pix.Payment.ID
 		}
-		closeIntent(o)
+		o.closeIntent()
 	}, end)
 }

@@ -8,7 +8,6 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/events"
-	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/nullable"
@@ -26,12 +25,12 @@ type Deps struct {
 type Reconciler struct {
 	deps    Deps
 	intents *intent.Service
-	db      *ticketsdb.Queries
+	db      orders.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Reconciler {
-	return &Reconciler{deps: d, intents: d.Payments.Intents(), db: ticketsdb.New()}
+	return &Reconciler{deps: d, intents: d.Payments.Intents()}
 }
 
 // Recover checks an open order at once. One that is not open is left alone, and so is

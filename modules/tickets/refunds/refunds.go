@@ -3,7 +3,6 @@ package refunds
 import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/events"
-	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/reconcile"
 )
@@ -29,12 +28,12 @@ type Deps struct {
 type Refunds struct {
 	deps    Deps
 	intents *intent.Service
-	db      *ticketsdb.Queries
+	db      orders.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Refunds {
-	return &Refunds{deps: d, intents: d.Payments.Intents(), db: ticketsdb.New()}
+	return &Refunds{deps: d, intents: d.Payments.Intents()}
 }
 
 // Handlers answers the room's routes.

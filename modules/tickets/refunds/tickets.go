@@ -141,7 +141,7 @@ func (s *Refunds) refundEnvelope(ctx context.Context, id objectid.ID,
 			body.TicketIDs = append(body.TicketIDs, t.ID)
 		}
 	}
-	body.Order = orders.OrderBodyOf(o, all, refunded[o.ID])
+	body.Order = o.Body(all, refunded[o.ID])
 	if out == nil {
 		return httpapi.OK(body)
 	}

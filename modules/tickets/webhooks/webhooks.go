@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"marquee/modules/tickets/events"
-	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
 )
 
@@ -15,10 +14,10 @@ type Deps struct {
 // Applier is the room.
 type Applier struct {
 	deps Deps
-	db   *ticketsdb.Queries
+	db   orders.Queries
 }
 
 // New makes the room.
 func New(d Deps) *Applier {
-	return &Applier{deps: d, db: ticketsdb.New()}
+	return &Applier{deps: d}
 }
