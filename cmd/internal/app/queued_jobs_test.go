@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/cmd/internal/app/platformtest"
 	"marquee/platform/objectid"
 )
 
@@ -68,9 +71,16 @@ var queuedJobs = map[string]string{
 	"tickets_event_mail":                  `{"event_id": "{event}", "customer_id": "{customer}", "template": "ticket-event-moved", "old": {"start": "2098-12-01T20:00:00Z", "location": "Sala 1"}}`,
 	"tickets_give_back":                   `{}`,
 	"tickets_live_money":                  `{"order_id": "{order}", "payment_id": "pay_none", "event_id": "evt_none", "misses": 1}`,
+	"tickets_mail":                        `{"order_id": "{order}", "template": "ticket-confirmation"}`,
 	"tickets_refund":                      `{"order_id": "{order}", "payment_id": "pay_none", "after": "{none}"}`,
 	"tickets_refund_shares":               `{"order_id": "{order}", "ticket_ids": ["{ticket}"]}`,
 	"tickets_sweep":                       `{}`,
+}
+
+// A new kind of job is left in the queue by the next update: it takes its place in the list at once.
+func TestEveryKindOfJobIsListed(t *testing.T) {
+	t.Parallel()
+	require.ElementsMatch(t, slices.Collect(maps.Keys(queuedJobs)), platformtest.New(t).JobKinds())
 }
 
 // TestJobsOfTheReleaseBeforeAreWorked: an update finds them in the queue.
