@@ -95,17 +95,6 @@ func loadTypes(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// Beginner starts transactions: a pool, a connection, or a transaction (then a
-// savepoint).
-type Beginner interface {
-	Begin(ctx context.Context) (pgx.Tx, error)
-}
-
-// InTx runs f in a transaction, committed when f returns nil.
-func InTx(ctx context.Context, db Beginner, f func(tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, db, f)
-}
-
 // Constraint returns the name of the constraint that err violates, or "".
 func Constraint(err error) string {
 	var pgErr *pgconn.PgError

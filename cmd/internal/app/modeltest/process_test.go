@@ -195,6 +195,18 @@ func (*connections) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQ
 	}
 }
 
+// TraceBatchStart implements pgx.BatchTracer. Transactions begin with a batch; none holds a commit.
+func (*connections) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	if hasEnded(ctx) {
+		return cancelled(ctx)
+	}
+	return ctx
+}
+
+func (*connections) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (*connections) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
 func (*connections) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool,
 	_ pgxpool.TraceAcquireStartData,
 ) context.Context {

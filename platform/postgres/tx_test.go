@@ -1,0 +1,214 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/postgres"
+	"marquee/testutil/pgtest"
+)
+
+// onePool is a pool of one connection, so that one that is not given back is missed, with a table for numbers below 100.
+func onePool(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.Options{MaxConns: 1})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	_, err = pool.Exec(t.Context(), "CREATE TABLE platform.numbers (n int PRIMARY KEY CONSTRAINT small CHECK (n < 100))")
+	require.NoError(t, err)
+	return pool
+}
+
+func requireNumbers(t *testing.T, pool *pgxpool.Pool, want ...int) {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), "SELECT n FROM platform.numbers ORDER BY n")
+	require.NoError(t, err)
+	found, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	require.NoError(t, err)
+	require.Equal(t, append([]int{}, want...), found)
+}
+
+const insert = "INSERT INTO platform.numbers VALUES ($1)"
+
+// firsts are the ways to begin, each of which writes a number.
+var firsts = []func(ctx context.Context, tx pgx.Tx, n int) error{
+	func(ctx context.Context, tx pgx.Tx, n int) error {
+		_, err := tx.Exec(ctx, insert, n)
+		return err
+	},
+	func(ctx context.Context, tx pgx.Tx, n int) error {
+		_, err := tx.Exec(ctx, insert, pgx.QueryExecModeExec, n)
+		return err
+	},
+	func(ctx context.Context, tx pgx.Tx, n int) error {
+		if _, err := tx.Exec(ctx, "SELECT 1; SELECT 2"); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, insert+" RETURNING n", n).Scan(&n)
+	},
+	func(ctx context.Context, tx pgx.Tx, n int) error {
+		return tx.QueryRow(ctx, insert+" RETURNING n", n).Scan(&n)
+	},
+	func(ctx context.Context, tx pgx.Tx, n int) error {
+		return tx.QueryRow(ctx, insert+" RETURNING n", pgx.QueryResultFormats{pgx.TextFormatCode}, n).Scan(&n)
+	},
+	func(ctx context.Context, tx pgx.Tx, n int) error {
+		rows, err := tx.Query(ctx, insert+" RETURNING n", n)
+		if err != nil {
+			return err
+		}
+		_, err = pgx.CollectRows(rows, pgx.RowTo[int])
+		return err
+	},
+	func(ctx context.Context, tx pgx.Tx, n int) error {
+		b := &pgx.Batch{}
+		b.Queue(insert, n)
+		return tx.SendBatch(ctx, b).Close()
+	},
+	func(ctx context.Context, tx pgx.Tx, n int) error {
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"platform", "numbers"}, []string{"n"}, pgx.CopyFromRows([][]any{{n}}))
+		return err
+	},
+	func(ctx context.Context, tx pgx.Tx, n int) error {
+		return pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, insert, n)
+			return err
+		})
+	},
+	func(ctx context.Context, tx pgx.Tx, n int) error {
+		if _, err := tx.Prepare(ctx, "insert", insert); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "insert", n)
+		return err
+	},
+}
+
+// TestATransactionIsOneHoweverItBegins: all of it stands, or nothing, and its connection is given back.
+func TestATransactionIsOneHoweverItBegins(t *testing.T) {
+	t.Parallel()
+	pool := onePool(t)
+	stop := errors.New("stop")
+	var want []int
+	for i, first := range firsts {
+		write := func(n int, end error) error {
+			return postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+				if err := first(t.Context(), tx, n); err != nil {
+					return err
+				}
+				require.Equal(t, byte('T'), tx.Conn().PgConn().TxStatus())
+				_, err := tx.Exec(t.Context(), insert, n+1)
+				require.NoError(t, err)
+				return end
+			})
+		}
+		require.NoError(t, write(2*i, nil), i)
+		require.ErrorIs(t, write(50+2*i, stop), stop, i)
+		require.Equal(t, "small", postgres.Constraint(write(100, nil)), i)
+		require.PanicsWithValue(t, "boom", func() {
+			_ = postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+				require.NoError(t, first(t.Context(), tx, 99))
+				panic("boom")
+			})
+		})
+		want = append(want, 2*i, 2*i+1)
+		requireNumbers(t, pool, want...)
+	}
+	require.NoError(t, postgres.InTx(t.Context(), pool, func(pgx.Tx) error { return nil }))
+	require.ErrorIs(t, postgres.InTx(t.Context(), pool, func(pgx.Tx) error { return stop }), stop)
+	requireNumbers(t, pool, want...)
+}
+
+// TestAFirstStatementMayFindNoRow: the transaction goes on.
+func TestAFirstStatementMayFindNoRow(t *testing.T) {
+	t.Parallel()
+	pool := onePool(t)
+	require.NoError(t, postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		var n int
+		err := tx.QueryRow(t.Context(), "SELECT n FROM platform.numbers WHERE n = $1", 1).Scan(&n)
+		require.True(t, postgres.IsNoRows(err))
+		_, err = tx.Exec(t.Context(), insert, 1)
+		return err
+	}))
+	requireNumbers(t, pool, 1)
+}
+
+// TestATransactionWhoseFirstStatementFailedIsOver, also when whoever runs it takes no notice.
+func TestATransactionWhoseFirstStatementFailedIsOver(t *testing.T) {
+	t.Parallel()
+	pool := onePool(t)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for name, first := range map[string]func(tx pgx.Tx) error{
+		"a violation": func(tx pgx.Tx) error { return firsts[0](t.Context(), tx, 100) },
+		"no SQL": func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), "SELEKT $1", 1)
+			return err
+		},
+		"a wrong argument": func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), insert, "one")
+			return err
+		},
+		"an end of the context":   func(tx pgx.Tx) error { return firsts[0](ended, tx, 1) },
+		"an end before a query":   func(tx pgx.Tx) error { return firsts[5](ended, tx, 1) },
+		"an end before a batch":   func(tx pgx.Tx) error { return firsts[6](ended, tx, 1) },
+		"an end before a row":     func(tx pgx.Tx) error { return firsts[4](ended, tx, 1) },
+		"an end before many rows": func(tx pgx.Tx) error { return firsts[7](ended, tx, 1) },
+	} {
+		var told error
+		err := postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+			told = first(tx)
+			require.Error(t, told, name)
+			_, err := tx.Exec(t.Context(), insert, 2)
+			require.Error(t, err, name)
+			return nil
+		})
+		require.Error(t, err, name)
+		if postgres.IsServers(told) {
+			continue
+		}
+		require.True(t, errors.Is(told, context.Canceled) || name == "a wrong argument", "%s: %v", name, told)
+	}
+	requireNumbers(t, pool)
+}
+
+// trips counts what is sent to the database and waited for.
+type trips struct{ n int }
+
+func (s *trips) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	s.n++
+	return ctx
+}
+func (*trips) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (s *trips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	s.n++
+	return ctx
+}
+func (*trips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (*trips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+
+func TestATransactionBeginsWithItsFirstStatement(t *testing.T) {
+	t.Parallel()
+	cfg := onePool(t).Config()
+	var sent trips
+	cfg.ConnConfig.Tracer = &sent
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	require.NoError(t, pool.Ping(t.Context()))
+	for _, first := range []int{0, 3} {
+		sent.n = 0
+		require.NoError(t, postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+			return firsts[first](t.Context(), tx, first)
+		}))
+		require.Equal(t, 2, sent.n) // and COMMIT
+	}
+	sent.n = 0
+	require.NoError(t, postgres.InTx(t.Context(), pool, func(pgx.Tx) error { return nil }))
+	require.Zero(t, sent.n)
+}
