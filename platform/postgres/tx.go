@@ -24,26 +24,54 @@ func InTx(ctx context.Context, db Beginner, f func(tx pgx.Tx) error) error {
 	return pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return pgx.BeginFunc(ctx, beginner{c.Conn()}, f) })
 }
 
+// Later is a database for statements of a transaction of InTx of which nobody needs the results: they
+// are sent in their order with the next one that is waited for, at the latest with COMMIT, and an error
+// of theirs is told by that. For any other transaction it is the transaction.
+func Later(within pgx.Tx) DB {
+	if t, ok := within.(*tx); ok {
+		return later{t}
+	}
+	return within
+}
+
+type later struct{ *tx }
+
+// Exec implements DB. The command tag is empty.
+func (l later) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	l.pending.Queue(sql, args...)
+	return pgconn.CommandTag{}, nil
+}
+
 type beginner struct{ conn *pgx.Conn }
 
 // Begin implements Beginner. Nothing is sent yet.
-func (b beginner) Begin(context.Context) (pgx.Tx, error) { return &tx{conn: b.conn}, nil }
+func (b beginner) Begin(context.Context) (pgx.Tx, error) {
+	return &tx{conn: b.conn, pending: begin()}, nil
+}
 
-// tx is a transaction that begins with its first statement: BEGIN is sent before it, and the
-// answers to both are awaited together. From then on all is the driver's.
+// begin is a batch with BEGIN.
+func begin() *pgx.Batch {
+	b := &pgx.Batch{}
+	b.BeginTx(pgx.TxOptions{})
+	return b
+}
+
+// tx is a transaction that spares round trips: BEGIN, and what was left for later, are sent together with
+// the next statement, and the answers to all of them are awaited together. All else is the driver's.
 type tx struct {
-	pgx.Tx // nil until BEGIN is sent
-	conn   *pgx.Conn
+	pgx.Tx  // nil until BEGIN is sent
+	conn    *pgx.Conn
+	pending *pgx.Batch // what is sent with the next statement
 }
 
 // Exec implements pgx.Tx.
 func (t *tx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	if t.Tx == nil && len(args) > 0 && !isOption(args[0]) { // without arguments it may be many statements
-		results := t.beginWith(ctx, sql, args)
+	if t.pending.Len() > 0 && len(args) > 0 && !isOption(args[0]) { // without arguments it may be many statements
+		results := t.flushWith(ctx, sql, args...)
 		tag, err := results.Exec()
-		return tag, closed(results, err)
+		return tag, t.close(ctx, results, err)
 	}
-	if err := t.begin(ctx); err != nil {
+	if err := t.flush(ctx); err != nil {
 		return pgconn.CommandTag{}, err
 	}
 	return t.Tx.Exec(ctx, sql, args...)
@@ -51,13 +79,29 @@ func (t *tx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandT
 
 // QueryRow implements pgx.Tx.
 func (t *tx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	if t.Tx == nil && (len(args) == 0 || !isOption(args[0])) {
-		return firstRow{t.beginWith(ctx, sql, args)}
+	if t.pending.Len() > 0 && (len(args) == 0 || !isOption(args[0])) {
+		return row{t, ctx, t.flushWith(ctx, sql, args...)}
 	}
-	if err := t.begin(ctx); err != nil {
+	if err := t.flush(ctx); err != nil {
 		return failed(err).QueryRow()
 	}
 	return t.Tx.QueryRow(ctx, sql, args...)
+}
+
+// Query implements pgx.Tx.
+func (t *tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if t.pending.Len() > 0 && (len(args) == 0 || !isOption(args[0])) {
+		results := t.flushWith(ctx, sql, args...)
+		all, err := results.Query()
+		if err != nil {
+			return all, t.close(ctx, results, err)
+		}
+		return &rows{Rows: all, tx: t, ctx: ctx, results: results}, nil
+	}
+	if err := t.flush(ctx); err != nil {
+		return failed(err).Query()
+	}
+	return t.Tx.Query(ctx, sql, args...)
 }
 
 // isOption reports whether an argument is meant for the driver; batches take none.
@@ -69,32 +113,45 @@ func isOption(arg any) bool {
 	return false
 }
 
-// beginWith begins with a statement, whose results are the next. They have to be closed.
-func (t *tx) beginWith(ctx context.Context, sql string, args []any) pgx.BatchResults {
-	b := &pgx.Batch{}
-	b.BeginTx(pgx.TxOptions{})
-	b.Queue(sql, args...)
-	results := t.conn.SendBatch(ctx, b)
-	t.Tx = results.Tx()
-	_, _ = results.Exec() // an error of BEGIN is that of the statement as well
+// flushWith sends what is pending, and a statement, whose results are the next. They have to be closed.
+func (t *tx) flushWith(ctx context.Context, sql string, args ...any) pgx.BatchResults {
+	before := t.pending.Len()
+	t.pending.Queue(sql, args...)
+	results := t.flushBatch(ctx)
+	for range before {
+		_, _ = results.Exec() // an error of it is that of the statement as well
+	}
 	return results
 }
 
-// begin begins alone, unless the transaction has begun.
-func (t *tx) begin(ctx context.Context) error {
-	if t.Tx != nil {
+// flush sends what is pending, if anything is.
+func (t *tx) flush(ctx context.Context) error {
+	if t.pending.Len() == 0 {
 		return nil
 	}
-	b := &pgx.Batch{}
-	b.BeginTx(pgx.TxOptions{})
-	results := t.conn.SendBatch(ctx, b)
-	t.Tx = results.Tx()
-	return results.Close()
+	return t.close(ctx, t.flushBatch(ctx), nil)
 }
 
-// closed closes the results of a statement that ended with err.
-func closed(results pgx.BatchResults, err error) error {
-	if closing := results.Close(); err == nil {
+func (t *tx) flushBatch(ctx context.Context) pgx.BatchResults {
+	pending := t.pending
+	t.pending = &pgx.Batch{}
+	if t.Tx != nil {
+		return t.Tx.SendBatch(ctx, pending)
+	}
+	results := t.conn.SendBatch(ctx, pending)
+	t.Tx = results.Tx()
+	return results
+}
+
+// close closes the results of a statement that ended with err. Where the driver sent nothing (an argument of the
+// wrong type, a context that had ended) the server knows of no error: what was pending is lost, and so the
+// transaction is over.
+func (t *tx) close(ctx context.Context, results pgx.BatchResults, err error) error {
+	closing := results.Close()
+	if closing != nil && t.conn.PgConn().TxStatus() == 'T' {
+		_ = t.Tx.Rollback(ctx) // there is an error already
+	}
+	if err == nil {
 		return closing
 	}
 	return err
@@ -103,25 +160,56 @@ func closed(results pgx.BatchResults, err error) error {
 // failed are the results of statements that were not sent.
 func failed(err error) pgx.BatchResults { return pgx.FailedBatchResults(&pgx.Batch{}, err) }
 
-// firstRow is the row of the statement with which the transaction began.
-type firstRow struct{ results pgx.BatchResults }
-
-// Scan implements pgx.Row.
-func (r firstRow) Scan(dest ...any) error {
-	return closed(r.results, r.results.QueryRow().Scan(dest...))
+// row is that of a statement with which others were sent.
+type row struct {
+	tx      *tx
+	ctx     context.Context //nolint:containedctx // of the statement, as the driver's rows hold it
+	results pgx.BatchResults
 }
 
-// Query implements pgx.Tx.
-func (t *tx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	if err := t.begin(ctx); err != nil {
-		return failed(err).Query()
+// Scan implements pgx.Row.
+func (r row) Scan(dest ...any) error {
+	return r.tx.close(r.ctx, r.results, r.results.QueryRow().Scan(dest...))
+}
+
+// rows are those of a statement with which others were sent.
+type rows struct {
+	pgx.Rows
+	tx      *tx
+	ctx     context.Context //nolint:containedctx // as in row
+	results pgx.BatchResults
+	err     error
+}
+
+// Next implements pgx.Rows, which are closed behind the last.
+func (r *rows) Next() bool {
+	if r.Rows.Next() {
+		return true
 	}
-	return t.Tx.Query(ctx, sql, args...)
+	r.Close()
+	return false
+}
+
+// Close implements pgx.Rows.
+func (r *rows) Close() {
+	r.Rows.Close()
+	if r.results != nil {
+		r.err = r.tx.close(r.ctx, r.results, r.Rows.Err())
+		r.results = nil
+	}
+}
+
+// Err implements pgx.Rows.
+func (r *rows) Err() error {
+	if err := r.Rows.Err(); err != nil {
+		return err
+	}
+	return r.err
 }
 
 // SendBatch implements pgx.Tx.
 func (t *tx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
-	if err := t.begin(ctx); err != nil {
+	if err := t.flush(ctx); err != nil {
 		return failed(err)
 	}
 	return t.Tx.SendBatch(ctx, b)
@@ -131,7 +219,7 @@ func (t *tx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 func (t *tx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string,
 	rows pgx.CopyFromSource,
 ) (int64, error) {
-	if err := t.begin(ctx); err != nil {
+	if err := t.flush(ctx); err != nil {
 		return 0, err
 	}
 	return t.Tx.CopyFrom(ctx, table, columns, rows)
@@ -139,7 +227,7 @@ func (t *tx) CopyFrom(ctx context.Context, table pgx.Identifier, columns []strin
 
 // Prepare implements pgx.Tx.
 func (t *tx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
-	if err := t.begin(ctx); err != nil {
+	if err := t.flush(ctx); err != nil {
 		return nil, err
 	}
 	return t.Tx.Prepare(ctx, name, sql)
@@ -147,7 +235,7 @@ func (t *tx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDe
 
 // Begin implements pgx.Tx, with a savepoint.
 func (t *tx) Begin(ctx context.Context) (pgx.Tx, error) {
-	if err := t.begin(ctx); err != nil {
+	if err := t.flush(ctx); err != nil {
 		return nil, err
 	}
 	return t.Tx.Begin(ctx)
@@ -158,10 +246,24 @@ func (t *tx) Conn() *pgx.Conn { return t.conn }
 
 // Commit implements pgx.Tx.
 func (t *tx) Commit(ctx context.Context) error {
-	if t.Tx == nil {
-		return nil // nothing was done
+	switch {
+	case t.Tx == nil && t.pending.Len() == 1:
+		return nil // but for BEGIN, which was not sent, there was nothing
+	case t.pending.Len() == 0:
+		return t.Tx.Commit(ctx)
 	}
-	return t.Tx.Commit(ctx)
+	results := t.flushWith(ctx, "commit")
+	tag, err := results.Exec()
+	err = t.close(ctx, results, err)
+	if t.conn.PgConn().TxStatus() == 'I' {
+		t.Tx = pgx.FailedBatchResults(begin(), pgx.ErrTxClosed).Tx() // a closed one: the driver does not know of COMMIT
+	} else {
+		_ = t.Tx.Rollback(ctx) // there is an error already
+	}
+	if err == nil && tag.String() == "ROLLBACK" {
+		return pgx.ErrTxCommitRollback
+	}
+	return err
 }
 
 // Rollback implements pgx.Tx.

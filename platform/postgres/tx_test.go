@@ -13,7 +13,8 @@ import (
 	"marquee/testutil/pgtest"
 )
 
-// onePool is a pool of one connection, so that one that is not given back is missed, with a table for numbers below 100.
+// onePool is a pool of one connection, so that one that is not given back is missed, with a table for
+// numbers below 100.
 func onePool(t *testing.T) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.Options{MaxConns: 1})
@@ -200,8 +201,8 @@ func TestATransactionBeginsWithItsFirstStatement(t *testing.T) {
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	require.NoError(t, pool.Ping(t.Context()))
-	for _, first := range []int{0, 3} {
+	require.NoError(t, pool.Ping(t.Context())) // which opens its connection
+	for _, first := range []int{0, 3, 5} {
 		sent.n = 0
 		require.NoError(t, postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
 			return firsts[first](t.Context(), tx, first)
@@ -211,4 +212,192 @@ func TestATransactionBeginsWithItsFirstStatement(t *testing.T) {
 	sent.n = 0
 	require.NoError(t, postgres.InTx(t.Context(), pool, func(pgx.Tx) error { return nil }))
 	require.Zero(t, sent.n)
+}
+
+// TestWhatIsLeftForLaterIsSentInItsOrder, with what is waited for next, or with COMMIT.
+func TestWhatIsLeftForLaterIsSentInItsOrder(t *testing.T) {
+	t.Parallel()
+	cfg := onePool(t).Config()
+	var sent trips
+	cfg.ConnConfig.Tracer = &sent
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	require.NoError(t, pool.Ping(t.Context())) // which opens its connection
+	add := func(tx pgx.Tx, n int) {
+		_, err := postgres.Later(tx).Exec(t.Context(), insert, n)
+		require.NoError(t, err)
+	}
+	n := 0
+	for i, read := range []func(tx pgx.Tx, sum *int) error{
+		func(tx pgx.Tx, sum *int) error {
+			return tx.QueryRow(t.Context(), "SELECT sum(n) FROM platform.numbers WHERE n >= $1", 0).Scan(sum)
+		},
+		func(tx pgx.Tx, sum *int) error {
+			rows, err := tx.Query(t.Context(), "SELECT sum(n) FROM platform.numbers")
+			require.NoError(t, err)
+			*sum, err = pgx.CollectOneRow(rows, pgx.RowTo[int])
+			require.Equal(t, 1, sent.n)
+			return err
+		},
+		func(tx pgx.Tx, sum *int) error {
+			return pgx.BeginFunc(t.Context(), tx, func(inner pgx.Tx) error {
+				add(inner, n)
+				n++
+				return inner.QueryRow(t.Context(), "SELECT sum(n) FROM platform.numbers").Scan(sum)
+			})
+		},
+		func(tx pgx.Tx, sum *int) error {
+			_, err := tx.Exec(t.Context(), "DELETE FROM platform.numbers WHERE n = $1", 0)
+			require.NoError(t, err)
+			return tx.QueryRow(t.Context(), "SELECT sum(n) FROM platform.numbers").Scan(sum)
+		},
+	} {
+		sent.n = 0
+		require.NoError(t, postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+			add(tx, n)
+			add(tx, n+1)
+			n += 2
+			require.Zero(t, sent.n, i)
+			var sum int
+			require.NoError(t, read(tx, &sum))
+			require.Equal(t, n*(n-1)/2, sum, i)
+			sent.n = 0
+			add(tx, n)
+			n++
+			return nil
+		}))
+		require.Equal(t, 1, sent.n, i)
+	}
+	want := []int{}
+	for i := 1; i < n; i++ {
+		want = append(want, i)
+	}
+	requireNumbers(t, pool, want...)
+	sent.n = 0
+	require.NoError(t, postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error { add(tx, 90); add(tx, 91); return nil }))
+	require.Equal(t, 1, sent.n)
+	requireNumbers(t, pool, append(want, 90, 91)...)
+}
+
+// TestNothingStandsWhereWhatWasLeftForLaterFails: COMMIT is not executed behind an error.
+func TestNothingStandsWhereWhatWasLeftForLaterFails(t *testing.T) {
+	t.Parallel()
+	pool := onePool(t)
+	_, err := pool.Exec(t.Context(),
+		"CREATE TABLE platform.pairs (n int REFERENCES platform.numbers DEFERRABLE INITIALLY DEFERRED)")
+	require.NoError(t, err)
+	add := func(tx pgx.Tx, n int) {
+		_, err := postgres.Later(tx).Exec(t.Context(), insert, n)
+		require.NoError(t, err)
+	}
+	for range 2 { // what is prepared is prepared once
+		err = postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error { add(tx, 1); add(tx, 100); add(tx, 2); return nil })
+		require.Equal(t, "small", postgres.Constraint(err))
+		err = postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+			if err := firsts[0](t.Context(), tx, 3); err != nil {
+				return err
+			}
+			add(tx, 100)
+			return nil
+		})
+		require.Equal(t, "small", postgres.Constraint(err))
+		err = postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+			add(tx, 100)
+			return firsts[3](t.Context(), tx, 4)
+		})
+		require.Equal(t, "small", postgres.Constraint(err))
+		err = postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error { // refused by COMMIT itself
+			add(tx, 5)
+			_, err := postgres.Later(tx).Exec(t.Context(), "INSERT INTO platform.pairs VALUES ($1)", 6)
+			return err
+		})
+		require.Equal(t, "pairs_n_fkey", postgres.Constraint(err))
+		stop := errors.New("stop")
+		err = postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error { add(tx, 7); return stop })
+		require.ErrorIs(t, err, stop)
+		ended, end := context.WithCancel(t.Context())
+		err = postgres.InTx(ended, pool, func(tx pgx.Tx) error { add(tx, 8); end(); return nil })
+		require.ErrorIs(t, err, context.Canceled)
+		requireNumbers(t, pool)
+	}
+}
+
+// TestATransactionThatLostWhatWasLeftForLaterIsOver, also when whoever runs it takes no notice: the driver tells of no
+// error to the server where it has sent nothing.
+func TestATransactionThatLostWhatWasLeftForLaterIsOver(t *testing.T) {
+	t.Parallel()
+	pool := onePool(t)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	add := func(tx pgx.Tx, n int) {
+		_, err := postgres.Later(tx).Exec(t.Context(), insert, n)
+		require.NoError(t, err)
+	}
+	for name, lose := range map[string]func(tx pgx.Tx) error{
+		"a wrong argument": func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), insert, "one")
+			return err
+		},
+		"a wrong argument before a row": func(tx pgx.Tx) error {
+			return tx.QueryRow(t.Context(), insert+" RETURNING n", "one").Scan(nil)
+		},
+		"an end of the context":     func(tx pgx.Tx) error { return firsts[0](ended, tx, 1) },
+		"an end before a row":       func(tx pgx.Tx) error { return firsts[3](ended, tx, 1) },
+		"an end before a query":     func(tx pgx.Tx) error { return firsts[5](ended, tx, 1) },
+		"an end before a savepoint": func(tx pgx.Tx) error { return firsts[8](ended, tx, 1) },
+	} {
+		for _, begun := range []bool{true, false} {
+			err := postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+				if begun {
+					require.NoError(t, firsts[0](t.Context(), tx, 2))
+				}
+				add(tx, 3)
+				require.Error(t, lose(tx), name)
+				add(tx, 4)
+				return nil
+			})
+			require.Error(t, err, name)
+			requireNumbers(t, pool)
+		}
+	}
+}
+
+// TestTransactionsOfEachModeOfTheDriver: behind PgBouncer nothing is prepared.
+func TestTransactionsOfEachModeOfTheDriver(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []pgx.QueryExecMode{
+		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
+		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+	} {
+		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
+			cfg := onePool(t).Config()
+			cfg.ConnConfig.DefaultQueryExecMode = mode
+			pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+			require.NoError(t, err)
+			t.Cleanup(pool.Close)
+			write := func(first, last int) error {
+				return postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+					if err := firsts[3](t.Context(), tx, first); err != nil {
+						return err
+					}
+					if _, err := postgres.Later(tx).Exec(t.Context(), insert, first+1); err != nil {
+						return err
+					}
+					if err := firsts[5](t.Context(), tx, first+2); err != nil {
+						return err
+					}
+					_, err := postgres.Later(tx).Exec(t.Context(), insert, last)
+					return err
+				})
+			}
+			require.NoError(t, write(0, 3))
+			require.Equal(t, "small", postgres.Constraint(write(100, 14)))
+			require.Equal(t, "small", postgres.Constraint(write(99, 15)))
+			require.Equal(t, "small", postgres.Constraint(write(10, 100)))
+			require.NoError(t, write(4, 7))
+			requireNumbers(t, pool, 0, 1, 2, 3, 4, 5, 6, 7)
+		})
+	}
 }

@@ -1,10 +1,11 @@
 package pgtest
 
 import (
-	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -22,7 +23,7 @@ func LosingCommits(t testing.TB, db *pgxpool.Pool) (pool *pgxpool.Pool, armed *a
 	dial := cfg.ConnConfig.DialFunc
 	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
-		return losing{Conn: conn, armed: armed}, err
+		return &losing{Conn: conn, armed: armed}, err
 	}
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	if err != nil {
@@ -34,12 +35,13 @@ func LosingCommits(t testing.TB, db *pgxpool.Pool) (pool *pgxpool.Pool, armed *a
 
 type losing struct {
 	net.Conn
-	armed *atomic.Bool
+	armed    *atomic.Bool
+	prepared string // the name of COMMIT, once it is
 }
 
 // Write implements net.Conn.
-func (l losing) Write(p []byte) (int, error) {
-	commits := bytes.Contains(p, []byte("commit")) && l.armed.CompareAndSwap(true, false)
+func (l *losing) Write(p []byte) (int, error) {
+	commits := l.commits(p) && l.armed.CompareAndSwap(true, false)
 	n, err := l.Conn.Write(p)
 	if commits && err == nil {
 		_, _ = l.Conn.Read(make([]byte, 1024)) // the server's answer: it has committed
@@ -47,4 +49,21 @@ func (l losing) Write(p []byte) (int, error) {
 		err = errors.New("the connection broke")
 	}
 	return n, err
+}
+
+// commits reports whether COMMIT is among the messages, each of which has a type, a length and a body
+// (https://www.postgresql.org/docs/current/protocol-message-formats.html). They are told whole.
+func (l *losing) commits(p []byte) bool {
+	for len(p) >= 5 && p[0] != 0 { // what a connection begins with has no type
+		length := int(binary.BigEndian.Uint32(p[1:]))
+		texts := strings.SplitN(string(p[5:1+length]), "\x00", 3)
+		switch {
+		case p[0] == 'Q' && texts[0] == "commit", p[0] == 'B' && l.prepared != "" && texts[1] == l.prepared:
+			return true
+		case p[0] == 'P' && texts[1] == "commit":
+			l.prepared = texts[0]
+		}
+		p = p[1+length:]
+	}
+	return false
 }

@@ -80,7 +80,7 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 // CountPaymentTx notes that a booked payment opened its subscription or paid one of its
 // periods. What is not counted has to stand on the list of unapplied payments. An error is the database's.
 func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
-	err := s.db.PaymentMarkCounted(ctx, tx,
+	err := s.db.PaymentMarkCounted(ctx, postgres.Later(tx),
 		paymentsdb.PaymentMarkCountedParams{Gateway: gateway, GatewayPaymentID: paymentID})
 	if err != nil {
 		return fmt.Errorf("count payment %s: %w", paymentID, err)

@@ -341,7 +341,7 @@ func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, to sta
 	if to != state.EventQueued {
 		params.Processed, params.ProcessedAt = true, &params.At
 	}
-	if err := s.db.ProcessedEventRecord(ctx, tx, params); err != nil {
+	if err := s.db.ProcessedEventRecord(ctx, postgres.Later(tx), params); err != nil {
 		return fmt.Errorf("log and finish event: %w", err)
 	}
 	return nil

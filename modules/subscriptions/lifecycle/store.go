@@ -141,7 +141,7 @@ func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, sub Subscription, f
 	if c.Event != nil {
 		c.Actor = CallerID(ctx)
 	}
-	err := s.db.TransitionInsert(ctx, tx, subscriptionsdb.TransitionInsertParams{
+	err := s.db.TransitionInsert(ctx, postgres.Later(tx), subscriptionsdb.TransitionInsertParams{
 		SubscriptionID: sub.ID, CustomerID: sub.CustomerID, At: sub.RegisterUpdateDate, FromStatus: nullable.Ptr(from),
 		ToStatus: sub.Status, Reason: reason, Source: c.Source, ActorID: c.Actor, EventID: c.Event,
 	})

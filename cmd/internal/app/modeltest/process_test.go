@@ -171,7 +171,17 @@ type loan struct {
 type commitKey struct{}
 
 func (*connections) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
-	if q.SQL != "commit" {
+	return sent(ctx, q.SQL)
+}
+
+// TraceBatchStart implements pgx.BatchTracer: a commit may be sent with what goes before it.
+func (*connections) TraceBatchStart(ctx context.Context, _ *pgx.Conn, b pgx.TraceBatchStartData) context.Context {
+	return sent(ctx, b.Batch.QueuedQueries[b.Batch.Len()-1].SQL)
+}
+
+// sent is the context of what is sent to the database, whose last statement is sql.
+func sent(ctx context.Context, sql string) context.Context {
+	if sql != "commit" {
 		if hasEnded(ctx) {
 			return cancelled(ctx) // the pool gives back what ends in an error, but not what never ends
 		}
@@ -190,22 +200,22 @@ func cancelled(ctx context.Context) context.Context {
 }
 
 func (*connections) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
+	ended(ctx)
+}
+
+// TraceBatchEnd implements pgx.BatchTracer.
+func (*connections) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchEndData) {
+	ended(ctx)
+}
+
+// TraceBatchQuery implements pgx.BatchTracer.
+func (*connections) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func ended(ctx context.Context) {
 	if ctx.Value(commitKey{}) != nil {
 		point(ctx)
 	}
 }
-
-// TraceBatchStart implements pgx.BatchTracer. Transactions begin with a batch; none holds a commit.
-func (*connections) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
-	if hasEnded(ctx) {
-		return cancelled(ctx)
-	}
-	return ctx
-}
-
-func (*connections) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
-
-func (*connections) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
 func (*connections) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool,
 	_ pgxpool.TraceAcquireStartData,
