@@ -51,6 +51,12 @@ func (s *Service) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID)
 	return s.identity.LockCustomerTx(ctx, tx, id)
 }
 
+// HoldCustomerTx is LockCustomerTx for those who let pass who is deleted: the lock is taken with the
+// transaction's next statement (postgres.Later).
+func (s *Service) HoldCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	return s.identity.HoldCustomerTx(ctx, tx, id)
+}
+
 // CustomerDeletedAt is when the customer was deleted; nil of one who was not.
 func (s *Service) CustomerDeletedAt(ctx context.Context, db postgres.DB, id objectid.ID) (*time.Time, error) {
 	return s.identity.CustomerDeletedAt(ctx, db, id)

@@ -94,6 +94,13 @@ func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) e
 	return oneCustomer(n, err, "lock customer")
 }
 
+// HoldCustomerTx is LockCustomerTx for those who let pass who is deleted: the lock is taken with the
+// transaction's next statement (postgres.Later).
+func (s *Store) HoldCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	_, err := s.db.UserHoldCustomer(ctx, postgres.Later(tx), id)
+	return err
+}
+
 // LockedCustomerTx locks a customer's row and reads it; 404 as CustomerByID.
 func (s *Store) LockedCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) (accountsdb.User, error) {
 	u, err := s.db.UserLockCustomer(ctx, tx, id)

@@ -54,13 +54,10 @@ func (s *Store) Locked(ctx context.Context, sub Subscription, f func(tx pgx.Tx, 
 	})
 }
 
-// LockCustomerTx lets a deleted customer pass: what they owe and are owed goes on. An error is the database's.
+// LockCustomerTx lets a deleted customer pass: what they owe and are owed goes on. The lock is taken with
+// the transaction's next statement. An error is the database's.
 func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
-	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
-	if IsMissing(err) {
-		return nil
-	}
-	return err
+	return s.deps.Accounts.HoldCustomerTx(ctx, tx, customerID)
 }
 
 // IsGoneTx reports whether the account is deleted. An error is the database's.
