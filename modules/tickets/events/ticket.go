@@ -154,13 +154,14 @@ func (s *Store) KeepCustomersTx(ctx context.Context, tx pgx.Tx, ids ...objectid.
 	return s.KeepNamesTx(ctx, tx, known)
 }
 
-// KeepNamesTx keeps the names of customers who are about to have tickets.
+// KeepNamesTx keeps the names of customers who are about to have tickets, with the transaction's next
+// statement.
 func (s *Store) KeepNamesTx(ctx context.Context, tx pgx.Tx, customers map[objectid.ID]accounts.Customer) error {
 	var p ticketsdb.CustomerKeepManyParams
 	for id, c := range customers {
 		p.Ids, p.Names, p.Emails = append(p.Ids, id.String()), append(p.Names, NameOf(c)), append(p.Emails, c.Email)
 	}
-	if err := s.db.CustomerKeepMany(ctx, tx, p); err != nil {
+	if err := s.db.CustomerKeepMany(ctx, postgres.Later(tx), p); err != nil {
 		return fmt.Errorf("keep customers' names: %w", err)
 	}
 	return nil
