@@ -113,6 +113,14 @@ $$;
 
 COMMENT ON FUNCTION accounts.fold(login text) IS 'The form in which usernames and e-mails are compared: without case and without look-alike forms of one character.';
 
+CREATE FUNCTION accounts.has_customer(customer_id platform.object_id) RETURNS TABLE(has_customer boolean)
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $_$
+    SELECT EXISTS (SELECT 1 FROM accounts.users u WHERE u.id = $1 AND u.user_type = 'customer' AND u.deleted_at IS NULL)
+$_$;
+
+COMMENT ON FUNCTION accounts.has_customer(customer_id platform.object_id) IS 'Published: whether there is such a customer, who has not deleted the account. One row.';
+
 CREATE FUNCTION accounts.hold_roots() RETURNS void
     LANGUAGE sql
     AS $$
@@ -156,6 +164,17 @@ END
 $$;
 
 COMMENT ON FUNCTION accounts.keep_logins() IS 'Maintains accounts.logins: every name by which a user is found, while the user is not deleted.';
+
+CREATE FUNCTION accounts.lock_customer(customer_id platform.object_id) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $_$
+BEGIN
+    PERFORM 1 FROM accounts.users u WHERE u.id = $1 AND u.user_type = 'customer' AND u.deleted_at IS NULL FOR NO KEY UPDATE;
+    RETURN FOUND;
+END
+$_$;
+
+COMMENT ON FUNCTION accounts.lock_customer(customer_id platform.object_id) IS 'Published: locks a customer until the transaction ends, and tells whether there is such a one, who has not deleted the account.';
 
 CREATE FUNCTION accounts.login_held(wanted text, wanted_by text) RETURNS boolean
     LANGUAGE sql STABLE
@@ -912,6 +931,16 @@ CREATE FUNCTION jobs.river_job_state_in_bitmask(bitmask bit, state jobs.river_jo
         ELSE 0
     END = 1;
 $$;
+
+CREATE FUNCTION payments.absent(gateway text, payment_id text, purpose text, local_id platform.object_id) RETURNS TABLE(payment boolean, others boolean, failures boolean)
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $_$
+    SELECT count(*) = 0, count(*) FILTER (WHERE NOT (p.purpose = $3 AND p.local_id = $4)) = 0,
+           NOT EXISTS (SELECT 1 FROM payments.failed_attempts f WHERE f.purpose = $3 AND f.local_id = $4)
+    FROM payments.payments p WHERE p.gateway = $1 AND (p.gateway_payment_id = $2 OR p.payment_intent_id = $2)
+$_$;
+
+COMMENT ON FUNCTION payments.absent(gateway text, payment_id text, purpose text, local_id platform.object_id) IS 'Published: what the ledger has none of: a payment with the id, one with it that is for something else, a failed attempt of the subscription or order. One row.';
 
 CREATE FUNCTION payments.add_webhook_log_months(since timestamp with time zone, months integer) RETURNS integer
     LANGUAGE plpgsql

@@ -88,19 +88,23 @@ func TestAbsentIsWhatTheLedgerHasNoneOf(t *testing.T) {
 		Payment: settled("in_1", "paid"),
 	}
 	r.Payment.PaymentIntentID = "pi_1"
-	requireAbsent := func(want payments.Absent, id string, localID objectid.ID) {
+	type absent struct{ Payment, Others, Failures bool }
+	requireAbsent := func(want absent, id string, localID objectid.ID) {
 		t.Helper()
-		absent, err := b.svc.Absent(t.Context(), b.pool, r.Gateway, id, r.Purpose, localID)
+		rows, err := b.pool.Query(t.Context(), "SELECT * FROM payments.absent($1, $2, $3, $4)",
+			r.Gateway, id, r.Purpose, localID)
 		require.NoError(t, err)
-		require.Equal(t, want, absent)
+		found, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[absent])
+		require.NoError(t, err)
+		require.Equal(t, want, found)
 	}
-	requireAbsent(payments.Absent{Payment: true, Others: true, Failures: true}, "in_1", r.LocalID)
+	requireAbsent(absent{Payment: true, Others: true, Failures: true}, "in_1", r.LocalID)
 	require.True(t, b.record(r))
 	for _, id := range []string{"in_1", "pi_1"} {
-		requireAbsent(payments.Absent{Others: true, Failures: true}, id, r.LocalID)
-		requireAbsent(payments.Absent{Failures: true}, id, objectid.New())
+		requireAbsent(absent{Others: true, Failures: true}, id, r.LocalID)
+		requireAbsent(absent{Failures: true}, id, objectid.New())
 	}
-	requireAbsent(payments.Absent{Payment: true, Others: true, Failures: true}, "in_2", r.LocalID)
+	requireAbsent(absent{Payment: true, Others: true, Failures: true}, "in_2", r.LocalID)
 
 	require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
 		_, err := b.svc.RecordFailureTx(t.Context(), tx, payments.Failure{
@@ -109,7 +113,7 @@ func TestAbsentIsWhatTheLedgerHasNoneOf(t *testing.T) {
 		})
 		return err
 	}))
-	requireAbsent(payments.Absent{Payment: true, Others: true}, "in_2", r.LocalID)
+	requireAbsent(absent{Payment: true, Others: true}, "in_2", r.LocalID)
 }
 
 func TestTheSameIdAtBothGatewaysIsTwoPayments(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 
 // What the rooms say to the modules above, under the names of this door.
 type (
-	Absent              = ledger.Absent
 	Dispute             = ledger.Dispute
 	DisputeChange       = ledger.DisputeChange
 	DisputeRecord       = ledger.DisputeRecord

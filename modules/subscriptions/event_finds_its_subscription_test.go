@@ -1,14 +1,19 @@
 package subscriptions_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 	"marquee/testutil/sandbox"
 )
 
@@ -229,4 +234,45 @@ func TestInvoiceOlderThanAFailureIsNotKeptInSilence(t *testing.T) {
 	require.Equal(t, 1, column[int](t, b, id, "payment_failures"))
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM payments.unapplied_payments WHERE automatic AND gateway_payment_id LIKE 'in_1%'"))
+}
+
+// TestAnEventLocksTheCustomerBeforeTheSubscription, which it takes as it is once both are its.
+func TestAnEventLocksTheCustomerBeforeTheSubscription(t *testing.T) {
+	t.Parallel()
+	var q lifecycle.Queries
+	for column, lock := range map[string]func(context.Context, postgres.DB, *string) (lifecycle.Subscription, error){
+		"gwa_subscription_id": q.SubscriptionLockByGWAID, "gwb_subscription_id": q.SubscriptionLockByGWBID,
+	} {
+		t.Run(column, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, _ := b.in(t, "active")
+			b.set(t, id, column+" = 'sub_1'")
+			first, err := b.db.Begin(t.Context())
+			require.NoError(t, err)
+			_, err = first.Exec(t.Context(), "SELECT 1 FROM accounts.users WHERE id = $1 FOR NO KEY UPDATE", b.customer.ID)
+			require.NoError(t, err)
+			locked := make(chan lifecycle.Subscription)
+			go func() {
+				defer close(locked)
+				assert.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
+					sub, err := lock(t.Context(), tx, new("sub_1"))
+					locked <- sub
+					return err
+				}))
+			}()
+			require.Eventually(t, func() bool {
+				return b.count(t, `SELECT count(*) FROM pg_stat_activity
+					WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+			}, 10*time.Second, 10*time.Millisecond)
+			_, err = first.Exec(t.Context(),
+				"UPDATE subscriptions.subscriptions SET payment_failures = 2 WHERE id = $1", id) // nobody holds it
+			require.NoError(t, err)
+			require.NoError(t, first.Commit(t.Context()))
+			sub := <-locked
+			require.Equal(t, id, sub.ID)
+			require.EqualValues(t, 2, sub.PaymentFailures)
+			<-locked
+		})
+	}
 }

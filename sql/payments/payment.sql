@@ -88,14 +88,6 @@ SELECT * FROM payments.payments
 WHERE gateway = @gateway AND (gateway_payment_id = ANY(@ids::text[]) OR payment_intent_id = ANY(@ids::text[]))
 ORDER BY settled_at LIMIT 1;
 
--- name: PaymentCheckAbsent :one
--- PaymentCheckAbsent tells what the ledger has none of: a payment with the id, one with it that is for something else, a
--- failed attempt of the subscription or order.
-SELECT (count(*) = 0)::boolean AS payment,
-    (count(*) FILTER (WHERE NOT (p.purpose = @purpose AND p.local_id = @local_id)) = 0)::boolean AS others,
-    (NOT EXISTS (SELECT FROM payments.failed_attempts f WHERE f.purpose = @purpose AND f.local_id = @local_id))::boolean AS failures
-FROM payments.payments p WHERE p.gateway = @gateway AND (p.gateway_payment_id = @id::text OR p.payment_intent_id = @id::text);
-
 -- name: PaymentLinkIntent :execrows
 -- PaymentLinkIntent tells a ledger row keyed by its invoice the payment intent.
 UPDATE payments.payments SET payment_intent_id = @payment_intent_id, updated_at = @at

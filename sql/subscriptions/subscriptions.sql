@@ -12,11 +12,16 @@ ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1;
 SELECT * FROM subscriptions.subscriptions WHERE id = @id;
 
 -- name: SubscriptionCheckAbsent :one
--- What a subscription has none of: a renewal charge with our own id or the payment, a pause, an extension's charge move.
-SELECT (NOT EXISTS (SELECT FROM subscriptions.renewal_charges c
+-- What a subscription and its ledger have none of: the payment, one that is for something else, a failed attempt, a
+-- renewal charge with our own id or the payment, a pause, an extension's charge move, a deletion of the account.
+SELECT l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
+    (NOT EXISTS (SELECT FROM subscriptions.renewal_charges c
         WHERE c.id = @reference OR c.gateway = @gateway AND c.gateway_payment_id = sqlc.narg(gateway_payment_id)))::boolean AS charge,
     (NOT EXISTS (SELECT FROM subscriptions.pauses p WHERE p.subscription_id = @subscription_id))::boolean AS pauses,
-    (NOT EXISTS (SELECT FROM subscriptions.charge_moves m WHERE m.subscription_id = @subscription_id))::boolean AS charge_moves;
+    (NOT EXISTS (SELECT FROM subscriptions.charge_moves m WHERE m.subscription_id = @subscription_id))::boolean AS charge_moves,
+    a.has_customer::boolean AS deletion
+FROM payments.absent(@gateway, @payment_id, 'subscription', @subscription_id) AS l (payment, others, failures)
+CROSS JOIN accounts.has_customer(@customer_id) AS a (has_customer);
 
 -- name: SubscriptionGetByAuthorization :one
 SELECT * FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = @gwa_pix_auth_id;
@@ -44,6 +49,24 @@ SELECT * FROM subscriptions.subscriptions WHERE gateway = @gateway AND pix_payme
 
 -- name: SubscriptionLock :one
 SELECT * FROM subscriptions.subscriptions WHERE id = @id FOR UPDATE;
+
+-- name: SubscriptionLockByGWAID :one
+-- Locks the customer and then the row, which is not joined before the customer is held.
+WITH named AS MATERIALIZED (
+    SELECT n.id, accounts.lock_customer(n.customer_id) AS is_customer
+    FROM subscriptions.subscriptions n WHERE n.gwa_subscription_id = @gwa_subscription_id
+)
+SELECT s.* FROM named JOIN subscriptions.subscriptions s ON s.id = named.id
+WHERE named.is_customer IS NOT NULL FOR UPDATE OF s;
+
+-- name: SubscriptionLockByGWBID :one
+-- As SubscriptionLockByGWAID.
+WITH named AS MATERIALIZED (
+    SELECT n.id, accounts.lock_customer(n.customer_id) AS is_customer
+    FROM subscriptions.subscriptions n WHERE n.gwb_subscription_id = @gwb_subscription_id
+)
+SELECT s.* FROM named JOIN subscriptions.subscriptions s ON s.id = named.id
+WHERE named.is_customer IS NOT NULL FOR UPDATE OF s;
 
 -- name: SubscriptionGetWaitingRenewal :one
 -- The renewal that waits for the gateway to take its card.

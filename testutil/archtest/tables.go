@@ -25,7 +25,8 @@ var modules = []module{
 // published are the SQL functions that are part of a module's interface: the queries of the modules above may call
 // them.
 var published = map[string][]string{
-	"accounts":      {"caller"},
+	"accounts":      {"caller", "has_customer", "lock_customer"},
+	"payments":      {"absent"},
 	"subscriptions": {"has_access"},
 }
 

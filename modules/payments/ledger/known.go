@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -11,30 +10,8 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/money"
-	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// Absent is what the ledger has none of. Its zero value says nothing.
-type Absent struct {
-	Payment  bool // no payment with the id
-	Others   bool // none with it that is for something else
-	Failures bool // no failed attempt of the subscription or order
-}
-
-// Absent looks for a payment of a subscription or order that has settled, and for failed attempts of it, at once. An
-// error is the database's.
-func (s *Reader) Absent(ctx context.Context, db postgres.DB, gw gateway.Name, paymentID string,
-	purpose gateway.Purpose, localID objectid.ID,
-) (Absent, error) {
-	row, err := s.db.PaymentCheckAbsent(ctx, db, paymentsdb.PaymentCheckAbsentParams{
-		Purpose: purpose, LocalID: localID, Gateway: gw, ID: paymentID,
-	})
-	if err != nil {
-		return Absent{}, fmt.Errorf("look for payment %s: %w", paymentID, err)
-	}
-	return Absent(row), nil
-}
 
 // Knows reports whether the ledgers say what a reconciled event says. An error is the database's.
 func (s *Reader) Knows(ctx context.Context, db postgres.DB, e gateway.Event) (bool, error) {

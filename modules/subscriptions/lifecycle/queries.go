@@ -52,12 +52,14 @@ func (q *Queries) PauseListUnsuspended(ctx context.Context, db postgres.DB) ([]S
 	return all(q.Queries.PauseListUnsuspended(ctx, db))
 }
 
-// SubscriptionCheckAbsent says what a subscription has nothing of that an event about its money may need.
-func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db postgres.DB, id objectid.ID,
+// SubscriptionCheckAbsent says what a subscription and its ledger have nothing of that an event about a payment of it
+// may need.
+func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db postgres.DB, sub Subscription, paymentID string,
 	e gateway.Event,
 ) (subscriptionsdb.SubscriptionCheckAbsentRow, error) {
 	return q.Queries.SubscriptionCheckAbsent(ctx, db, subscriptionsdb.SubscriptionCheckAbsentParams{
-		Reference: e.Reference, Gateway: e.Gateway, GatewayPaymentID: nullable.Ptr(e.PaymentID()), SubscriptionID: id,
+		Gateway: e.Gateway, PaymentID: paymentID, SubscriptionID: sub.ID, CustomerID: sub.CustomerID,
+		Reference: e.Reference, GatewayPaymentID: nullable.Ptr(e.PaymentID()),
 	})
 }
 
@@ -157,6 +159,21 @@ func (q *Queries) SubscriptionListRenewals(ctx context.Context, db postgres.DB,
 // SubscriptionLock locks a subscription. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionLock(ctx context.Context, db postgres.DB, id objectid.ID) (Subscription, error) {
 	return one(q.Queries.SubscriptionLock(ctx, db, id))
+}
+
+// SubscriptionLockByGWAID locks the customer of a recurrence at gateway A, who may be deleted, and then the
+// subscription.
+func (q *Queries) SubscriptionLockByGWAID(ctx context.Context, db postgres.DB,
+	gwaSubscriptionID *string,
+) (Subscription, error) {
+	return one(q.Queries.SubscriptionLockByGWAID(ctx, db, gwaSubscriptionID))
+}
+
+// SubscriptionLockByGWBID is SubscriptionLockByGWAID for gateway B.
+func (q *Queries) SubscriptionLockByGWBID(ctx context.Context, db postgres.DB,
+	gwbSubscriptionID *string,
+) (Subscription, error) {
+	return one(q.Queries.SubscriptionLockByGWBID(ctx, db, gwbSubscriptionID))
 }
 
 // SubscriptionLockRenewals locks what followed the subscription by renewals, oldest first.

@@ -39,14 +39,14 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	if p.Amount == 0 {
 		return s.settleZeroInvoiceTx(ctx, tx, sub, p)
 	}
-	if !p.Absent.Ledger.Others {
+	if !p.Absent.Others {
 		known, err := s.deps.Payments.FindPayment(ctx, tx, sub.Gateway, p.ID)
 		if err != nil || IsOthers(*sub, known) {
 			return err
 		}
-		p.Absent.Ledger.Payment = known == nil
+		p.Absent.Payment = known == nil
 	}
-	if p.Absent.Ledger.Payment {
+	if p.Absent.Payment {
 		confirming, err := s.confirmFirstTx(ctx, tx, *sub, p)
 		if err == nil && !confirming {
 			confirming, err = s.confirmTwinTx(ctx, tx, *sub, p)
@@ -369,9 +369,11 @@ func IsOthers(sub lifecycle.Subscription, known *gateway.LedgerPayment) bool {
 // than a renewal most have nothing, and so it is looked for at once. What is there is read where it is needed. The zero
 // value says nothing.
 type Absent struct {
-	Ledger      payments.Absent // of the subscription
-	Charge      bool            // the event is about no renewal charge
-	Pauses      bool            // the subscription's collection was never paused
-	ChargeMoves bool            // no extension has moved its charges
-	Deletion    bool            // the customer, who is locked, has not deleted the account
+	Payment     bool // no payment with the id
+	Others      bool // none with it that is for something else
+	Failures    bool // no failed attempt of the subscription
+	Charge      bool // the event is about no renewal charge
+	Pauses      bool // the subscription's collection was never paused
+	ChargeMoves bool // no extension has moved its charges
+	Deletion    bool // the customer, who is locked, has not deleted the account
 }

@@ -18,26 +18,19 @@ import (
 )
 
 // absentTx looks for what most payments have nothing of, when an event tells that one settled. The caller holds the
-// customer, of whom it tells whether they have deleted the account, and the subscription: nothing of it comes about
-// until the transaction ends, but for rows of the ledger, which RecordPaymentTx finds.
+// customer and the subscription: nothing of it comes about until the transaction ends, but for rows of the ledger,
+// which RecordPaymentTx finds.
 func (s *Locator) absentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
-	deleted bool,
 ) (settle.Absent, error) {
 	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled {
 		return settle.Absent{}, nil
 	}
-	ledger, err := s.deps.Payments.Absent(ctx, tx, e.Gateway, paid.Payment.ID, gateway.ForSubscription, sub.ID)
-	if err != nil {
-		return settle.Absent{}, err
-	}
-	row, err := s.db.SubscriptionCheckAbsent(ctx, tx, sub.ID, e)
+	row, err := s.db.SubscriptionCheckAbsent(ctx, tx, sub, paid.Payment.ID, e)
 	if err != nil {
 		return settle.Absent{}, fmt.Errorf("look for what the subscription has: %w", err)
 	}
-	return settle.Absent{
-		Ledger: ledger, Charge: row.Charge, Pauses: row.Pauses, ChargeMoves: row.ChargeMoves, Deletion: !deleted,
-	}, nil
+	return settle.Absent(row), nil
 }
 
 // repeatOthersTx reports whether an event names the subscription with a payment that the
@@ -47,7 +40,7 @@ func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.S
 	absent settle.Absent,
 ) (bool, error) {
 	paid, settled := e.Payload.(gateway.SettledPayment)
-	if !settled || absent.Ledger.Others {
+	if !settled || absent.Others {
 		return false, nil
 	}
 	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paid.Payment.ID)

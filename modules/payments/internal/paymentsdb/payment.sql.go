@@ -13,40 +13,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-const paymentCheckAbsent = `-- name: PaymentCheckAbsent :one
-SELECT (count(*) = 0)::boolean AS payment,
-    (count(*) FILTER (WHERE NOT (p.purpose = $1 AND p.local_id = $2)) = 0)::boolean AS others,
-    (NOT EXISTS (SELECT FROM payments.failed_attempts f WHERE f.purpose = $1 AND f.local_id = $2))::boolean AS failures
-FROM payments.payments p WHERE p.gateway = $3 AND (p.gateway_payment_id = $4::text OR p.payment_intent_id = $4::text)
-`
-
-type PaymentCheckAbsentParams struct {
-	Purpose gateway.Purpose
-	LocalID objectid.ID
-	Gateway gateway.Name
-	ID      string
-}
-
-type PaymentCheckAbsentRow struct {
-	Payment  bool
-	Others   bool
-	Failures bool
-}
-
-// PaymentCheckAbsent tells what the ledger has none of: a payment with the id, one with it that is for something else, a
-// failed attempt of the subscription or order.
-func (q *Queries) PaymentCheckAbsent(ctx context.Context, db DBTX, arg PaymentCheckAbsentParams) (PaymentCheckAbsentRow, error) {
-	row := db.QueryRow(ctx, paymentCheckAbsent,
-		arg.Purpose,
-		arg.LocalID,
-		arg.Gateway,
-		arg.ID,
-	)
-	var i PaymentCheckAbsentRow
-	err := row.Scan(&i.Payment, &i.Others, &i.Failures)
-	return i, err
-}
-
 const paymentClearCounted = `-- name: PaymentClearCounted :one
 UPDATE payments.payments SET counted = false, updated_at = $1
 WHERE gateway = $2 AND gateway_payment_id = $3 AND counted

@@ -15,10 +15,14 @@ import (
 )
 
 const subscriptionCheckAbsent = `-- name: SubscriptionCheckAbsent :one
-SELECT (NOT EXISTS (SELECT FROM subscriptions.renewal_charges c
+SELECT l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
+    (NOT EXISTS (SELECT FROM subscriptions.renewal_charges c
         WHERE c.id = $1 OR c.gateway = $2 AND c.gateway_payment_id = $3))::boolean AS charge,
     (NOT EXISTS (SELECT FROM subscriptions.pauses p WHERE p.subscription_id = $4))::boolean AS pauses,
-    (NOT EXISTS (SELECT FROM subscriptions.charge_moves m WHERE m.subscription_id = $4))::boolean AS charge_moves
+    (NOT EXISTS (SELECT FROM subscriptions.charge_moves m WHERE m.subscription_id = $4))::boolean AS charge_moves,
+    a.has_customer::boolean AS deletion
+FROM payments.absent($2, $5, 'subscription', $4) AS l (payment, others, failures)
+CROSS JOIN accounts.has_customer($6) AS a (has_customer)
 `
 
 type SubscriptionCheckAbsentParams struct {
@@ -26,24 +30,41 @@ type SubscriptionCheckAbsentParams struct {
 	Gateway          gateway.Name
 	GatewayPaymentID *string
 	SubscriptionID   objectid.ID
+	PaymentID        string
+	CustomerID       objectid.ID
 }
 
 type SubscriptionCheckAbsentRow struct {
+	Payment     bool
+	Others      bool
+	Failures    bool
 	Charge      bool
 	Pauses      bool
 	ChargeMoves bool
+	Deletion    bool
 }
 
-// What a subscription has none of: a renewal charge with our own id or the payment, a pause, an extension's charge move.
+// What a subscription and its ledger have none of: the payment, one that is for something else, a failed attempt, a
+// renewal charge with our own id or the payment, a pause, an extension's charge move, a deletion of the account.
 func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db DBTX, arg SubscriptionCheckAbsentParams) (SubscriptionCheckAbsentRow, error) {
 	row := db.QueryRow(ctx, subscriptionCheckAbsent,
 		arg.Reference,
 		arg.Gateway,
 		arg.GatewayPaymentID,
 		arg.SubscriptionID,
+		arg.PaymentID,
+		arg.CustomerID,
 	)
 	var i SubscriptionCheckAbsentRow
-	err := row.Scan(&i.Charge, &i.Pauses, &i.ChargeMoves)
+	err := row.Scan(
+		&i.Payment,
+		&i.Others,
+		&i.Failures,
+		&i.Charge,
+		&i.Pauses,
+		&i.ChargeMoves,
+		&i.Deletion,
+	)
 	return i, err
 }
 
@@ -1325,6 +1346,142 @@ SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, p
 
 func (q *Queries) SubscriptionLock(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
 	row := db.QueryRow(ctx, subscriptionLock, id)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
+	)
+	return i, err
+}
+
+const subscriptionLockByGWAID = `-- name: SubscriptionLockByGWAID :one
+WITH named AS MATERIALIZED (
+    SELECT n.id, accounts.lock_customer(n.customer_id) AS is_customer
+    FROM subscriptions.subscriptions n WHERE n.gwa_subscription_id = $1
+)
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM named JOIN subscriptions.subscriptions s ON s.id = named.id
+WHERE named.is_customer IS NOT NULL FOR UPDATE OF s
+`
+
+// Locks the customer and then the row, which is not joined before the customer is held.
+func (q *Queries) SubscriptionLockByGWAID(ctx context.Context, db DBTX, gwaSubscriptionID *string) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionLockByGWAID, gwaSubscriptionID)
+	var i Subscription
+	err := row.Scan(
+		&i.ID,
+		&i.CustomerID,
+		&i.PlanID,
+		&i.Gateway,
+		&i.PaymentMethod,
+		&i.Status,
+		&i.PriceCents,
+		&i.PeriodMonths,
+		&i.TrialDays,
+		&i.GwaSubscriptionID,
+		&i.GwaCustomerID,
+		&i.GwaPixAuthID,
+		&i.GwbSubscriptionID,
+		&i.GwbCustomerID,
+		&i.GwbPriceID,
+		&i.PixPaymentID,
+		&i.PixPayload,
+		&i.PixImage,
+		&i.PixExpiresAt,
+		&i.StartedAt,
+		&i.NextBillingDate,
+		&i.LastPaymentAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.GatewayDeletedAt,
+		&i.CancelAtPeriodEnd,
+		&i.PaymentFailures,
+		&i.TotalRefundedCents,
+		&i.HasChargeback,
+		&i.IntentOpen,
+		&i.RecoveryTries,
+		&i.RecoveryAt,
+		&i.LastEventAt,
+		&i.LastEventID,
+		&i.LastPaidInvoiceID,
+		&i.DocumentCreatedByID,
+		&i.RegisterDate,
+		&i.RegisterUpdateDate,
+		&i.PixAutomatic,
+		&i.PixConciliationID,
+		&i.PromoCode,
+		&i.FirstAmountCents,
+		&i.GatewayEndedAt,
+		&i.AnchorDay,
+		&i.RenewsID,
+		&i.StartsAt,
+		&i.GatewayEndOpenSince,
+		&i.PeriodEndToldAt,
+		&i.PeriodEndTells,
+		&i.PeriodEndLookAt,
+	)
+	return i, err
+}
+
+const subscriptionLockByGWBID = `-- name: SubscriptionLockByGWBID :one
+WITH named AS MATERIALIZED (
+    SELECT n.id, accounts.lock_customer(n.customer_id) AS is_customer
+    FROM subscriptions.subscriptions n WHERE n.gwb_subscription_id = $1
+)
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM named JOIN subscriptions.subscriptions s ON s.id = named.id
+WHERE named.is_customer IS NOT NULL FOR UPDATE OF s
+`
+
+// As SubscriptionLockByGWAID.
+func (q *Queries) SubscriptionLockByGWBID(ctx context.Context, db DBTX, gwbSubscriptionID *string) (Subscription, error) {
+	row := db.QueryRow(ctx, subscriptionLockByGWBID, gwbSubscriptionID)
 	var i Subscription
 	err := row.Scan(
 		&i.ID,
