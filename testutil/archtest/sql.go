@@ -119,9 +119,9 @@ func mayRead(owner, schema string) bool {
 	return schema == owner || schema == "platform" || owner == reader && isModule(schema)
 }
 
-// mayCall says that a query of owner may call the function: a published one of a module below.
+// mayCall says that a query of owner may call the function: a published one of a module that owner uses.
 func mayCall(owner string, n name) bool {
-	return below(n.schema, owner) && slices.Contains(published[n.schema], n.function)
+	return moduleUses(owner, n.schema) && slices.Contains(published[n.schema], n.function)
 }
 
 // below says that a foreign key of owner may point to the schema.

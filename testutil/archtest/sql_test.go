@@ -52,6 +52,9 @@ func TestSchemas(t *testing.T) {
 		"query: published above it": {
 			"sql/files/a.sql", "SELECT 1 FROM accounts.caller($1, $2, $3)", []int{1},
 		},
+		"query: published by one that it does not use": {
+			"sql/board/a.sql", "SELECT 1 FROM accounts.caller($1, $2, $3),\nsubscriptions.has_access($1, $2)", []int{2},
+		},
 
 		"invariant: lower schemas": {
 			"sql/payments/invariants/a.sql", "SELECT 1 FROM payments.payments, accounts.users, jobs.river_job", nil,
@@ -147,6 +150,8 @@ func TestSQLInGo(t *testing.T) {
 	}
 	require.Empty(t, check(t, "modules/catalog/a.go",
 		source("`SELECT accounts.caller($1, $2, $3), '-- accounts.users', v.accounts.x FROM catalog.videos v`")))
+	require.Equal(t, forbidden, check(t, "modules/board/a.go", source("`SELECT subscriptions.has_access($1, $2)`")),
+		"of a module that it does not use")
 	require.Empty(t, check(t, "modules/catalog/a.go", source("`SELECT 1 FROM catalog.videos JOIN platform.x ON true`")))
 	require.Empty(t, check(t, "modules/catalog/a.go", source(`"no right to files.delete"`)),
 		"a permission's name is no SQL")

@@ -5,7 +5,7 @@ import "slices"
 // module is a line of the architecture's table of modules.
 type module struct {
 	name string
-	uses []string // the modules whose root package it may import; the whole permission
+	uses []string // the modules whose root package it may import and whose published functions it may call; the whole permission
 }
 
 // modules in their order, lower first. A new module takes its place here.
@@ -22,8 +22,8 @@ var modules = []module{
 	{name: "finance"}, // it reads all others, through views in its own schema
 }
 
-// published are the SQL functions that are part of a module's interface: the queries of the modules above may call
-// them.
+// published are the SQL functions that are part of a module's interface: the queries of the modules that use it
+// may call them.
 var published = map[string][]string{
 	"accounts":      {"caller", "has_customer", "lock_customer"},
 	"payments":      {"absent"},
