@@ -1,7 +1,9 @@
 package main_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,4 +40,26 @@ func TestABinaryForProductionHoldsNoSandbox(t *testing.T) {
 	out, err := exec.Command(binary, "serve", "--help").CombinedOutput()
 	require.NoError(t, err)
 	require.Contains(t, string(out), "DATABASE_URL")
+}
+
+// TestABinaryForProductionLinksWhatItUses: nothing in a release finds methods by names or numbers that are known at run
+// time alone, for which the linker would keep all of every type (docs/decisions/linked-methods.md).
+func TestABinaryForProductionLinksWhatItUses(t *testing.T) {
+	t.Parallel()
+	binary := filepath.Join(t.TempDir(), "marquee")
+	link := exec.Command("go", "build", "-trimpath", "-tags", "nosandbox,nodynamic", "-ldflags", "-s -w -dumpdep", "-o", binary, ".")
+	out, err := link.CombinedOutput()
+	require.NoError(t, err, "%.2000s", out)
+	lines := strings.Split(string(out), "\n")
+	require.Greater(t, len(lines), 100_000, "the linker says what needs what")
+	var finders []string
+	for _, line := range lines {
+		if strings.HasSuffix(line, "<ReflectMethod>") {
+			finders = append(finders, line)
+		}
+	}
+	require.Empty(t, finders)
+	info, err := os.Stat(binary)
+	require.NoError(t, err)
+	require.Less(t, info.Size(), int64(40_000_000))
 }

@@ -33,12 +33,13 @@
 // stored as text, with the number format "text", so that it stays one when
 // somebody edits the cell. JSON is not touched.
 //
-// # Why the rows bypass excelize's StreamWriter
+// # Why excelize reads in tests alone
 //
-// excelize makes the workbook, its styles, the frozen header and the widths; the
-// header row is its StreamWriter's. The StreamWriter itself holds up to 32 MB a
-// sheet in memory before it turns to a temporary file, goes on in memory when it
-// cannot make one, and WriteTo then holds the whole compressed file. So the rows
-// go straight into the part of the zip that the StreamWriter has opened. A file
-// that breaks off has no central directory and no program opens it.
+// Its StreamWriter holds up to 32 MB a sheet in memory before it turns to a temporary
+// file, goes on in memory when it cannot make one, and WriteTo then holds the whole
+// compressed file; and it links a library that calls methods by their numbers, for
+// which the linker keeps all of every type (docs/decisions/linked-methods.md). What is
+// left of a workbook besides its rows are six short parts (xlsx_parts.go), which
+// excelize and LibreOffice read in the tests. A file that breaks off has no central
+// directory and no program opens it.
 package export

@@ -161,7 +161,7 @@ func Write(ctx context.Context, out io.Writer, format Format, sheets []Sheet, o 
 func newWriter(out io.Writer, format Format, o Options) (writer, error) {
 	switch format {
 	case XLSX:
-		return newWorkbook(out, o)
+		return newWorkbook(out, o), nil
 	case CSV:
 		return newCSV(out, o), nil
 	case JSON:

@@ -3,113 +3,80 @@ package export
 import (
 	"archive/zip"
 	"bufio"
-	"bytes"
-	"errors"
+	"encoding/xml"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/xuri/excelize/v2"
 )
 
+// What Excel allows.
 const (
-	sheetPart     = "xl/worksheets/sheet"
-	sheetNameSize = 31 // characters that Excel allows
+	sheetNameSize = 31        // characters
+	sheetRows     = 1_048_576 // rows of a sheet
 )
 
 // workbook writes an xlsx: sheets go out as their rows come, and at the end the
-// parts that excelize makes of what it knows of them.
+// parts that tell of them.
 type workbook struct {
-	zip    *zip.Writer
-	file   *excelize.File
-	header [2]int        // styles of the heading: over texts, over numbers
-	styles [Bool + 1]int // by kind
-	limit  int           // rows of a sheet
-	cells  cells
+	zip   *zip.Writer
+	limit int // rows of a sheet
+	cells cells
 
 	sheet   Sheet
-	parts   map[string]bool // of the sheets that are written
-	place   int             // of the sheet among those that continue one another, from 1
-	rows    int             // of the present part, heading included
+	names   []string // of the sheets that are begun
+	place   int      // of the sheet among those that continue one another, from 1
+	rows    int      // of the present part, heading included
 	part    *bufio.Writer
-	tail    []byte
 	letters []string
 }
 
-func newWorkbook(out io.Writer, o Options) (*workbook, error) {
-	w := &workbook{
-		zip: newZip(out), file: excelize.NewFile(), limit: o.sheetRows, cells: cells{zone: o.Zone},
-		parts: map[string]bool{},
-	}
+func newWorkbook(out io.Writer, o Options) *workbook {
+	w := &workbook{zip: newZip(out), limit: o.sheetRows, cells: cells{zone: o.Zone}}
 	if w.limit == 0 {
-		w.limit = excelize.TotalRows
+		w.limit = sheetRows
 	}
-	if err := w.file.SetDocProps(&excelize.DocProperties{Creator: "Marquee"}); err != nil {
-		return nil, err
-	}
-	return w, w.addStyles()
-}
-
-// addStyles registers the number formats; text is "@", so that a cell stays text
-// when it is edited, and stands a little off the number at its left.
-func (w *workbook) addStyles() (err error) {
-	day, instant := "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
-	for kind, style := range map[Kind]*excelize.Style{
-		Text: {NumFmt: 49, Alignment: &excelize.Alignment{Horizontal: "left", Indent: 1}}, Integer: {NumFmt: 1},
-		Money: {NumFmt: 4}, Decimal: {NumFmt: 2}, Percent: {NumFmt: 10},
-		Date: {CustomNumFmt: &day}, Timestamp: {CustomNumFmt: &instant},
-	} {
-		if w.styles[kind], err = w.file.NewStyle(style); err != nil {
-			return err
-		}
-	}
-	for i, side := range []string{"left", "right"} { // as the cells below stand
-		w.header[i], err = w.file.NewStyle(&excelize.Style{
-			NumFmt: 49, Font: &excelize.Font{Family: "Calibri", Size: 11, Bold: true, Color: "FFFFFF"},
-			Alignment: &excelize.Alignment{Horizontal: side, Indent: 1 - i},
-			Fill:      excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{"1F3A5F"}},
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return w
 }
 
 func (w *workbook) beginSheet(s Sheet) error {
 	w.sheet, w.place = s, 0
 	w.letters = make([]string, len(s.Columns))
 	for i := range s.Columns {
-		var err error
-		if w.letters[i], err = excelize.ColumnNumberToName(i + 1); err != nil {
-			return err
-		}
+		w.letters[i] = letters(i)
 	}
 	return w.beginPart()
+}
+
+// letters are the name of a column, counted from 0: A to Z, AA and so on.
+func letters(column int) string {
+	if column < 0 {
+		return ""
+	}
+	return letters(column/26-1) + string(rune('A'+column%26))
 }
 
 // beginPart opens a sheet of the workbook: the first one of a Sheet, or the next
 // when it has more rows than one can hold.
 func (w *workbook) beginPart() error {
 	w.place++
-	if err := w.addSheet(w.partName()); err != nil {
-		return err
-	}
-	path, head, tail, err := w.frame()
-	if err != nil {
-		return err
-	}
-	out, err := w.zip.Create(path)
+	w.names = append(w.names, w.partName())
+	out, err := w.zip.Create("xl/" + sheetPart(len(w.names)))
 	if err != nil {
 		return err
 	}
 	if err := w.zip.Flush(); err != nil { // the first bytes, before the first row is there
 		return err
 	}
-	w.part, w.tail, w.rows, w.parts[path] = bufio.NewWriterSize(out, 64<<10), tail, 1, true
-	_, err = w.part.Write(head)
+	w.part, w.rows = bufio.NewWriterSize(out, 64<<10), 1
+	if _, err := w.part.WriteString(w.head()); err != nil {
+		return err
+	}
+	b := w.cells.open(w.rows)
+	for i, c := range w.sheet.Columns {
+		b = w.cells.append(b, w.letters[i], headerStyles[right(c.Kind)], TextOf(c.Name), Text)
+	}
+	_, err = w.part.Write(w.cells.end(b))
 	return err
 }
 
@@ -122,40 +89,19 @@ func (w *workbook) partName() string {
 	return string(name[:min(len(name), sheetNameSize-len(more))]) + more
 }
 
-// addSheet makes the sheet in excelize with its frozen heading, and no rows.
-func (w *workbook) addSheet(name string) error {
-	var err error
-	if len(w.parts) == 0 {
-		err = w.file.SetSheetName("Sheet1", name) // a new file has one already
-	} else {
-		_, err = w.file.NewSheet(name)
+// head is what stands before the rows: one page wide in print, the heading frozen, the columns' widths.
+func (w *workbook) head() string {
+	var b strings.Builder
+	selected := ""
+	if len(w.names) == 1 {
+		selected = ` tabSelected="1"`
 	}
-	if err != nil {
-		return err
-	}
-	if err := w.layOut(name); err != nil {
-		return err
-	}
-	stream, err := w.file.NewStreamWriter(name)
-	if err != nil {
-		return err
-	}
-	if err := stream.SetPanes(&excelize.Panes{
-		Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft",
-	}); err != nil {
-		return err
-	}
-	heading := make([]any, len(w.sheet.Columns))
+	fmt.Fprintf(&b, sheetHead, selected)
 	for i, c := range w.sheet.Columns {
-		heading[i] = excelize.Cell{StyleID: w.header[right(c.Kind)], Value: c.Name}
-		if err := stream.SetColWidth(i+1, i+1, width(c)); err != nil {
-			return err
-		}
+		fmt.Fprintf(&b, `<col min="%d" max="%d" width="%d" customWidth="1"/>`, i+1, i+1, width(c))
 	}
-	if err := stream.SetRow("A1", heading); err != nil {
-		return err
-	}
-	return stream.Flush()
+	b.WriteString("</cols><sheetData>")
+	return b.String()
 }
 
 // right is 1 for columns whose cells stand at the right.
@@ -168,64 +114,26 @@ func right(k Kind) int {
 
 // width is a column's, in characters: its own, or what its kind takes; in either
 // case its heading fits.
-func width(c Column) float64 {
+func width(c Column) int {
 	least := c.Width
 	if least == 0 {
 		least = max(map[Kind]int{Text: 24, Timestamp: 20}[c.Kind], 12)
 	}
-	return float64(max(least, utf8.RuneCountInString(c.Name)+2))
+	return max(least, utf8.RuneCountInString(c.Name)+2)
 }
 
-const (
-	a4           = 9  // of the paper sizes
-	portraitMost = 90 // characters side by side that are read well on an upright page
-)
+const portraitMost = 90 // characters side by side that are read well on an upright page
 
-// layOut has the sheet printed with all columns on one page's width, and its
-// heading on each page.
-func (w *workbook) layOut(sheet string) error {
-	var wide float64
+// orientation is how the sheet is printed.
+func (w *workbook) orientation() string {
+	wide := 0
 	for _, c := range w.sheet.Columns {
 		wide += width(c)
 	}
-	paper, orientation, columns, rows := a4, "portrait", 1, 0
 	if wide > portraitMost {
-		orientation = "landscape"
+		return "landscape"
 	}
-	fit := true
-	err := w.file.SetSheetProps(sheet, &excelize.SheetPropsOptions{FitToPage: &fit})
-	if err == nil {
-		err = w.file.SetPageLayout(sheet, &excelize.PageLayoutOptions{
-			Size: &paper, Orientation: &orientation, FitToWidth: &columns, FitToHeight: &rows,
-		})
-	}
-	if err != nil {
-		return err
-	}
-	return w.file.SetDefinedName(&excelize.DefinedName{
-		Name: "_xlnm.Print_Titles", RefersTo: "'" + strings.ReplaceAll(sheet, "'", "''") + "'!$1:$1", Scope: sheet,
-	})
-}
-
-// frame returns the newest sheet as excelize writes it, split where rows go.
-func (w *workbook) frame() (path string, head, tail []byte, err error) {
-	var sheet bytes.Buffer
-	err = w.render(func(name string) (io.Writer, error) {
-		if strings.HasPrefix(name, sheetPart) && !w.parts[name] {
-			path = name
-			return &sheet, nil
-		}
-		return io.Discard, nil
-	})
-	if err != nil {
-		return "", nil, nil, err
-	}
-	const end = "</sheetData>"
-	at := bytes.Index(sheet.Bytes(), []byte(end))
-	if at < 0 {
-		return "", nil, nil, errors.New("the new sheet has no place for rows")
-	}
-	return path, sheet.Bytes()[:at], sheet.Bytes()[at:], nil
+	return "portrait"
 }
 
 func (w *workbook) row(values []Value) error {
@@ -241,14 +149,14 @@ func (w *workbook) row(values []Value) error {
 	b := w.cells.open(w.rows)
 	for i, v := range values {
 		kind := v.kind(w.sheet.Columns[i])
-		b = w.cells.append(b, w.letters[i], w.styles[kind], v, kind)
+		b = w.cells.append(b, w.letters[i], styles[kind], v, kind)
 	}
 	_, err := w.part.Write(w.cells.end(b))
 	return err
 }
 
 func (w *workbook) endSheet() error {
-	if _, err := w.part.Write(w.tail); err != nil {
+	if _, err := fmt.Fprintf(w.part, sheetTail, w.orientation()); err != nil {
 		return err
 	}
 	return w.part.Flush()
@@ -256,61 +164,40 @@ func (w *workbook) endSheet() error {
 
 // close writes the parts that tell of the sheets, and the zip's directory.
 func (w *workbook) close() error {
-	err := w.render(func(name string) (io.Writer, error) {
-		if w.parts[name] {
-			return io.Discard, nil
-		}
-		return w.zip.Create(name)
-	})
-	if err != nil {
-		return err
+	var sheets, titles, relations, types strings.Builder
+	for i, name := range w.names {
+		n, part := i+1, sheetPart(i+1)
+		fmt.Fprintf(&sheets, `<sheet name="%s" sheetId="%d" r:id="rId%d"/>`, attribute(name), n, n)
+		fmt.Fprintf(&titles, `<definedName name="_xlnm.Print_Titles" localSheetId="%d">%s!$1:$1</definedName>`, i,
+			attribute("'"+strings.ReplaceAll(name, "'", "''")+"'"))
+		fmt.Fprintf(&relations, sheetRelation, n, part)
+		fmt.Fprintf(&types, sheetType, part)
 	}
-	if err := w.file.Close(); err != nil {
-		return err
+	for _, part := range [][2]string{
+		{"xl/workbook.xml", fmt.Sprintf(workbookPart, &sheets, &titles)},
+		{"xl/_rels/workbook.xml.rels", fmt.Sprintf(relationsPart, &relations)},
+		{"xl/styles.xml", stylesPart},
+		{"docProps/core.xml", propertiesPart},
+		{"_rels/.rels", rootPart},
+		{"[Content_Types].xml", fmt.Sprintf(typesPart, &types)},
+	} {
+		out, err := w.zip.Create(part[0])
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(out, part[1]); err != nil {
+			return err
+		}
 	}
 	return w.zip.Close()
 }
 
-// render lets excelize write the workbook, each part to where the function says.
-func (w *workbook) render(to func(name string) (io.Writer, error)) error {
-	p := &parts{to: to}
-	w.file.SetZipWriter(func(io.Writer) excelize.ZipWriter { return p })
-	if err := w.file.Write(io.Discard); err != nil {
-		return err
-	}
-	return p.err
-}
+// sheetPart is the path of a sheet below xl, counted from 1.
+func sheetPart(n int) string { return fmt.Sprintf("worksheets/sheet%d.xml", n) }
 
-// parts is the zip that excelize believes to write. It keeps the first error,
-// which excelize may lose.
-type parts struct {
-	to  func(name string) (io.Writer, error)
-	out io.Writer
-	err error
-}
-
-func (p *parts) Create(name string) (io.Writer, error) {
-	out, err := p.to(name)
-	p.keep(err)
-	p.out = out
-	return p, err
-}
-
-func (p *parts) Write(b []byte) (int, error) {
-	if p.err != nil {
-		return 0, p.err
-	}
-	n, err := p.out.Write(b)
-	p.keep(err)
-	return n, err
-}
-
-func (p *parts) AddFS(fs.FS) error { return errors.New("export: a workbook has no folders of files") }
-
-func (p *parts) Close() error { return p.err }
-
-func (p *parts) keep(err error) {
-	if p.err == nil {
-		p.err = err
-	}
+// attribute is a text as it stands between double quotes.
+func attribute(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes everything
+	return b.String()
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/xuri/excelize/v2"
 )
 
 // cells makes the XML of a row (ECMA-376 part 1, 18.3.1.73 and 18.3.1.4).
@@ -99,7 +97,7 @@ func appendText(b []byte, s string) []byte {
 // cut shortens a text to 32,767 UTF-16 units, the most that a cell can hold, and
 // shows by an ellipsis that it did.
 func cut(s string) string {
-	const most = excelize.TotalCellChars
+	const most = 32_767
 	if len(s) <= most {
 		return s
 	}
