@@ -101,7 +101,7 @@ func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, r redemption) error {
 func (s *Service) issueTx(ctx context.Context, tx pgx.Tx, c code, customers []objectid.ID, actor *objectid.ID) error {
 	in := tickets.Issue{
 		EventID: *c.EventID, CustomerIDs: customers, Title: c.Title, ImageID: c.ImageID,
-		PromoCodeID: &c.ID, PromoCode: c.Code, ActorID: actor, Reason: "promo_code",
+		PromoCodeID: &c.ID, PromoCode: c.Code, ActorID: actor,
 	}
 	if c.Description != nil {
 		in.Description = *c.Description

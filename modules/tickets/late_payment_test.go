@@ -52,7 +52,7 @@ func TestUnpaidPixGivesItsPlacesBack(t *testing.T) {
 // in the moment in which it ran out.
 func (b *bundle) release(m object) {
 	b.t.Helper()
-	_, err := b.db.Exec(b.t.Context(), "UPDATE tickets.tickets SET status = 'expired' WHERE order_id = $1",
+	_, err := b.db.Exec(b.t.Context(), "UPDATE tickets.tickets SET status = 'expired', reason = 'not_paid' WHERE order_id = $1",
 		order(m)["_id"])
 	require.NoError(b.t, err)
 	_, err = b.db.Exec(b.t.Context(), "UPDATE tickets.orders SET state = 'released' WHERE id = $1", order(m)["_id"])

@@ -67,7 +67,7 @@ func TestPixPaidWhileItExpiresWithoutTheGuard(t *testing.T) {
 	_, err := p.db.Exec(t.Context(), "UPDATE tickets.orders SET state = 'released' WHERE id = $1", o.id)
 	require.NoError(t, err)
 	_, err = p.db.Exec(t.Context(),
-		"UPDATE tickets.tickets SET status = 'expired', holds_place = false WHERE order_id = $1", o.id)
+		"UPDATE tickets.tickets SET status = 'expired', reason = 'edited', holds_place = false WHERE order_id = $1", o.id)
 	require.NoError(t, err)
 	_, problem := p.end(o)
 	require.Contains(t, problem, "neither")
@@ -116,7 +116,7 @@ func (p *pixRace) pay(o *pixOrder) error {
 func (p *pixRace) giveUp(o *pixOrder) {
 	_, err := p.db.Exec(p.t.Context(),
 		`WITH given AS (UPDATE tickets.orders SET state = 'released' WHERE id = $1 AND state = 'reserved' RETURNING id)
-		UPDATE tickets.tickets SET status = 'expired' WHERE order_id IN (SELECT id FROM given)`, o.id)
+		UPDATE tickets.tickets SET status = 'expired', reason = 'not_paid' WHERE order_id IN (SELECT id FROM given)`, o.id)
 	require.NoError(p.t, err)
 }
 

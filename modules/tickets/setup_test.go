@@ -92,7 +92,10 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	}
 	begun := b.clock.Now() // what waits for a job or for its time is no matter of the end
 	// The test's clock jumps, gateway B's does not.
-	cleanup.Add(t, func() { pgtest.RequireInvariants(t, b.db, begun, append(b.unsound, "no_clock_skew")...) })
+	cleanup.Add(t, func() {
+		pgtest.RequireInvariants(t, b.db, begun, append(b.unsound, "no_clock_skew")...)
+		b.requireMovesOfTheTable(context.Background())
+	})
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)
 	cfg := tickets.Config{FileKey: fileKey, Zone: zone, PerMinute: 100_000, DeclinesPerAddress: 100_000}

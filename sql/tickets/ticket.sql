@@ -14,9 +14,9 @@ WHERE t.id = @id;
 
 -- name: TicketConsume :one
 -- The compare-and-set by which a ticket is used: of two at once, one gets the row.
-UPDATE tickets.tickets t SET status = 'consumed', consumed_at = @now, consume_nonce = sqlc.narg('nonce'), reason = @reason, actor_id = @actor_id, register_update_date = @now
-FROM tickets.events e
-WHERE t.id = @id AND t.status = 'available' AND e.id = t.event_id AND e.ends_at > @now
+UPDATE tickets.tickets t SET status = m.to_status, consumed_at = @now, consume_nonce = sqlc.narg('nonce'), reason = @reason, actor_id = @actor_id, register_update_date = @now
+FROM tickets.events e, (SELECT unnest(@from_states::text[]) AS from_status, unnest(@to_states::text[]) AS to_status) m
+WHERE t.id = @id AND t.status = m.from_status AND e.id = t.event_id AND e.ends_at > @now
     AND tickets.blocked(t.status, t.refund_id, (SELECT o.disputed_at FROM tickets.orders o WHERE o.id = t.order_id), e.cancelled_at) IS NULL
 RETURNING t.*;
 
@@ -24,12 +24,12 @@ RETURNING t.*;
 -- A scan made at a door without network, uploaded later: it counts from its own
 -- instant, also when the event is over, or the ticket blocked or expired by an admin's
 -- edit, meanwhile.
-UPDATE tickets.tickets t SET status = 'consumed', consumed_at = @scanned_at, consume_nonce = sqlc.narg('nonce'), reason = 'scanned_offline', actor_id = @actor_id, register_update_date = @now
-FROM tickets.events e
-WHERE t.id = @id AND e.id = t.event_id AND e.ends_at > @scanned_at
+UPDATE tickets.tickets t SET status = m.to_status, consumed_at = @scanned_at, consume_nonce = sqlc.narg('nonce'), reason = @reason, actor_id = @actor_id, register_update_date = @now
+FROM tickets.events e, (SELECT unnest(@from_states::text[]) AS from_status, unnest(@to_states::text[]) AS to_status) m
+WHERE t.id = @id AND t.status = m.from_status AND e.id = t.event_id AND e.ends_at > @scanned_at
     AND (t.refund_asked_at IS NULL OR t.refund_asked_at > @scanned_at) AND (e.cancelled_at IS NULL OR e.cancelled_at > @scanned_at)
     AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.disputed_at <= @scanned_at)
-    AND (t.status = 'available' OR t.status = 'expired' AND t.holds_place AND (t.reason = 'event_ended'
+    AND (t.status <> 'expired' OR t.holds_place AND (t.reason = 'event_ended'
         OR NOT EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'expired' AND h.at <= @scanned_at)
             AND NOT EXISTS (SELECT 1 FROM tickets.past_blocks b WHERE b.order_id = t.order_id AND coalesce(b.ticket_id, t.id) = t.id
                 AND b.since <= @scanned_at AND @scanned_at < b.until)))
@@ -68,20 +68,23 @@ DELETE FROM tickets.tickets WHERE order_id = @order_id AND status IN ('pending',
 -- name: TicketExpireOfEvent :execrows
 -- The event is over. What was paid keeps counting; what was not gives its place back.
 -- Places that wait for an order's money go through their order.
-UPDATE tickets.tickets t SET status = 'expired', reason = 'event_ended', actor_id = NULL, register_update_date = @now
-WHERE t.event_id = @event_id AND (t.status = 'available' OR t.status = 'pending'
-    AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.state = 'reserved'));
+UPDATE tickets.tickets t SET status = m.to_status, reason = @reason, actor_id = NULL, register_update_date = @now
+FROM (SELECT unnest(@from_states::text[]) AS from_status, unnest(@to_states::text[]) AS to_status) m
+WHERE t.event_id = @event_id AND t.status = m.from_status AND (t.status <> 'pending'
+    OR NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.state = 'reserved'));
 
 -- name: TicketExpireOfOrder :exec
 -- Nobody paid in time.
-UPDATE tickets.tickets SET status = 'expired', reason = @reason, actor_id = NULL, register_update_date = @now
-WHERE order_id = @order_id AND status = 'pending';
+UPDATE tickets.tickets t SET status = m.to_status, reason = @reason, actor_id = NULL, register_update_date = @now
+FROM (SELECT unnest(@from_states::text[]) AS from_status, unnest(@to_states::text[]) AS to_status) m
+WHERE t.order_id = @order_id AND t.status = m.from_status;
 
 -- name: TicketExpireUnused :exec
 -- The money went back, or a dispute took it: what is not used is void, and its place free,
 -- also that of a ticket that had expired with its event or by an admin's edit.
-UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = @reason, actor_id = NULL, register_update_date = @now
-WHERE order_id = @order_id AND (status IN ('available', 'pending') OR status = 'expired' AND holds_place);
+UPDATE tickets.tickets t SET status = m.to_status, holds_place = false, reason = @reason, actor_id = NULL, register_update_date = @now
+FROM (SELECT unnest(@from_states::text[]) AS from_status, unnest(@to_states::text[]) AS to_status) m
+WHERE t.order_id = @order_id AND t.status = m.from_status AND (t.status <> 'expired' OR t.holds_place);
 
 -- name: TicketGet :one
 SELECT * FROM tickets.tickets WHERE id = @id;
@@ -137,7 +140,7 @@ WITH ended AS (
     CROSS JOIN LATERAL (SELECT x.from_status, x.reason FROM tickets.transitions x WHERE x.ticket_id = t.id ORDER BY x.id DESC LIMIT 1) h
     WHERE t.event_id = @event_id AND t.status = 'expired' AND h.reason = 'event_ended' AND (t.order_id IS NULL OR o.state = 'paid') AND t.refund_id IS NULL
 )
-UPDATE tickets.tickets t SET status = n.from_status, reason = 'event_moved', actor_id = @actor_id, register_update_date = @now
+UPDATE tickets.tickets t SET status = n.from_status, reason = @reason, actor_id = @actor_id, register_update_date = @now
 FROM ended n, tickets.events e
 WHERE t.id = n.id AND t.status = 'expired' AND e.id = t.event_id
     AND (n.places = 0 OR e.capacity IS NULL OR e.tickets_issued + n.places <= e.capacity);
@@ -145,8 +148,9 @@ WHERE t.id = n.id AND t.status = 'expired' AND e.id = t.event_id
 -- name: TicketSeatOfOrder :execrows
 -- The money is there: tickets that wait for it become good, also expired ones,
 -- which take their places again.
-UPDATE tickets.tickets SET status = 'available', reason = @reason, actor_id = NULL, register_update_date = @now
-WHERE order_id = @order_id AND status IN ('pending', 'expired');
+UPDATE tickets.tickets t SET status = m.to_status, reason = @reason, actor_id = NULL, register_update_date = @now
+FROM (SELECT unnest(@from_states::text[]) AS from_status, unnest(@to_states::text[]) AS to_status) m
+WHERE t.order_id = @order_id AND t.status = m.from_status;
 
 -- name: TicketVoidAt :one
 -- Why a ticket that had been good was void or blocked at an instant, and since when: whatever
@@ -170,15 +174,16 @@ ORDER BY v.at DESC, v.to_status NULLS LAST LIMIT 1;
 
 -- name: TicketLeave :exec
 -- Their buyer has given them back: they are void at once, and their places free.
-UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = 'withdrawn', actor_id = NULL, register_update_date = @now
-WHERE order_id = @order_id AND refund_id = @refund_id::text AND status <> 'consumed';
+UPDATE tickets.tickets t SET status = m.to_status, holds_place = false, reason = @reason, actor_id = NULL, register_update_date = @now
+FROM (SELECT unnest(@from_states::text[]) AS from_status, unnest(@to_states::text[]) AS to_status) m
+WHERE t.order_id = @order_id AND t.refund_id = @refund_id::text AND t.status = m.from_status;
 
 -- name: TicketReturn :execrows
 -- The refund is done: tickets that are not used are void, and their places free.
-UPDATE tickets.tickets SET refunded_at = @now::timestamptz, register_update_date = @now::timestamptz, actor_id = NULL,
-    status = CASE WHEN status = 'consumed' THEN status ELSE 'expired' END, holds_place = status = 'consumed',
-    reason = CASE WHEN status = 'consumed' THEN reason ELSE 'refunded' END
-WHERE order_id = @order_id AND refund_id = ANY(@refund_ids::text[]) AND refunded_at IS NULL;
+UPDATE tickets.tickets t SET refunded_at = @now::timestamptz, register_update_date = @now::timestamptz, actor_id = NULL,
+    status = m.to_status, holds_place = t.status = 'consumed', reason = CASE WHEN t.status = 'consumed' THEN t.reason ELSE @reason END
+FROM (SELECT unnest(@from_states::text[]) AS from_status, unnest(@to_states::text[]) AS to_status) m
+WHERE t.order_id = @order_id AND t.refund_id = ANY(@refund_ids::text[]) AND t.refunded_at IS NULL AND t.status = m.from_status;
 
 -- name: TicketReturnFailed :exec
 -- The refund failed: the share is not given back. What was void by it stays void.

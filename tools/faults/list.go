@@ -150,7 +150,7 @@ var faults = []fault{
 	},
 	{
 		name: "ticket-used-twice", breaks: "A ticket opens several doors.", where: "ticketsdb.TicketConsume",
-		old:   `WHERE t.id = $5 AND t.status = 'available' AND e.id = t.event_id AND e.ends_at > $1`,
+		old:   `WHERE t.id = $5 AND t.status = m.from_status AND e.id = t.event_id AND e.ends_at > $1`,
 		new:   `WHERE t.id = $5 AND e.id = t.event_id AND e.ends_at > $1`,
 		below: "modules/tickets", tests: []string{"TestTwentyDoorsOneTicket", "TestConsumeByHand"},
 	},

@@ -34,7 +34,7 @@ func (h Handlers) ConsumeTicket(ctx context.Context, in *events.TicketInput) (*r
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.s.consume(ctx, t.ID, caller.ID, "", "consumed_by_hand"); err != nil {
+	if _, err := h.s.consume(ctx, t.ID, caller.ID, "", state.TicketConsumedByHand); err != nil {
 		return nil, err
 	}
 	return h.s.deps.Events.TicketEnvelope(ctx, t.ID)
@@ -74,7 +74,7 @@ func (h Handlers) ConsumeCode(ctx context.Context, in *consumeCodeInput) (*codeR
 	if eventID != "" && eventID != content.EventID {
 		return nil, errOtherEvent()
 	}
-	_, err = h.s.consume(ctx, content.TicketID, httpapi.CallerOf(ctx).ID, in.Body.Nonce, "scanned")
+	_, err = h.s.consume(ctx, content.TicketID, httpapi.CallerOf(ctx).ID, in.Body.Nonce, state.TicketScanned)
 	var before *AlreadyConsumed
 	if errors.As(err, &before) {
 		return h.s.refuseConsumed(err, before.At)
@@ -112,11 +112,14 @@ func errOtherEvent() *fault.Error {
 
 // consume uses a ticket once: of many at once, one is told that it was them. The
 // same nonce again is the same scan.
-func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce, reason string) (events.Ticket, error) {
+func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce string, by state.TicketAction,
+) (events.Ticket, error) {
 	now := s.deps.Clock.Now()
+	from, to := state.Tickets.Of(by)
 	t, err := s.useTicket(ctx, id, func(tx pgx.Tx) (events.Ticket, error) {
 		return s.db.TicketConsume(ctx, tx, ticketsdb.TicketConsumeParams{
-			ID: id, Now: &now, Nonce: nullable.Ptr(nonce), Reason: reason, ActorID: &actor,
+			ID: id, Now: &now, Nonce: nullable.Ptr(nonce), Reason: state.Tickets.ReasonOf(by), ActorID: &actor,
+			FromStates: from, ToStates: to,
 		})
 	})
 	if err == nil {

@@ -34,7 +34,7 @@ func TestWithoutTheConditionManyDoorsOpen(t *testing.T) {
 	var issued []objectid.ID
 	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) (err error) {
 		issued, err = sale.IssueTx(t.Context(), tx, events.Issue{
-			EventID: event, CustomerIDs: []objectid.ID{accountstest.Customer(t, db).ID}, Reason: "test",
+			EventID: event, CustomerIDs: []objectid.ID{accountstest.Customer(t, db).ID},
 		})
 		return err
 	}))

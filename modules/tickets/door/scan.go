@@ -119,9 +119,11 @@ func (s *Door) consumeScan(ctx context.Context, eventID objectid.ID, sc scan) (s
 		r.refuse(refusedBefore, t.RegisterDate)
 		return r, nil
 	}
+	from, to := state.Tickets.Of(state.TicketScannedOffline)
 	used, err := s.useTicket(ctx, t.ID, func(tx pgx.Tx) (events.Ticket, error) {
 		return s.db.TicketConsumeScanned(ctx, tx, ticketsdb.TicketConsumeScannedParams{
 			ID: t.ID, ScannedAt: &at, Nonce: nullable.Ptr(sc.nonce(now)), ActorID: &actor, Now: now,
+			Reason: state.Tickets.ReasonOf(state.TicketScannedOffline), FromStates: from, ToStates: to,
 		})
 	})
 	if err == nil {

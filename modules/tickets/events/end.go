@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -58,7 +59,11 @@ func (s *Store) expireEvent(ctx context.Context, id objectid.ID) error {
 		if e.EndsAt.After(now) {
 			return nil // moved meanwhile
 		}
-		_, err = s.db.TicketExpireOfEvent(ctx, tx, ticketsdb.TicketExpireOfEventParams{EventID: id, Now: now})
+		from, to := state.Tickets.Of(state.TicketEventEnded)
+		_, err = s.db.TicketExpireOfEvent(ctx, tx, ticketsdb.TicketExpireOfEventParams{
+			EventID: id, Reason: state.Tickets.ReasonOf(state.TicketEventEnded), Now: now,
+			FromStates: from, ToStates: to,
+		})
 		if err != nil {
 			return fmt.Errorf("expire tickets of event %s: %w", id, err)
 		}

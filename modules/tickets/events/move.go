@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 	"marquee/platform/resource"
 )
@@ -119,8 +120,9 @@ func (s *Store) ReviveTx(ctx context.Context, tx pgx.Tx, by resource.Actor, ende
 		if !e.EndsAt.After(by.Now) {
 			continue
 		}
-		_, err = s.db.TicketReviveOfEvent(ctx, tx,
-			ticketsdb.TicketReviveOfEventParams{EventID: id, ActorID: &by.ID, Now: by.Now})
+		_, err = s.db.TicketReviveOfEvent(ctx, tx, ticketsdb.TicketReviveOfEventParams{
+			EventID: id, Reason: state.Tickets.ReasonOf(state.TicketEventAhead), ActorID: &by.ID, Now: by.Now,
+		})
 		if err != nil {
 			return fmt.Errorf("revive tickets of event %s: %w", id, err)
 		}

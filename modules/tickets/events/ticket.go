@@ -74,8 +74,9 @@ func setEditReason(ctx context.Context, tx pgx.Tx, records []*resource.Record) e
 		return err
 	}
 	for _, rec := range records {
-		if _, ok := rec.Value("status"); ok {
-			rec.Set("reason", "edited")
+		if status, ok := rec.Value("status"); ok {
+			as, _ := status.(string)
+			rec.Set("reason", state.Tickets.ReasonOf(state.TicketEdited(state.Ticket(as))))
 			rec.Set("actor_id", httpapi.CallerOf(ctx).ID.String())
 		}
 	}
@@ -93,7 +94,6 @@ type Issue struct {
 	PromoCodeID *objectid.ID
 	PromoCode   string
 	ActorID     *objectid.ID // the admin; nil for the customer
-	Reason      string       // for the history, such as "admin", "promo_code", "redeemed"
 }
 
 // IssueTx issues tickets, good at once, and returns their ids. Errors: 404 for an
@@ -123,9 +123,13 @@ func (s *Store) IssueTx(ctx context.Context, tx pgx.Tx, in Issue) ([]objectid.ID
 	if in.ImageID == nil {
 		in.ImageID = e.ImageID
 	}
+	by := state.TicketGiven
+	if in.PromoCodeID != nil {
+		by = state.TicketRedeemed
+	}
 	ids, err := s.db.TicketInsert(ctx, tx, ticketsdb.TicketInsertParams{
-		EventID: e.ID, Title: in.Title, Description: nullable.Ptr(strings.TrimSpace(in.Description)), Reason: in.Reason,
-		ActorID:     in.ActorID,
+		EventID: e.ID, Title: in.Title, Description: nullable.Ptr(strings.TrimSpace(in.Description)),
+		Reason: state.Tickets.ReasonOf(by), ActorID: in.ActorID,
 		PromoCodeID: in.PromoCodeID, PromoCode: nullable.Ptr(in.PromoCode), ImageID: in.ImageID, Now: now,
 		CustomerIds: objectid.Strings(in.CustomerIDs),
 	})

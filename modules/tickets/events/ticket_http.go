@@ -34,7 +34,7 @@ func (h Handlers) CreateTicket(ctx context.Context, in *createTicketInput) (*res
 	err := postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) (err error) {
 		ids, err = h.s.IssueTx(ctx, tx, Issue{
 			EventID: eventID, CustomerIDs: []objectid.ID{customerID}, Title: b.Title, Description: b.Description,
-			ImageID: b.ImageID, ActorID: &admin, Reason: "admin",
+			ImageID: b.ImageID, ActorID: &admin,
 		})
 		if err != nil {
 			return err

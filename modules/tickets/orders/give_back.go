@@ -32,8 +32,10 @@ func (s *Store) RequestGiveBackTx(ctx context.Context, tx pgx.Tx, o Order, why s
 	if why == state.EventCancelled {
 		return nil
 	}
+	from, to := state.Tickets.Of(state.TicketWithdrawn)
 	if err := s.db.TicketLeave(ctx, tx, ticketsdb.TicketLeaveParams{
-		OrderID: &o.ID, RefundID: r.ID.String(), Now: r.RequestedAt,
+		OrderID: &o.ID, RefundID: r.ID.String(), Reason: state.Tickets.ReasonOf(state.TicketWithdrawn),
+		Now: r.RequestedAt, FromStates: from, ToStates: to,
 	}); err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}

@@ -107,17 +107,16 @@ func (s *Store) ReturnedTx(ctx context.Context, tx pgx.Tx, o *Order, notified st
 	if err := s.listPartTx(ctx, tx, *o, m); err != nil {
 		return err
 	}
-	if _, bounces := state.Next(o.State, state.RefundBounced); bounces && len(m.Paid) > 0 && !m.whole(*o) {
+	if _, bounces := state.Orders.Next(o.State, state.RefundBounced); bounces && len(m.Paid) > 0 && !m.whole(*o) {
 		return s.refundAgainTx(ctx, tx, o)
 	}
-	if _, returns := state.Next(o.State, state.MoneyReturned); !returns || !m.whole(*o) {
+	if _, returns := state.Orders.Next(o.State, state.MoneyReturned); !returns || !m.whole(*o) {
 		return nil
 	}
 	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
-	if err := s.db.TicketExpireUnused(ctx, tx,
-		ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "refunded", Now: s.deps.Clock.Now()}); err != nil {
+	if err := s.db.TicketExpireUnused(ctx, tx, o.ID, state.TicketOrderReturned, s.deps.Clock.Now()); err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}
 	due := o.State == state.RefundDue
@@ -201,8 +200,10 @@ func (s *Store) syncTicketsTx(ctx context.Context, tx pgx.Tx, o Order, refunds [
 		return nil, fmt.Errorf("lock event: %w", err)
 	}
 	now := s.deps.Clock.Now()
+	from, to := state.Tickets.Of(state.TicketShareReturned)
 	if _, err := s.db.TicketReturn(ctx, tx, ticketsdb.TicketReturnParams{
-		Now: now, OrderID: &o.ID, RefundIds: done,
+		Now: now, OrderID: &o.ID, RefundIds: done, Reason: state.Tickets.ReasonOf(state.TicketShareReturned),
+		FromStates: from, ToStates: to,
 	}); err != nil {
 		return nil, fmt.Errorf("void tickets: %w", err)
 	}
@@ -320,12 +321,6 @@ func isReportedOnly(r payments.Refund) bool {
 	return r.Status == gateway.RefundStatusDone && !r.ByAdmin
 }
 
-// Why a ticket opens no door although it is neither used nor expired, as the SQL function
-// tickets.blocked says; the first is also the reason in the history when a dispute is lost.
-const (
-	blockedPayment = "payment_disputed"
-)
-
 // DisputedTx has a locked order follow what the ledger knows of disputes of its own
 // payment. While one is open its tickets are blocked, and keep status and place. When one
 // is lost the unused tickets expire and their places are free; the consumed ones stay. A
@@ -346,16 +341,13 @@ func (s *Store) DisputedTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 			return err
 		}
 	}
-	if _, loses := state.Next(o.State, state.DisputeLost); !lost || !loses {
+	if _, loses := state.Orders.Next(o.State, state.DisputeLost); !lost || !loses {
 		return nil
 	}
 	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 		return fmt.Errorf("lock event: %w", err)
 	}
-	err = s.db.TicketExpireUnused(ctx, tx, ticketsdb.TicketExpireUnusedParams{
-		OrderID: &o.ID, Reason: blockedPayment, Now: s.deps.Clock.Now(),
-	})
-	if err != nil {
+	if err := s.db.TicketExpireUnused(ctx, tx, o.ID, state.TicketDisputeLost, s.deps.Clock.Now()); err != nil {
 		return fmt.Errorf("void tickets: %w", err)
 	}
 	return s.MoveTx(ctx, tx, o, state.DisputeLost, func(o *Order) { o.PaymentStatus = statusChargebackLost })

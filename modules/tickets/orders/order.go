@@ -212,7 +212,7 @@ var errMoved = errors.New("order was moved by somebody else")
 // state changes. An action that the state does not permit is an error, and a programming one; errMoved
 // when the order, which was not locked then, has another state by now.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action, edit func(*Order), end ...End) error {
-	to, ok := state.Next(o.State, by)
+	to, ok := state.Orders.Next(o.State, by)
 	if !ok {
 		return fmt.Errorf("order %s is %s, which holds against %s", o.ID, o.State, by)
 	}

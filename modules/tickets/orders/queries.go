@@ -2,14 +2,17 @@ package orders
 
 import (
 	"context"
+	"time"
 
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
-// Queries are the module's statements (sql/tickets), and where a row becomes an Order. Their errors are those of the
-// database; pgx.ErrNoRows of one order that is not there. The zero value is ready.
+// Queries are the module's statements (sql/tickets), and where a row becomes an Order and an action the states between
+// which it moves tickets. Their errors are those of the database; pgx.ErrNoRows of one order that is not there. The
+// zero value is ready.
 type Queries struct{ ticketsdb.Queries }
 
 // OrderGet reads an order.
@@ -42,6 +45,26 @@ func (q *Queries) OrderListPaidOf(ctx context.Context, db postgres.DB,
 	p ticketsdb.OrderListPaidOfParams,
 ) ([]Order, error) {
 	return all(q.Queries.OrderListPaidOf(ctx, db, p))
+}
+
+// TicketExpireOfOrder frees the places that wait for an order's money.
+func (q *Queries) TicketExpireOfOrder(ctx context.Context, db postgres.DB, orderID objectid.ID, by state.TicketAction,
+	now time.Time,
+) error {
+	from, to := state.Tickets.Of(by)
+	return q.Queries.TicketExpireOfOrder(ctx, db, ticketsdb.TicketExpireOfOrderParams{
+		OrderID: &orderID, Reason: state.Tickets.ReasonOf(by), Now: now, FromStates: from, ToStates: to,
+	})
+}
+
+// TicketExpireUnused voids an order's tickets that are not used, and frees their places.
+func (q *Queries) TicketExpireUnused(ctx context.Context, db postgres.DB, orderID objectid.ID, by state.TicketAction,
+	now time.Time,
+) error {
+	from, to := state.Tickets.Of(by)
+	return q.Queries.TicketExpireUnused(ctx, db, ticketsdb.TicketExpireUnusedParams{
+		OrderID: &orderID, Reason: state.Tickets.ReasonOf(by), Now: now, FromStates: from, ToStates: to,
+	})
 }
 
 func all(rows []ticketsdb.Order, err error) ([]Order, error) {

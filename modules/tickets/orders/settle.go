@@ -207,7 +207,7 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 	if err != nil {
 		return err
 	}
-	if _, ok := state.Next(o.State, state.PaymentSeated); !ok {
+	if _, ok := state.Orders.Next(o.State, state.PaymentSeated); !ok {
 		return nil
 	}
 	gone, err := s.isGoneTx(ctx, tx, o.CustomerID)
@@ -224,8 +224,7 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 	now := s.deps.Clock.Now()
 	if !seated {
 		// Of an event that is over, places may still be held.
-		if err := s.db.TicketExpireOfOrder(ctx, tx,
-			ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "paid_too_late", Now: now}); err != nil {
+		if err := s.db.TicketExpireOfOrder(ctx, tx, o.ID, state.TicketPaidTooLate, now); err != nil {
 			return fmt.Errorf("release places: %w", err)
 		}
 		if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
@@ -291,8 +290,7 @@ func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID)
 // would go with the rest of what the customer had, and is given back by itself.
 func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
 	now := s.deps.Clock.Now()
-	if err := s.db.TicketExpireOfOrder(ctx, tx,
-		ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "customer_deleted", Now: now}); err != nil {
+	if err := s.db.TicketExpireOfOrder(ctx, tx, o.ID, state.TicketBuyerDeleted, now); err != nil {
 		return fmt.Errorf("release places: %w", err)
 	}
 	if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
@@ -367,12 +365,15 @@ func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, er
 	if e.Capacity != nil && missing > 0 && int(e.TicketsIssued)+missing > int(*e.Capacity) {
 		return false, nil
 	}
-	reason := "paid"
+	by := state.TicketPaid
 	if o.State == state.Released {
-		reason = "paid_late"
+		by = state.TicketPaidLate
 	}
-	if _, err = s.db.TicketSeatOfOrder(ctx, tx,
-		ticketsdb.TicketSeatOfOrderParams{OrderID: &o.ID, Reason: reason, Now: now}); err != nil {
+	reason := state.Tickets.ReasonOf(by)
+	from, to := state.Tickets.Of(by)
+	if _, err = s.db.TicketSeatOfOrder(ctx, tx, ticketsdb.TicketSeatOfOrderParams{
+		OrderID: &o.ID, Reason: reason, Now: now, FromStates: from, ToStates: to,
+	}); err != nil {
 		return false, fmt.Errorf("seat tickets: %w", err)
 	}
 	if more := int(o.Quantity) - len(tickets); more > 0 {
@@ -389,7 +390,7 @@ func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, er
 // answered that the outcome is not known, and whose purchase a check ends, is
 // mailed that nothing is owed.
 func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
-	if _, ok := state.Next(o.State, state.Release); !ok {
+	if _, ok := state.Orders.Next(o.State, state.Release); !ok {
 		return s.EditTx(ctx, tx, o, state.Closed, (*Order).closeIntent, end)
 	}
 	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
@@ -399,8 +400,7 @@ func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, e
 	if !made.Expired {
 		err = s.db.TicketDropOfOrder(ctx, tx, &o.ID)
 	} else {
-		err = s.db.TicketExpireOfOrder(ctx, tx,
-			ticketsdb.TicketExpireOfOrderParams{OrderID: &o.ID, Reason: "not_paid", Now: s.deps.Clock.Now()})
+		err = s.db.TicketExpireOfOrder(ctx, tx, o.ID, state.TicketNotPaid, s.deps.Clock.Now())
 	}
 	if err != nil {
 		return fmt.Errorf("release places: %w", err)

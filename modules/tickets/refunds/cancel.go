@@ -10,7 +10,6 @@ import (
 
 	"marquee/modules/payments"
 	"marquee/modules/tickets/events"
-	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/modules/tickets/orders"
 	"marquee/modules/tickets/state"
 	"marquee/platform/audit"
@@ -107,8 +106,7 @@ func (s *Refunds) cancelFree(ctx context.Context, id objectid.ID, q TicketRefund
 		if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
 			return fmt.Errorf("lock event: %w", err)
 		}
-		err = s.db.TicketExpireUnused(ctx, tx,
-			ticketsdb.TicketExpireUnusedParams{OrderID: &o.ID, Reason: "cancelled", Now: s.deps.Clock.Now()})
+		err = s.db.TicketExpireUnused(ctx, tx, o.ID, state.TicketOrderCancelled, s.deps.Clock.Now())
 		if err != nil {
 			return fmt.Errorf("void tickets: %w", err)
 		}

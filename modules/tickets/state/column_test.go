@@ -35,7 +35,7 @@ func TestWhoMovesWritesTheState(t *testing.T) {
 	t.Parallel()
 	for _, by := range state.Actions {
 		for _, from := range state.States {
-			if _, ok := state.Next(from, by); ok {
+			if _, ok := state.Orders.Next(from, by); ok {
 				require.Contains(t, state.WrittenBy(by), "state", "%s from %s", by, from)
 			}
 		}

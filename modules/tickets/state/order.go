@@ -3,6 +3,8 @@ package state
 import (
 	"maps"
 	"slices"
+
+	"marquee/platform/transition"
 )
 
 // Order is what holds here of an order; the contract's status (docs/contract/states.md, Orders) is always
@@ -67,33 +69,32 @@ var AllColumns = func() Columns {
 
 func of(groups ...Columns) Columns { return slices.Concat(groups...) }
 
-// transition is one row of the table: what an action does to an order.
-type transition struct {
-	moves  map[Order]Order
-	writes Columns // which it may write; none of what begins an order, which is an insert
+// Orders is the one table of permitted moves. An order keeps no history, so that they say no reason.
+var Orders = transition.Table[Order, Action]{
+	{By: Reserve, Moves: orders{None: Reserved}},
+	{By: IssueFree, Moves: orders{None: Paid}},
+	{By: PaymentSeated, Moves: orders{Reserved: Paid, Released: Paid}},
+	{By: PaymentTooLate, Moves: orders{Reserved: RefundDue, Released: RefundDue}},
+	{By: Release, Moves: orders{Reserved: Released}},
+	{By: MoneyReturned, Moves: orders{Paid: Refunded, RefundDue: Refunded}},
+	{By: RefundBounced, Moves: orders{Refunded: RefundDue}},
+	{By: DisputeLost, Moves: orders{Paid: Lost, RefundDue: Lost}},
 }
 
-// transitions is the one table of permitted moves.
-var transitions = map[Action]transition{
-	Reserve:        {moves: map[Order]Order{None: Reserved}},
-	IssueFree:      {moves: map[Order]Order{None: Paid}},
-	PaymentSeated:  {map[Order]Order{Reserved: Paid, Released: Paid}, of(moves, paid)},
-	PaymentTooLate: {map[Order]Order{Reserved: RefundDue, Released: RefundDue}, of(moves, paid)},
-	Release:        {map[Order]Order{Reserved: Released}, of(moves, word, payment, code, call)},
-	MoneyReturned:  {map[Order]Order{Paid: Refunded, RefundDue: Refunded}, of(moves, word)},
-	RefundBounced:  {map[Order]Order{Refunded: RefundDue}, of(moves, word)},
-	DisputeLost:    {map[Order]Order{Paid: Lost, RefundDue: Lost}, of(moves, word)},
-}
+type orders = map[Order]Order
 
-// Next answers where an action takes an order; ok is false when its state holds
-// against the action.
-func Next(from Order, by Action) (to Order, ok bool) {
-	to, ok = transitions[by].moves[from]
-	return to, ok
+// actions are what each action may write; none of what begins an order, which is an insert.
+var actions = map[Action]Columns{
+	PaymentSeated:  of(moves, paid),
+	PaymentTooLate: of(moves, paid),
+	Release:        of(moves, word, payment, code, call),
+	MoneyReturned:  of(moves, word),
+	RefundBounced:  of(moves, word),
+	DisputeLost:    of(moves, word),
 }
 
 // WrittenBy are the columns that an action may write.
-func WrittenBy(by Action) Columns { return transitions[by].writes }
+func WrittenBy(by Action) Columns { return actions[by] }
 
 // Edit is what changes an order and leaves its state alone.
 type Edit string
@@ -144,14 +145,3 @@ func (w GivenBack) Reason() string {
 	}
 	return "Withdrawal within the days of regret (CDC, art. 49)."
 }
-
-// Ticket is a ticket's state (docs/contract/states.md, Tickets).
-type Ticket string
-
-// The states.
-const (
-	Pending   Ticket = "pending"
-	Available Ticket = "available"
-	Consumed  Ticket = "consumed"
-	Expired   Ticket = "expired"
-)

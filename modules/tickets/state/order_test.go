@@ -15,7 +15,7 @@ func TestEveryStateIsReachedAndLeftByTheTable(t *testing.T) {
 	var moves []string
 	for _, from := range append([]state.Order{state.None}, state.States...) {
 		for _, by := range state.Actions {
-			if to, ok := state.Next(from, by); ok {
+			if to, ok := state.Orders.Next(from, by); ok {
 				moves = append(moves, fmt.Sprintf("%s %s %s", from, by, to))
 			}
 		}

@@ -35,19 +35,21 @@ func (q *Queries) TicketBlock(ctx context.Context, db DBTX, id objectid.ID) (Tic
 }
 
 const ticketConsume = `-- name: TicketConsume :one
-UPDATE tickets.tickets t SET status = 'consumed', consumed_at = $1, consume_nonce = $2, reason = $3, actor_id = $4, register_update_date = $1
-FROM tickets.events e
-WHERE t.id = $5 AND t.status = 'available' AND e.id = t.event_id AND e.ends_at > $1
+UPDATE tickets.tickets t SET status = m.to_status, consumed_at = $1, consume_nonce = $2, reason = $3, actor_id = $4, register_update_date = $1
+FROM tickets.events e, (SELECT unnest($6::text[]) AS from_status, unnest($7::text[]) AS to_status) m
+WHERE t.id = $5 AND t.status = m.from_status AND e.id = t.event_id AND e.ends_at > $1
     AND tickets.blocked(t.status, t.refund_id, (SELECT o.disputed_at FROM tickets.orders o WHERE o.id = t.order_id), e.cancelled_at) IS NULL
 RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved, t.refund_id, t.refund_asked_at, t.refunded_at
 `
 
 type TicketConsumeParams struct {
-	Now     *time.Time
-	Nonce   *string
-	Reason  string
-	ActorID *objectid.ID
-	ID      objectid.ID
+	Now        *time.Time
+	Nonce      *string
+	Reason     string
+	ActorID    *objectid.ID
+	ID         objectid.ID
+	FromStates []string
+	ToStates   []string
 }
 
 // The compare-and-set by which a ticket is used: of two at once, one gets the row.
@@ -58,6 +60,8 @@ func (q *Queries) TicketConsume(ctx context.Context, db DBTX, arg TicketConsumeP
 		arg.Reason,
 		arg.ActorID,
 		arg.ID,
+		arg.FromStates,
+		arg.ToStates,
 	)
 	var i Ticket
 	err := row.Scan(
@@ -90,12 +94,12 @@ func (q *Queries) TicketConsume(ctx context.Context, db DBTX, arg TicketConsumeP
 }
 
 const ticketConsumeScanned = `-- name: TicketConsumeScanned :one
-UPDATE tickets.tickets t SET status = 'consumed', consumed_at = $1, consume_nonce = $2, reason = 'scanned_offline', actor_id = $3, register_update_date = $4
-FROM tickets.events e
-WHERE t.id = $5 AND e.id = t.event_id AND e.ends_at > $1
+UPDATE tickets.tickets t SET status = m.to_status, consumed_at = $1, consume_nonce = $2, reason = $3, actor_id = $4, register_update_date = $5
+FROM tickets.events e, (SELECT unnest($7::text[]) AS from_status, unnest($8::text[]) AS to_status) m
+WHERE t.id = $6 AND t.status = m.from_status AND e.id = t.event_id AND e.ends_at > $1
     AND (t.refund_asked_at IS NULL OR t.refund_asked_at > $1) AND (e.cancelled_at IS NULL OR e.cancelled_at > $1)
     AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.disputed_at <= $1)
-    AND (t.status = 'available' OR t.status = 'expired' AND t.holds_place AND (t.reason = 'event_ended'
+    AND (t.status <> 'expired' OR t.holds_place AND (t.reason = 'event_ended'
         OR NOT EXISTS (SELECT 1 FROM tickets.transitions h WHERE h.ticket_id = t.id AND h.to_status = 'expired' AND h.at <= $1)
             AND NOT EXISTS (SELECT 1 FROM tickets.past_blocks b WHERE b.order_id = t.order_id AND coalesce(b.ticket_id, t.id) = t.id
                 AND b.since <= $1 AND $1 < b.until)))
@@ -103,11 +107,14 @@ RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t
 `
 
 type TicketConsumeScannedParams struct {
-	ScannedAt *time.Time
-	Nonce     *string
-	ActorID   *objectid.ID
-	Now       time.Time
-	ID        objectid.ID
+	ScannedAt  *time.Time
+	Nonce      *string
+	Reason     string
+	ActorID    *objectid.ID
+	Now        time.Time
+	ID         objectid.ID
+	FromStates []string
+	ToStates   []string
 }
 
 // A scan made at a door without network, uploaded later: it counts from its own
@@ -117,9 +124,12 @@ func (q *Queries) TicketConsumeScanned(ctx context.Context, db DBTX, arg TicketC
 	row := db.QueryRow(ctx, ticketConsumeScanned,
 		arg.ScannedAt,
 		arg.Nonce,
+		arg.Reason,
 		arg.ActorID,
 		arg.Now,
 		arg.ID,
+		arg.FromStates,
+		arg.ToStates,
 	)
 	var i Ticket
 	err := row.Scan(
@@ -171,20 +181,30 @@ func (q *Queries) TicketDropOfOrder(ctx context.Context, db DBTX, orderID *objec
 }
 
 const ticketExpireOfEvent = `-- name: TicketExpireOfEvent :execrows
-UPDATE tickets.tickets t SET status = 'expired', reason = 'event_ended', actor_id = NULL, register_update_date = $1
-WHERE t.event_id = $2 AND (t.status = 'available' OR t.status = 'pending'
-    AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.state = 'reserved'))
+UPDATE tickets.tickets t SET status = m.to_status, reason = $1, actor_id = NULL, register_update_date = $2
+FROM (SELECT unnest($4::text[]) AS from_status, unnest($5::text[]) AS to_status) m
+WHERE t.event_id = $3 AND t.status = m.from_status AND (t.status <> 'pending'
+    OR NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.state = 'reserved'))
 `
 
 type TicketExpireOfEventParams struct {
-	Now     time.Time
-	EventID objectid.ID
+	Reason     string
+	Now        time.Time
+	EventID    objectid.ID
+	FromStates []string
+	ToStates   []string
 }
 
 // The event is over. What was paid keeps counting; what was not gives its place back.
 // Places that wait for an order's money go through their order.
 func (q *Queries) TicketExpireOfEvent(ctx context.Context, db DBTX, arg TicketExpireOfEventParams) (int64, error) {
-	result, err := db.Exec(ctx, ticketExpireOfEvent, arg.Now, arg.EventID)
+	result, err := db.Exec(ctx, ticketExpireOfEvent,
+		arg.Reason,
+		arg.Now,
+		arg.EventID,
+		arg.FromStates,
+		arg.ToStates,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -192,37 +212,55 @@ func (q *Queries) TicketExpireOfEvent(ctx context.Context, db DBTX, arg TicketEx
 }
 
 const ticketExpireOfOrder = `-- name: TicketExpireOfOrder :exec
-UPDATE tickets.tickets SET status = 'expired', reason = $1, actor_id = NULL, register_update_date = $2
-WHERE order_id = $3 AND status = 'pending'
+UPDATE tickets.tickets t SET status = m.to_status, reason = $1, actor_id = NULL, register_update_date = $2
+FROM (SELECT unnest($4::text[]) AS from_status, unnest($5::text[]) AS to_status) m
+WHERE t.order_id = $3 AND t.status = m.from_status
 `
 
 type TicketExpireOfOrderParams struct {
-	Reason  string
-	Now     time.Time
-	OrderID *objectid.ID
+	Reason     string
+	Now        time.Time
+	OrderID    *objectid.ID
+	FromStates []string
+	ToStates   []string
 }
 
 // Nobody paid in time.
 func (q *Queries) TicketExpireOfOrder(ctx context.Context, db DBTX, arg TicketExpireOfOrderParams) error {
-	_, err := db.Exec(ctx, ticketExpireOfOrder, arg.Reason, arg.Now, arg.OrderID)
+	_, err := db.Exec(ctx, ticketExpireOfOrder,
+		arg.Reason,
+		arg.Now,
+		arg.OrderID,
+		arg.FromStates,
+		arg.ToStates,
+	)
 	return err
 }
 
 const ticketExpireUnused = `-- name: TicketExpireUnused :exec
-UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = $1, actor_id = NULL, register_update_date = $2
-WHERE order_id = $3 AND (status IN ('available', 'pending') OR status = 'expired' AND holds_place)
+UPDATE tickets.tickets t SET status = m.to_status, holds_place = false, reason = $1, actor_id = NULL, register_update_date = $2
+FROM (SELECT unnest($4::text[]) AS from_status, unnest($5::text[]) AS to_status) m
+WHERE t.order_id = $3 AND t.status = m.from_status AND (t.status <> 'expired' OR t.holds_place)
 `
 
 type TicketExpireUnusedParams struct {
-	Reason  string
-	Now     time.Time
-	OrderID *objectid.ID
+	Reason     string
+	Now        time.Time
+	OrderID    *objectid.ID
+	FromStates []string
+	ToStates   []string
 }
 
 // The money went back, or a dispute took it: what is not used is void, and its place free,
 // also that of a ticket that had expired with its event or by an admin's edit.
 func (q *Queries) TicketExpireUnused(ctx context.Context, db DBTX, arg TicketExpireUnusedParams) error {
-	_, err := db.Exec(ctx, ticketExpireUnused, arg.Reason, arg.Now, arg.OrderID)
+	_, err := db.Exec(ctx, ticketExpireUnused,
+		arg.Reason,
+		arg.Now,
+		arg.OrderID,
+		arg.FromStates,
+		arg.ToStates,
+	)
 	return err
 }
 
@@ -317,19 +355,30 @@ func (q *Queries) TicketInsert(ctx context.Context, db DBTX, arg TicketInsertPar
 }
 
 const ticketLeave = `-- name: TicketLeave :exec
-UPDATE tickets.tickets SET status = 'expired', holds_place = false, reason = 'withdrawn', actor_id = NULL, register_update_date = $1
-WHERE order_id = $2 AND refund_id = $3::text AND status <> 'consumed'
+UPDATE tickets.tickets t SET status = m.to_status, holds_place = false, reason = $1, actor_id = NULL, register_update_date = $2
+FROM (SELECT unnest($5::text[]) AS from_status, unnest($6::text[]) AS to_status) m
+WHERE t.order_id = $3 AND t.refund_id = $4::text AND t.status = m.from_status
 `
 
 type TicketLeaveParams struct {
-	Now      time.Time
-	OrderID  *objectid.ID
-	RefundID string
+	Reason     string
+	Now        time.Time
+	OrderID    *objectid.ID
+	RefundID   string
+	FromStates []string
+	ToStates   []string
 }
 
 // Their buyer has given them back: they are void at once, and their places free.
 func (q *Queries) TicketLeave(ctx context.Context, db DBTX, arg TicketLeaveParams) error {
-	_, err := db.Exec(ctx, ticketLeave, arg.Now, arg.OrderID, arg.RefundID)
+	_, err := db.Exec(ctx, ticketLeave,
+		arg.Reason,
+		arg.Now,
+		arg.OrderID,
+		arg.RefundID,
+		arg.FromStates,
+		arg.ToStates,
+	)
 	return err
 }
 
@@ -700,21 +749,31 @@ func (q *Queries) TicketRequestRefund(ctx context.Context, db DBTX, arg TicketRe
 }
 
 const ticketReturn = `-- name: TicketReturn :execrows
-UPDATE tickets.tickets SET refunded_at = $1::timestamptz, register_update_date = $1::timestamptz, actor_id = NULL,
-    status = CASE WHEN status = 'consumed' THEN status ELSE 'expired' END, holds_place = status = 'consumed',
-    reason = CASE WHEN status = 'consumed' THEN reason ELSE 'refunded' END
-WHERE order_id = $2 AND refund_id = ANY($3::text[]) AND refunded_at IS NULL
+UPDATE tickets.tickets t SET refunded_at = $1::timestamptz, register_update_date = $1::timestamptz, actor_id = NULL,
+    status = m.to_status, holds_place = t.status = 'consumed', reason = CASE WHEN t.status = 'consumed' THEN t.reason ELSE $2 END
+FROM (SELECT unnest($5::text[]) AS from_status, unnest($6::text[]) AS to_status) m
+WHERE t.order_id = $3 AND t.refund_id = ANY($4::text[]) AND t.refunded_at IS NULL AND t.status = m.from_status
 `
 
 type TicketReturnParams struct {
-	Now       time.Time
-	OrderID   *objectid.ID
-	RefundIds []string
+	Now        time.Time
+	Reason     string
+	OrderID    *objectid.ID
+	RefundIds  []string
+	FromStates []string
+	ToStates   []string
 }
 
 // The refund is done: tickets that are not used are void, and their places free.
 func (q *Queries) TicketReturn(ctx context.Context, db DBTX, arg TicketReturnParams) (int64, error) {
-	result, err := db.Exec(ctx, ticketReturn, arg.Now, arg.OrderID, arg.RefundIds)
+	result, err := db.Exec(ctx, ticketReturn,
+		arg.Now,
+		arg.Reason,
+		arg.OrderID,
+		arg.RefundIds,
+		arg.FromStates,
+		arg.ToStates,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -744,15 +803,16 @@ WITH ended AS (
     FROM tickets.tickets t
     LEFT JOIN tickets.orders o ON o.id = t.order_id
     CROSS JOIN LATERAL (SELECT x.from_status, x.reason FROM tickets.transitions x WHERE x.ticket_id = t.id ORDER BY x.id DESC LIMIT 1) h
-    WHERE t.event_id = $3 AND t.status = 'expired' AND h.reason = 'event_ended' AND (t.order_id IS NULL OR o.state = 'paid') AND t.refund_id IS NULL
+    WHERE t.event_id = $4 AND t.status = 'expired' AND h.reason = 'event_ended' AND (t.order_id IS NULL OR o.state = 'paid') AND t.refund_id IS NULL
 )
-UPDATE tickets.tickets t SET status = n.from_status, reason = 'event_moved', actor_id = $1, register_update_date = $2
+UPDATE tickets.tickets t SET status = n.from_status, reason = $1, actor_id = $2, register_update_date = $3
 FROM ended n, tickets.events e
 WHERE t.id = n.id AND t.status = 'expired' AND e.id = t.event_id
     AND (n.places = 0 OR e.capacity IS NULL OR e.tickets_issued + n.places <= e.capacity)
 `
 
 type TicketReviveOfEventParams struct {
+	Reason  string
 	ActorID *objectid.ID
 	Now     time.Time
 	EventID objectid.ID
@@ -763,7 +823,12 @@ type TicketReviveOfEventParams struct {
 // again as long as there are any, the oldest ticket first. Of orders whose money went
 // back nothing returns.
 func (q *Queries) TicketReviveOfEvent(ctx context.Context, db DBTX, arg TicketReviveOfEventParams) (int64, error) {
-	result, err := db.Exec(ctx, ticketReviveOfEvent, arg.ActorID, arg.Now, arg.EventID)
+	result, err := db.Exec(ctx, ticketReviveOfEvent,
+		arg.Reason,
+		arg.ActorID,
+		arg.Now,
+		arg.EventID,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -796,20 +861,29 @@ func (q *Queries) TicketSeatMore(ctx context.Context, db DBTX, arg TicketSeatMor
 }
 
 const ticketSeatOfOrder = `-- name: TicketSeatOfOrder :execrows
-UPDATE tickets.tickets SET status = 'available', reason = $1, actor_id = NULL, register_update_date = $2
-WHERE order_id = $3 AND status IN ('pending', 'expired')
+UPDATE tickets.tickets t SET status = m.to_status, reason = $1, actor_id = NULL, register_update_date = $2
+FROM (SELECT unnest($4::text[]) AS from_status, unnest($5::text[]) AS to_status) m
+WHERE t.order_id = $3 AND t.status = m.from_status
 `
 
 type TicketSeatOfOrderParams struct {
-	Reason  string
-	Now     time.Time
-	OrderID *objectid.ID
+	Reason     string
+	Now        time.Time
+	OrderID    *objectid.ID
+	FromStates []string
+	ToStates   []string
 }
 
 // The money is there: tickets that wait for it become good, also expired ones,
 // which take their places again.
 func (q *Queries) TicketSeatOfOrder(ctx context.Context, db DBTX, arg TicketSeatOfOrderParams) (int64, error) {
-	result, err := db.Exec(ctx, ticketSeatOfOrder, arg.Reason, arg.Now, arg.OrderID)
+	result, err := db.Exec(ctx, ticketSeatOfOrder,
+		arg.Reason,
+		arg.Now,
+		arg.OrderID,
+		arg.FromStates,
+		arg.ToStates,
+	)
 	if err != nil {
 		return 0, err
 	}
