@@ -1668,8 +1668,10 @@ CREATE TABLE catalog.videos (
     register_date timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
     register_update_date timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
     search tsvector GENERATED ALWAYS AS (((platform.search_vector(ARRAY[title], 'A'::"char") || platform.search_vector((((ARRAY[author, season_name] || category_name) || tags_name) || tags), 'B'::"char")) || platform.search_vector(ARRAY[description], 'C'::"char"))) STORED,
+    original_title text COLLATE pg_catalog."C",
     CONSTRAINT videos_duration_not_negative CHECK ((duration >= 0)),
     CONSTRAINT videos_episode_number_positive CHECK ((episode_number >= 1)),
+    CONSTRAINT videos_original_title_bounded CHECK ((char_length(original_title) <= 200)),
     CONSTRAINT videos_slug_form CHECK ((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text)),
     CONSTRAINT videos_title_length CHECK (((char_length(title) >= 1) AND (char_length(title) <= 200)))
 );
@@ -1699,6 +1701,8 @@ COMMENT ON COLUMN catalog.videos.video_gridfs_id IS 'Storage id in the system th
 COMMENT ON COLUMN catalog.videos.legacy_id IS 'Id in an older system.';
 
 COMMENT ON COLUMN catalog.videos.search IS 'What GET /search/videos finds a video by: title before author, groups and tags, these before the description.';
+
+COMMENT ON COLUMN catalog.videos.original_title IS 'Title in the language in which it was made; null where title is that already.';
 
 CREATE TABLE catalog.watch_history (
     user_id platform.object_id NOT NULL,

@@ -22,6 +22,10 @@ var Videos = resource.New(resource.Definition{
 	Search:  "t.search",
 	Fields: []resource.Field{
 		{Name: "title", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 200}},
+		{
+			Name: "original_title", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 200},
+			Doc: "In the language in which it was made",
+		},
 		{Name: "slug", Kind: query.String, Rule: slugRule, Doc: "Unique"},
 		{
 			Name: "video_id", Kind: query.String,

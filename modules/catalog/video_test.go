@@ -91,7 +91,7 @@ func TestVideoGolden(t *testing.T) {
 		`,"thumbnail_vertical_name_less":`+file+`,
 		 "expiration_date":"2030-01-01T00:00:00-03:00","enable":false,"main_highlight":true,"section_highlight":true,"is_show_in_slide_carousel":true,
 		 "season_id":"`+string(season)+`","season_number":2,"episode_number":1,"video_gridfs_id":`+file+
-		`,"legacy_id":"A-7",
+		`,"legacy_id":"A-7","original_title":"Action",
 		 "category_name":["not mine to set"],"season_name":"nor this"}]`)
 	body := regexp.MustCompile(`"_id":"[0-9a-f]{24}"`).ReplaceAllString(a.raw, `"_id":"‹id›"`)
 	for id, name := range map[string]string{
@@ -124,7 +124,8 @@ func TestRefusedVideos(t *testing.T) {
 	}
 	for body, field := range map[string]string{
 		with(`"title":""`): "title",
-		with(`"title":"` + strings.Repeat("é", 201) + `"`):     "title",
+		with(`"title":"` + strings.Repeat("é", 201) + `"`):          "title",
+		with(`"original_title":"` + strings.Repeat("é", 201) + `"`): "original_title",
 		with(`"slug":"Upper"`):                                 "slug",
 		with(`"slug":"a--b"`):                                  "slug",
 		with(`"slug":"-a"`):                                    "slug",

@@ -17,7 +17,7 @@ const viewer = `SELECT coalesce(c.user_type = 'admin' OR a.has_access, false), v
 	LEFT JOIN accounts.caller($1, $3, $4) AS c (username, user_type, is_root, profiles, handlers) ON true`
 
 // document is a video as answers show it, made by Postgres.
-const document = `(SELECT row_to_json(d)::text FROM (SELECT t.id AS _id, t.title, t.slug, t.video_id, t.description, t.author, t.duration,
+const document = `(SELECT row_to_json(d)::text FROM (SELECT t.id AS _id, t.title, t.original_title, t.slug, t.video_id, t.description, t.author, t.duration,
 	platform.json_time(t.release_date) AS release_date, platform.json_time(t.expiration_date) AS expiration_date,
 	t.category_id, t.category_name, t.tags_id, t.tags_name, t.tags, t.season_id, t.season_name, t.season_number, t.episode_number,
 	t.thumbnail_horizontal, t.thumbnail_horizontal_name_less, t.thumbnail_vertical, t.thumbnail_vertical_name_less,
