@@ -3308,7 +3308,12 @@ UNION ALL
  SELECT 28 AS "position",
     'failed payments; recovered'::text AS figure,
     'failed attempts of subscription payments; of these, followed by a settled payment of the subscription within 30 days'::text AS formula,
-    ''::text AS edges;
+    ''::text AS edges
+UNION ALL
+ SELECT 29 AS "position",
+    'at_risk_rate'::text AS figure,
+    'total_amount_at_risk / MRR x 100'::text AS formula,
+    'may exceed 100: a suspended subscription is at risk and not in MRR'::text AS edges;
 
 COMMENT ON VIEW finance.definitions IS 'What each figure means, one row a figure, also at GET /api/v1/admin/finance/definitions. Everywhere: money in integer cents, half-open intervals, days and months of the report time zone, a zero denominator gives 0, percentages rounded half up to two decimals.';
 
@@ -4318,7 +4323,11 @@ CREATE VIEW finance.overview AS
         CASE
             WHEN ((d.payments_30d + d.failed_attempts_30d) = 0) THEN (0)::numeric
             ELSE round(((100.0 * (d.payments_30d)::numeric) / ((d.payments_30d + d.failed_attempts_30d))::numeric), 2)
-        END AS payment_success_rate
+        END AS payment_success_rate,
+        CASE
+            WHEN (n.mrr_cents = 0) THEN (0)::numeric
+            ELSE round(((100.0 * (n.at_risk_cents)::numeric) / (n.mrr_cents)::numeric), 2)
+        END AS at_risk_rate
    FROM ((( SELECT (COALESCE(sum(s.mrr_cents), (0)::numeric))::bigint AS mrr_cents,
             (COALESCE(sum(s.mrr_cents) FILTER (WHERE (s.gateway = 'gwa'::text)), (0)::numeric))::bigint AS mrr_gwa_cents,
             (COALESCE(sum(s.mrr_cents) FILTER (WHERE (s.gateway = 'gwb'::text)), (0)::numeric))::bigint AS mrr_gwb_cents,
@@ -4398,6 +4407,8 @@ COMMENT ON COLUMN finance.overview.payments_30d IS 'Settled attempts of the last
 COMMENT ON COLUMN finance.overview.failed_attempts_30d IS 'Failed attempts of the last 30 days.';
 
 COMMENT ON COLUMN finance.overview.payment_success_rate IS 'payments_30d / (payments_30d + failed_attempts_30d) x 100, percent, two decimals.';
+
+COMMENT ON COLUMN finance.overview.at_risk_rate IS 'amount_at_risk_cents / mrr_cents x 100, percent, two decimals.';
 
 CREATE TABLE payments.payments (
     id platform.object_id DEFAULT platform.new_object_id() NOT NULL,

@@ -205,7 +205,7 @@ func exportSummary(t *testing.T, s sheets) {
 		case "amount_at_risk": // the sheet overdue tells it
 		case "total_customers", "active_subscriptions", "overdue_count":
 			want = append(want, fmt.Sprintln(figure, of, r["value"]))
-		case "churn_rate_30d", "payment_success_rate":
+		case "churn_rate_30d", "payment_success_rate", "at_risk_rate":
 			want = append(want, fmt.Sprintln(figure, of, r.Float(t, "value")))
 		default:
 			want = append(want, fmt.Sprintln(figure, of, amount(t, r, "value")))

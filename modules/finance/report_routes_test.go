@@ -117,7 +117,7 @@ func TestReportsOfNothing(t *testing.T) {
 		"mrr": 0.0, "mrr_gwa": 0.0, "mrr_gwb": 0.0, "trial_mrr": 0.0, "arr": 0.0, "total_customers": 1.0,
 		"active_subscriptions": 0.0, "overdue_count": 0.0, "churn_rate_30d": 0.0, "total_refunded": 0.0,
 		"total_chargebacks": 0.0, "net_revenue_30d": 0.0, "cash_net_30d": 0.0, "average_ticket": 0.0,
-		"payment_success_rate": 0.0, "by_payment_method": doc{}, "by_plan": doc{},
+		"payment_success_rate": 0.0, "at_risk_rate": 0.0, "by_payment_method": doc{}, "by_plan": doc{},
 	}, b.get("/admin/finance/overview"))
 	require.Equal(t, doc{
 		"total_overdue": 0.0, "total_amount_at_risk": 0.0, "customers": []any{},

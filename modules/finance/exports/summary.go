@@ -82,6 +82,7 @@ func (t *table) addOverview(o reports.Overview) {
 	t.add("cash_net_30d", "", export.MoneyOf(o.CashNet30d))
 	t.add("average_ticket", "", export.MoneyOf(o.AverageTicket))
 	t.add("payment_success_rate", "", export.PercentOf(o.PaymentSuccessRate))
+	t.add("at_risk_rate", "", export.PercentOf(o.AtRiskRate))
 	for _, method := range slices.Sorted(maps.Keys(o.ByPaymentMethod)) {
 		t.add("by_payment_method.count", method, export.IntOf(o.ByPaymentMethod[method].Count))
 		t.add("by_payment_method.mrr", method, export.MoneyOf(o.ByPaymentMethod[method].MRR))

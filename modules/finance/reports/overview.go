@@ -28,6 +28,7 @@ type Overview struct {
 	CashNet30d          int64               `json:"cash_net_30d" doc:"Gross less refunds and chargebacks of the last 30 days, cents"`
 	AverageTicket       int64               `json:"average_ticket" doc:"MRR / active, cents"`
 	PaymentSuccessRate  float64             `json:"payment_success_rate" doc:"Settled / (settled + failed) attempts of the last 30 days, percent"`
+	AtRiskRate          float64             `json:"at_risk_rate" doc:"Monthly prices of the overdue / MRR, percent"`
 	ByPaymentMethod     map[string]MRRShare `json:"by_payment_method" doc:"By credit_card, pix, boleto"`
 	ByPlan              map[string]PlanMRR  `json:"by_plan" doc:"By plan_id"`
 }
@@ -72,6 +73,7 @@ func (s *Reports) OverviewTx(ctx context.Context, tx pgx.Tx) (Overview, error) {
 		TotalRefunded:    f.TotalRefundedCents,
 		TotalChargebacks: f.TotalChargebacksCents, NetRevenue30d: f.NetRevenue30dCents, CashNet30d: f.CashNet30dCents,
 		AverageTicket: f.AverageTicketCents, PaymentSuccessRate: f.PaymentSuccessRate,
+		AtRiskRate: f.AtRiskRate,
 	}
 	o.ByPaymentMethod, o.ByPlan = shares(parts)
 	return o, nil

@@ -31,7 +31,8 @@ UNION ALL SELECT 24, 'cohort', 'customers by the month in which they first gaine
 UNION ALL SELECT 25, 'ltv', 'net (series) of all time / customers who ever had access, rounded', ''
 UNION ALL SELECT 26, 'reactivations', 'new of the months less the customers whose first access began in them', ''
 UNION ALL SELECT 27, 'upgrades', 'moves to a plan of a higher tier, by an admin or by subscribing anew', ''
-UNION ALL SELECT 28, 'failed payments; recovered', 'failed attempts of subscription payments; of these, followed by a settled payment of the subscription within 30 days', '';
+UNION ALL SELECT 28, 'failed payments; recovered', 'failed attempts of subscription payments; of these, followed by a settled payment of the subscription within 30 days', ''
+UNION ALL SELECT 29, 'at_risk_rate', 'total_amount_at_risk / MRR x 100', 'may exceed 100: a suspended subscription is at risk and not in MRR';
 COMMENT ON VIEW finance.definitions IS 'What each figure means, one row a figure, also at GET /api/v1/admin/finance/definitions. Everywhere: money in integer cents, half-open intervals, days and months of the report time zone, a zero denominator gives 0, percentages rounded half up to two decimals.';
 COMMENT ON COLUMN finance.definitions.position IS 'Order of reading.';
 COMMENT ON COLUMN finance.definitions.figure IS 'Name, as in the API.';

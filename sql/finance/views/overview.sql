@@ -8,7 +8,8 @@ SELECT n.mrr_cents, n.mrr_gwa_cents, n.mrr_gwb_cents, n.trial_mrr_cents, n.mrr_c
     n.mrr_cents - d.refunds_30d_cents AS net_revenue_30d_cents, d.gross_30d_cents - d.refunds_30d_cents - d.chargebacks_30d_cents AS cash_net_30d_cents,
     d.payments_30d, d.failed_attempts_30d,
     CASE WHEN d.payments_30d + d.failed_attempts_30d = 0 THEN 0
-         ELSE round(100.0 * d.payments_30d / (d.payments_30d + d.failed_attempts_30d), 2) END::numeric AS payment_success_rate
+         ELSE round(100.0 * d.payments_30d / (d.payments_30d + d.failed_attempts_30d), 2) END::numeric AS payment_success_rate,
+    CASE WHEN n.mrr_cents = 0 THEN 0 ELSE round(100.0 * n.at_risk_cents / n.mrr_cents, 2) END::numeric AS at_risk_rate
 FROM (
     SELECT coalesce(sum(s.mrr_cents), 0)::bigint AS mrr_cents,
         coalesce(sum(s.mrr_cents) FILTER (WHERE s.gateway = 'gwa'), 0)::bigint AS mrr_gwa_cents,
@@ -60,3 +61,4 @@ COMMENT ON COLUMN finance.overview.cash_net_30d_cents IS 'gross_30d_cents - refu
 COMMENT ON COLUMN finance.overview.payments_30d IS 'Settled attempts of the last 30 days.';
 COMMENT ON COLUMN finance.overview.failed_attempts_30d IS 'Failed attempts of the last 30 days.';
 COMMENT ON COLUMN finance.overview.payment_success_rate IS 'payments_30d / (payments_30d + failed_attempts_30d) x 100, percent, two decimals.';
+COMMENT ON COLUMN finance.overview.at_risk_rate IS 'amount_at_risk_cents / mrr_cents x 100, percent, two decimals.';

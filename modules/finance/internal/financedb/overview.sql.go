@@ -56,7 +56,8 @@ func (q *Queries) MRRList(ctx context.Context, db DBTX) ([]MRRListRow, error) {
 const overviewGet = `-- name: OverviewGet :one
 SELECT mrr_cents, mrr_gwa_cents, mrr_gwb_cents, trial_mrr_cents, arr_cents::bigint AS arr_cents, average_ticket_cents, active_subscriptions, trials, total_customers,
     overdue_count, amount_at_risk_cents, churn_rate_30d::float8 AS churn_rate_30d, total_refunded_cents, total_chargebacks_cents,
-    net_revenue_30d_cents::bigint AS net_revenue_30d_cents, cash_net_30d_cents::bigint AS cash_net_30d_cents, payment_success_rate::float8 AS payment_success_rate
+    net_revenue_30d_cents::bigint AS net_revenue_30d_cents, cash_net_30d_cents::bigint AS cash_net_30d_cents, payment_success_rate::float8 AS payment_success_rate,
+    at_risk_rate::float8 AS at_risk_rate
 FROM finance.overview
 `
 
@@ -78,6 +79,7 @@ type OverviewGetRow struct {
 	NetRevenue30dCents    int64
 	CashNet30dCents       int64
 	PaymentSuccessRate    float64
+	AtRiskRate            float64
 }
 
 func (q *Queries) OverviewGet(ctx context.Context, db DBTX) (OverviewGetRow, error) {
@@ -101,6 +103,7 @@ func (q *Queries) OverviewGet(ctx context.Context, db DBTX) (OverviewGetRow, err
 		&i.NetRevenue30dCents,
 		&i.CashNet30dCents,
 		&i.PaymentSuccessRate,
+		&i.AtRiskRate,
 	)
 	return i, err
 }

@@ -1,0 +1,211 @@
+-- +goose Up
+CREATE OR REPLACE VIEW finance.overview AS
+SELECT n.mrr_cents, n.mrr_gwa_cents, n.mrr_gwb_cents, n.trial_mrr_cents, n.mrr_cents * 12 AS arr_cents,
+    CASE WHEN n.active = 0 THEN 0 ELSE round(n.mrr_cents::numeric / n.active) END::bigint AS average_ticket_cents,
+    n.active AS active_subscriptions, n.trials, n.customers AS total_customers, n.overdue AS overdue_count, n.at_risk_cents AS amount_at_risk_cents,
+    d.exits_30d - r.returns_30d AS exits_30d, d.active_30d_ago,
+    CASE WHEN d.active_30d_ago = 0 THEN 0 ELSE round(100.0 * (d.exits_30d - r.returns_30d) / d.active_30d_ago, 2) END::numeric AS churn_rate_30d,
+    d.total_refunded_cents, d.total_chargebacks_cents, d.gross_30d_cents, d.refunds_30d_cents, d.chargebacks_30d_cents,
+    n.mrr_cents - d.refunds_30d_cents AS net_revenue_30d_cents, d.gross_30d_cents - d.refunds_30d_cents - d.chargebacks_30d_cents AS cash_net_30d_cents,
+    d.payments_30d, d.failed_attempts_30d,
+    CASE WHEN d.payments_30d + d.failed_attempts_30d = 0 THEN 0
+         ELSE round(100.0 * d.payments_30d / (d.payments_30d + d.failed_attempts_30d), 2) END::numeric AS payment_success_rate,
+    CASE WHEN n.mrr_cents = 0 THEN 0 ELSE round(100.0 * n.at_risk_cents / n.mrr_cents, 2) END::numeric AS at_risk_rate
+FROM (
+    SELECT coalesce(sum(s.mrr_cents), 0)::bigint AS mrr_cents,
+        coalesce(sum(s.mrr_cents) FILTER (WHERE s.gateway = 'gwa'), 0)::bigint AS mrr_gwa_cents,
+        coalesce(sum(s.mrr_cents) FILTER (WHERE s.gateway = 'gwb'), 0)::bigint AS mrr_gwb_cents,
+        coalesce(sum(s.trial_mrr_cents), 0)::bigint AS trial_mrr_cents, coalesce(sum(s.active), 0)::bigint AS active, coalesce(sum(s.trials), 0)::bigint AS trials,
+        coalesce(sum(s.overdue), 0)::bigint AS overdue, coalesce(sum(s.at_risk_cents), 0)::bigint AS at_risk_cents, coalesce(sum(s.customers), 0)::bigint AS customers
+    FROM finance.standing s
+) n
+CROSS JOIN (
+    SELECT coalesce(sum(f.refunds_cents), 0)::bigint AS total_refunded_cents, coalesce(sum(f.chargebacks_cents), 0)::bigint AS total_chargebacks_cents,
+        coalesce(sum(f.gross_gwa_cents + f.gross_gwb_cents) FILTER (WHERE f.day >= c.since), 0)::bigint AS gross_30d_cents,
+        coalesce(sum(f.refunds_cents) FILTER (WHERE f.day >= c.since), 0)::bigint AS refunds_30d_cents,
+        coalesce(sum(f.chargebacks_cents) FILTER (WHERE f.day >= c.since), 0)::bigint AS chargebacks_30d_cents,
+        coalesce(sum(f.payments) FILTER (WHERE f.day >= c.since), 0)::bigint AS payments_30d,
+        coalesce(sum(f.failed_attempts) FILTER (WHERE f.day >= c.since), 0)::bigint AS failed_attempts_30d,
+        coalesce(sum(f.exits_payment_failure + f.exits_customer_cancelled + f.exits_admin_cancelled + f.exits_chargeback + f.exits_expired)
+            FILTER (WHERE f.day >= c.since), 0)::bigint AS exits_30d,
+        coalesce(sum(f.entries - f.exits_payment_failure - f.exits_customer_cancelled - f.exits_admin_cancelled - f.exits_chargeback - f.exits_expired)
+            FILTER (WHERE f.day < c.since), 0)::bigint AS active_30d_ago
+    FROM finance_internal.daily_parts f CROSS JOIN (SELECT k.today - 30 AS since FROM finance.clock k OFFSET 0) c
+) d
+CROSS JOIN (
+    SELECT coalesce(sum(b.returns), 0)::bigint AS returns_30d
+    FROM finance.returns b CROSS JOIN (SELECT k.today - 30 AS since FROM finance.clock k OFFSET 0) c
+    WHERE b.day >= c.since AND b.left_day >= c.since
+) r;
+COMMENT ON VIEW finance.overview IS 'One row: the figures of GET /api/v1/admin/finance/overview, exact at any moment. The last 30 days begin at midnight of the day 30 days ago, in the report time zone, and end now. Source: finance.standing, finance.daily, finance.returns.';
+COMMENT ON COLUMN finance.overview.mrr_cents IS 'Sum over active subscriptions of the monthly price as it was sold, cents.';
+COMMENT ON COLUMN finance.overview.mrr_gwa_cents IS 'The part of gateway A, cents.';
+COMMENT ON COLUMN finance.overview.mrr_gwb_cents IS 'The part of gateway B, cents.';
+COMMENT ON COLUMN finance.overview.trial_mrr_cents IS 'The part of trials, cents.';
+COMMENT ON COLUMN finance.overview.arr_cents IS 'mrr_cents x 12.';
+COMMENT ON COLUMN finance.overview.average_ticket_cents IS 'mrr_cents / active_subscriptions, rounded half up, cents.';
+COMMENT ON COLUMN finance.overview.active_subscriptions IS 'status active, and expires_at null or in the future.';
+COMMENT ON COLUMN finance.overview.trials IS 'Of them, trials.';
+COMMENT ON COLUMN finance.overview.total_customers IS 'Customers that are not deleted.';
+COMMENT ON COLUMN finance.overview.overdue_count IS 'Subscriptions with payment_failures > 0 or suspended, neither cancelled nor expired.';
+COMMENT ON COLUMN finance.overview.amount_at_risk_cents IS 'Sum of the monthly prices of the overdue, cents.';
+COMMENT ON COLUMN finance.overview.exits_30d IS 'Customers whose access stopped in the last 30 days, without those whose subscription came back within them.';
+COMMENT ON COLUMN finance.overview.active_30d_ago IS 'Active customers at the beginning of the last 30 days.';
+COMMENT ON COLUMN finance.overview.churn_rate_30d IS 'exits_30d / active_30d_ago x 100, percent, two decimals.';
+COMMENT ON COLUMN finance.overview.total_refunded_cents IS 'Refunds of subscriptions, all time, cents.';
+COMMENT ON COLUMN finance.overview.total_chargebacks_cents IS 'Chargebacks of subscriptions less what won disputes gave back, all time, cents.';
+COMMENT ON COLUMN finance.overview.gross_30d_cents IS 'Gross of the last 30 days, cents.';
+COMMENT ON COLUMN finance.overview.refunds_30d_cents IS 'Refunds of the last 30 days, cents.';
+COMMENT ON COLUMN finance.overview.chargebacks_30d_cents IS 'Chargebacks of the last 30 days, cents.';
+COMMENT ON COLUMN finance.overview.net_revenue_30d_cents IS 'mrr_cents - refunds_30d_cents.';
+COMMENT ON COLUMN finance.overview.cash_net_30d_cents IS 'gross_30d_cents - refunds_30d_cents - chargebacks_30d_cents.';
+COMMENT ON COLUMN finance.overview.payments_30d IS 'Settled attempts of the last 30 days.';
+COMMENT ON COLUMN finance.overview.failed_attempts_30d IS 'Failed attempts of the last 30 days.';
+COMMENT ON COLUMN finance.overview.payment_success_rate IS 'payments_30d / (payments_30d + failed_attempts_30d) x 100, percent, two decimals.';
+COMMENT ON COLUMN finance.overview.at_risk_rate IS 'amount_at_risk_cents / mrr_cents x 100, percent, two decimals.';
+CREATE OR REPLACE VIEW finance.definitions AS
+SELECT 1 AS position, 'active subscriptions' AS figure, 'status = ''active'' and (expires_at is null or in the future)' AS formula,
+        'the same rule that opens the videos; suspended is not active; deleted at the gateway with paid time left is active' AS edges
+UNION ALL SELECT 2, 'MRR', 'sum over active of the monthly price as it was when subscribed (snapshot, cents)',
+        'a yearly PIX counts once its monthly price, not the year; the first-month discount does not lower it; a later price change of the plan does not move old subscriptions; trials count and are also shown apart as trial_mrr'
+UNION ALL SELECT 3, 'mrr_gwa, mrr_gwb', 'the same by gateway', 'add up to MRR exactly'
+UNION ALL SELECT 4, 'ARR', 'MRR x 12', ''
+UNION ALL SELECT 5, 'average ticket', 'MRR / active, rounded', ''
+UNION ALL SELECT 6, 'overdue', '(payment_failures > 0 or suspended) and status not cancelled or expired', ''
+UNION ALL SELECT 7, 'days_overdue', 'calendar days from the first due date that was missed in this run of failures (of the first failure, else last_payment_at plus the period, else next_billing_date when past), at least 0; it never falls while nothing is paid', ''
+UNION ALL SELECT 8, 'total_amount_at_risk', 'sum of the monthly prices of the overdue', ''
+UNION ALL SELECT 9, 'exits', 'transitions out of active that end access; unit is the customer; moment is when access stops, not when cancelling was asked',
+        'replacing a subscription by renewal is no exit; suspended and paid again within the period is no exit; someone who joins and leaves in the period counts in new and cancelled'
+UNION ALL SELECT 10, 'churn of a month', 'cancelled / active_start x 100; active_end = active_start + new - cancelled holds in every row', 'may exceed 100'
+UNION ALL SELECT 11, 'churn_rate_30d', 'exits in the last 30 days / active 30 days ago x 100', ''
+UNION ALL SELECT 12, 'by_reason', 'payment_failure, customer_cancelled, admin_cancelled, chargeback, expired', 'every exit has exactly one; gone_at_gateway (missing at the gateway, seen twice) counts under admin_cancelled'
+UNION ALL SELECT 13, 'gross (series)', 'subscription payments settled in the bucket, by time of payment, once per gateway payment',
+        'cash basis: a yearly PIX is whole in its month; card CONFIRMED and, 32 days later, RECEIVED are one payment; ticket sales stay in the events dashboard'
+UNION ALL SELECT 14, 'refunds, chargebacks (series)', 'by time of refund, of dispute', 'a won dispute counts back in its own bucket'
+UNION ALL SELECT 15, 'net (series)', 'gross - refunds - chargebacks', 'may be negative'
+UNION ALL SELECT 16, 'net_revenue_30d', 'MRR - refunds of the last 30 days', 'cash_net_30d is given beside it: gross - refunds - chargebacks of the same days'
+UNION ALL SELECT 17, 'payment_success_rate', 'settled attempts / (settled + failed attempts) of the last 30 days x 100',
+        'an attempt is one (gateway, payment or invoice, attempt number); a PIX that merely ran out is no attempt'
+UNION ALL SELECT 18, 'total_refunded, total_chargebacks', 'sums of the ledgers of subscriptions, all time, cents', ''
+UNION ALL SELECT 19, 'order revenue (events)', 'sum of total of paid orders (CONFIRMED, RECEIVED, succeeded) minus what was refunded of them, reais; none of a called off event', 'by time of payment; a whole refund or CHARGEBACK_LOST leaves 0'
+UNION ALL SELECT 20, 'occupancy_pct', 'live tickets (pending, available, consumed) / capacity x 100', '0 for unlimited; none of a called off event'
+UNION ALL SELECT 21, 'tickets sold / promo', 'with an order / with a promo code and no order', 'not counting expired-unpaid'
+UNION ALL SELECT 22, 'average order value; tickets per order', 'paid revenue / paid orders; tickets of paid orders / paid orders', ''
+UNION ALL SELECT 23, 'tenure', 'days with access of a customer who ever had it', 'until now for who has it'
+UNION ALL SELECT 24, 'cohort', 'customers by the month in which they first gained access; retained: percent of them with access at the end of that and of each later month', 'of the present month, now'
+UNION ALL SELECT 25, 'ltv', 'net (series) of all time / customers who ever had access, rounded', ''
+UNION ALL SELECT 26, 'reactivations', 'new of the months less the customers whose first access began in them', ''
+UNION ALL SELECT 27, 'upgrades', 'moves to a plan of a higher tier, by an admin or by subscribing anew', ''
+UNION ALL SELECT 28, 'failed payments; recovered', 'failed attempts of subscription payments; of these, followed by a settled payment of the subscription within 30 days', ''
+UNION ALL SELECT 29, 'at_risk_rate', 'total_amount_at_risk / MRR x 100', 'may exceed 100: a suspended subscription is at risk and not in MRR';
+COMMENT ON VIEW finance.definitions IS 'What each figure means, one row a figure, also at GET /api/v1/admin/finance/definitions. Everywhere: money in integer cents, half-open intervals, days and months of the report time zone, a zero denominator gives 0, percentages rounded half up to two decimals.';
+COMMENT ON COLUMN finance.definitions.position IS 'Order of reading.';
+COMMENT ON COLUMN finance.definitions.figure IS 'Name, as in the API.';
+COMMENT ON COLUMN finance.definitions.formula IS 'How it is computed.';
+COMMENT ON COLUMN finance.definitions.edges IS 'What holds at the edges; empty when there is nothing to say.';
+SELECT finance.grant_analysts();
+
+-- +goose Down
+DROP VIEW finance.overview;
+CREATE OR REPLACE VIEW finance.overview AS
+SELECT n.mrr_cents, n.mrr_gwa_cents, n.mrr_gwb_cents, n.trial_mrr_cents, n.mrr_cents * 12 AS arr_cents,
+    CASE WHEN n.active = 0 THEN 0 ELSE round(n.mrr_cents::numeric / n.active) END::bigint AS average_ticket_cents,
+    n.active AS active_subscriptions, n.trials, n.customers AS total_customers, n.overdue AS overdue_count, n.at_risk_cents AS amount_at_risk_cents,
+    d.exits_30d - r.returns_30d AS exits_30d, d.active_30d_ago,
+    CASE WHEN d.active_30d_ago = 0 THEN 0 ELSE round(100.0 * (d.exits_30d - r.returns_30d) / d.active_30d_ago, 2) END::numeric AS churn_rate_30d,
+    d.total_refunded_cents, d.total_chargebacks_cents, d.gross_30d_cents, d.refunds_30d_cents, d.chargebacks_30d_cents,
+    n.mrr_cents - d.refunds_30d_cents AS net_revenue_30d_cents, d.gross_30d_cents - d.refunds_30d_cents - d.chargebacks_30d_cents AS cash_net_30d_cents,
+    d.payments_30d, d.failed_attempts_30d,
+    CASE WHEN d.payments_30d + d.failed_attempts_30d = 0 THEN 0
+         ELSE round(100.0 * d.payments_30d / (d.payments_30d + d.failed_attempts_30d), 2) END::numeric AS payment_success_rate
+FROM (
+    SELECT coalesce(sum(s.mrr_cents), 0)::bigint AS mrr_cents,
+        coalesce(sum(s.mrr_cents) FILTER (WHERE s.gateway = 'gwa'), 0)::bigint AS mrr_gwa_cents,
+        coalesce(sum(s.mrr_cents) FILTER (WHERE s.gateway = 'gwb'), 0)::bigint AS mrr_gwb_cents,
+        coalesce(sum(s.trial_mrr_cents), 0)::bigint AS trial_mrr_cents, coalesce(sum(s.active), 0)::bigint AS active, coalesce(sum(s.trials), 0)::bigint AS trials,
+        coalesce(sum(s.overdue), 0)::bigint AS overdue, coalesce(sum(s.at_risk_cents), 0)::bigint AS at_risk_cents, coalesce(sum(s.customers), 0)::bigint AS customers
+    FROM finance.standing s
+) n
+CROSS JOIN (
+    SELECT coalesce(sum(f.refunds_cents), 0)::bigint AS total_refunded_cents, coalesce(sum(f.chargebacks_cents), 0)::bigint AS total_chargebacks_cents,
+        coalesce(sum(f.gross_gwa_cents + f.gross_gwb_cents) FILTER (WHERE f.day >= c.since), 0)::bigint AS gross_30d_cents,
+        coalesce(sum(f.refunds_cents) FILTER (WHERE f.day >= c.since), 0)::bigint AS refunds_30d_cents,
+        coalesce(sum(f.chargebacks_cents) FILTER (WHERE f.day >= c.since), 0)::bigint AS chargebacks_30d_cents,
+        coalesce(sum(f.payments) FILTER (WHERE f.day >= c.since), 0)::bigint AS payments_30d,
+        coalesce(sum(f.failed_attempts) FILTER (WHERE f.day >= c.since), 0)::bigint AS failed_attempts_30d,
+        coalesce(sum(f.exits_payment_failure + f.exits_customer_cancelled + f.exits_admin_cancelled + f.exits_chargeback + f.exits_expired)
+            FILTER (WHERE f.day >= c.since), 0)::bigint AS exits_30d,
+        coalesce(sum(f.entries - f.exits_payment_failure - f.exits_customer_cancelled - f.exits_admin_cancelled - f.exits_chargeback - f.exits_expired)
+            FILTER (WHERE f.day < c.since), 0)::bigint AS active_30d_ago
+    FROM finance_internal.daily_parts f CROSS JOIN (SELECT k.today - 30 AS since FROM finance.clock k OFFSET 0) c
+) d
+CROSS JOIN (
+    SELECT coalesce(sum(b.returns), 0)::bigint AS returns_30d
+    FROM finance.returns b CROSS JOIN (SELECT k.today - 30 AS since FROM finance.clock k OFFSET 0) c
+    WHERE b.day >= c.since AND b.left_day >= c.since
+) r;
+COMMENT ON VIEW finance.overview IS 'One row: the figures of GET /api/v1/admin/finance/overview, exact at any moment. The last 30 days begin at midnight of the day 30 days ago, in the report time zone, and end now. Source: finance.standing, finance.daily, finance.returns.';
+COMMENT ON COLUMN finance.overview.mrr_cents IS 'Sum over active subscriptions of the monthly price as it was sold, cents.';
+COMMENT ON COLUMN finance.overview.mrr_gwa_cents IS 'The part of gateway A, cents.';
+COMMENT ON COLUMN finance.overview.mrr_gwb_cents IS 'The part of gateway B, cents.';
+COMMENT ON COLUMN finance.overview.trial_mrr_cents IS 'The part of trials, cents.';
+COMMENT ON COLUMN finance.overview.arr_cents IS 'mrr_cents x 12.';
+COMMENT ON COLUMN finance.overview.average_ticket_cents IS 'mrr_cents / active_subscriptions, rounded half up, cents.';
+COMMENT ON COLUMN finance.overview.active_subscriptions IS 'status active, and expires_at null or in the future.';
+COMMENT ON COLUMN finance.overview.trials IS 'Of them, trials.';
+COMMENT ON COLUMN finance.overview.total_customers IS 'Customers that are not deleted.';
+COMMENT ON COLUMN finance.overview.overdue_count IS 'Subscriptions with payment_failures > 0 or suspended, neither cancelled nor expired.';
+COMMENT ON COLUMN finance.overview.amount_at_risk_cents IS 'Sum of the monthly prices of the overdue, cents.';
+COMMENT ON COLUMN finance.overview.exits_30d IS 'Customers whose access stopped in the last 30 days, without those whose subscription came back within them.';
+COMMENT ON COLUMN finance.overview.active_30d_ago IS 'Active customers at the beginning of the last 30 days.';
+COMMENT ON COLUMN finance.overview.churn_rate_30d IS 'exits_30d / active_30d_ago x 100, percent, two decimals.';
+COMMENT ON COLUMN finance.overview.total_refunded_cents IS 'Refunds of subscriptions, all time, cents.';
+COMMENT ON COLUMN finance.overview.total_chargebacks_cents IS 'Chargebacks of subscriptions less what won disputes gave back, all time, cents.';
+COMMENT ON COLUMN finance.overview.gross_30d_cents IS 'Gross of the last 30 days, cents.';
+COMMENT ON COLUMN finance.overview.refunds_30d_cents IS 'Refunds of the last 30 days, cents.';
+COMMENT ON COLUMN finance.overview.chargebacks_30d_cents IS 'Chargebacks of the last 30 days, cents.';
+COMMENT ON COLUMN finance.overview.net_revenue_30d_cents IS 'mrr_cents - refunds_30d_cents.';
+COMMENT ON COLUMN finance.overview.cash_net_30d_cents IS 'gross_30d_cents - refunds_30d_cents - chargebacks_30d_cents.';
+COMMENT ON COLUMN finance.overview.payments_30d IS 'Settled attempts of the last 30 days.';
+COMMENT ON COLUMN finance.overview.failed_attempts_30d IS 'Failed attempts of the last 30 days.';
+COMMENT ON COLUMN finance.overview.payment_success_rate IS 'payments_30d / (payments_30d + failed_attempts_30d) x 100, percent, two decimals.';
+CREATE OR REPLACE VIEW finance.definitions AS
+SELECT 1 AS position, 'active subscriptions' AS figure, 'status = ''active'' and (expires_at is null or in the future)' AS formula,
+        'the same rule that opens the videos; suspended is not active; deleted at the gateway with paid time left is active' AS edges
+UNION ALL SELECT 2, 'MRR', 'sum over active of the monthly price as it was when subscribed (snapshot, cents)',
+        'a yearly PIX counts once its monthly price, not the year; the first-month discount does not lower it; a later price change of the plan does not move old subscriptions; trials count and are also shown apart as trial_mrr'
+UNION ALL SELECT 3, 'mrr_gwa, mrr_gwb', 'the same by gateway', 'add up to MRR exactly'
+UNION ALL SELECT 4, 'ARR', 'MRR x 12', ''
+UNION ALL SELECT 5, 'average ticket', 'MRR / active, rounded', ''
+UNION ALL SELECT 6, 'overdue', '(payment_failures > 0 or suspended) and status not cancelled or expired', ''
+UNION ALL SELECT 7, 'days_overdue', 'calendar days from the first due date that was missed in this run of failures (of the first failure, else last_payment_at plus the period, else next_billing_date when past), at least 0; it never falls while nothing is paid', ''
+UNION ALL SELECT 8, 'total_amount_at_risk', 'sum of the monthly prices of the overdue', ''
+UNION ALL SELECT 9, 'exits', 'transitions out of active that end access; unit is the customer; moment is when access stops, not when cancelling was asked',
+        'replacing a subscription by renewal is no exit; suspended and paid again within the period is no exit; someone who joins and leaves in the period counts in new and cancelled'
+UNION ALL SELECT 10, 'churn of a month', 'cancelled / active_start x 100; active_end = active_start + new - cancelled holds in every row', 'may exceed 100'
+UNION ALL SELECT 11, 'churn_rate_30d', 'exits in the last 30 days / active 30 days ago x 100', ''
+UNION ALL SELECT 12, 'by_reason', 'payment_failure, customer_cancelled, admin_cancelled, chargeback, expired', 'every exit has exactly one; gone_at_gateway (missing at the gateway, seen twice) counts under admin_cancelled'
+UNION ALL SELECT 13, 'gross (series)', 'subscription payments settled in the bucket, by time of payment, once per gateway payment',
+        'cash basis: a yearly PIX is whole in its month; card CONFIRMED and, 32 days later, RECEIVED are one payment; ticket sales stay in the events dashboard'
+UNION ALL SELECT 14, 'refunds, chargebacks (series)', 'by time of refund, of dispute', 'a won dispute counts back in its own bucket'
+UNION ALL SELECT 15, 'net (series)', 'gross - refunds - chargebacks', 'may be negative'
+UNION ALL SELECT 16, 'net_revenue_30d', 'MRR - refunds of the last 30 days', 'cash_net_30d is given beside it: gross - refunds - chargebacks of the same days'
+UNION ALL SELECT 17, 'payment_success_rate', 'settled attempts / (settled + failed attempts) of the last 30 days x 100',
+        'an attempt is one (gateway, payment or invoice, attempt number); a PIX that merely ran out is no attempt'
+UNION ALL SELECT 18, 'total_refunded, total_chargebacks', 'sums of the ledgers of subscriptions, all time, cents', ''
+UNION ALL SELECT 19, 'order revenue (events)', 'sum of total of paid orders (CONFIRMED, RECEIVED, succeeded) minus what was refunded of them, reais; none of a called off event', 'by time of payment; a whole refund or CHARGEBACK_LOST leaves 0'
+UNION ALL SELECT 20, 'occupancy_pct', 'live tickets (pending, available, consumed) / capacity x 100', '0 for unlimited; none of a called off event'
+UNION ALL SELECT 21, 'tickets sold / promo', 'with an order / with a promo code and no order', 'not counting expired-unpaid'
+UNION ALL SELECT 22, 'average order value; tickets per order', 'paid revenue / paid orders; tickets of paid orders / paid orders', ''
+UNION ALL SELECT 23, 'tenure', 'days with access of a customer who ever had it', 'until now for who has it'
+UNION ALL SELECT 24, 'cohort', 'customers by the month in which they first gained access; retained: percent of them with access at the end of that and of each later month', 'of the present month, now'
+UNION ALL SELECT 25, 'ltv', 'net (series) of all time / customers who ever had access, rounded', ''
+UNION ALL SELECT 26, 'reactivations', 'new of the months less the customers whose first access began in them', ''
+UNION ALL SELECT 27, 'upgrades', 'moves to a plan of a higher tier, by an admin or by subscribing anew', ''
+UNION ALL SELECT 28, 'failed payments; recovered', 'failed attempts of subscription payments; of these, followed by a settled payment of the subscription within 30 days', '';
+COMMENT ON VIEW finance.definitions IS 'What each figure means, one row a figure, also at GET /api/v1/admin/finance/definitions. Everywhere: money in integer cents, half-open intervals, days and months of the report time zone, a zero denominator gives 0, percentages rounded half up to two decimals.';
+COMMENT ON COLUMN finance.definitions.position IS 'Order of reading.';
+COMMENT ON COLUMN finance.definitions.figure IS 'Name, as in the API.';
+COMMENT ON COLUMN finance.definitions.formula IS 'How it is computed.';
+COMMENT ON COLUMN finance.definitions.edges IS 'What holds at the edges; empty when there is nothing to say.';
+SELECT finance.grant_analysts();
