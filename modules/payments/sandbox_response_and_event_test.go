@@ -131,6 +131,24 @@ func TestSandboxB_FailedRenewal(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond, "the status event names the same invoice")
 }
 
+func TestSandboxB_AResumedSubscriptionTellsItsStatus(t *testing.T) {
+	t.Parallel()
+	g, c := live(t)
+	terms := termsB(t, g, paymentstest.TokenApproved)
+	sub, err := g.B.Subscribe(t.Context(), terms)
+	require.NoError(t, err)
+	_, err = g.Sandbox.GWB.SendEvent("customer.subscription.resumed", sub.GatewayID)
+	require.NoError(t, err)
+	resumed := c.wait(t, "customer.subscription.resumed")
+	require.Equal(t, gateway.SubscriptionChanged, resumed.Kind())
+	require.Equal(t, sub.GatewayID, resumed.SubscriptionID)
+	require.Equal(t, terms.SubscriptionID, resumed.Reference)
+	change := resumed.Payload.(gateway.SubscriptionChange)
+	require.Equal(t, gateway.RemoteActive, change.Subscription.Status)
+	require.Equal(t, sub.NextBilling, change.Subscription.NextBilling)
+	require.Empty(t, change.Left, "only an update tells what was before")
+}
+
 func TestSandboxA_AnswerAndEventHaveOneKey(t *testing.T) {
 	t.Parallel()
 	g, c := live(t)

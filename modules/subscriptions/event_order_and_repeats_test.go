@@ -86,6 +86,12 @@ func (r remote) created(status gateway.RemoteStatus, second int) gateway.Event {
 	return e
 }
 
+func (r remote) resumed(second int) gateway.Event {
+	e := r.updated(gateway.RemoteActive, second)
+	e.Type = "customer.subscription.resumed"
+	return e
+}
+
 func (r remote) deleted(second int) gateway.Event {
 	e := r.updated(gateway.RemoteCanceled, second)
 	e.Type = "customer.subscription.deleted"
@@ -192,6 +198,9 @@ func TestStatusEventsOutOfOrder(t *testing.T) {
 			return []gateway.Event{
 				r.paid("in_2", 5), r.updated(active, 5), leaving(active, r.updated(pastDue, 5, "in_2")),
 			}
+		}, "active"},
+		"paused and resumed in one second": {"active", func(r remote) []gateway.Event {
+			return []gateway.Event{r.updated(gateway.RemotePaused, 5), r.resumed(5)}
 		}, "active"},
 		"an end holds on a tie": {"active", func(r remote) []gateway.Event {
 			return []gateway.Event{r.updated(active, 5), r.updated(gateway.RemoteCanceled, 5)}

@@ -138,7 +138,7 @@ type EventKind string
 const (
 	PaymentSettled      EventKind = "payment_settled"      // invoice.paid; PAYMENT_CONFIRMED, PAYMENT_RECEIVED
 	PaymentFailed       EventKind = "payment_failed"       // invoice.payment_failed
-	SubscriptionChanged EventKind = "subscription_changed" // customer.subscription.created, .updated
+	SubscriptionChanged EventKind = "subscription_changed" // customer.subscription.created, .updated, .resumed
 	SubscriptionEnded   EventKind = "subscription_ended"   // customer.subscription.deleted; SUBSCRIPTION_DELETED, SUBSCRIPTION_INACTIVATED
 	Ignored             EventKind = ""                     // logged only
 	// PaymentNameless is money of gateway B that names nothing: payment_intent.succeeded

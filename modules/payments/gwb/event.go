@@ -36,6 +36,7 @@ var readers = map[string]func(object json.RawMessage, e *gateway.Event) error{
 	"invoice.payment_failed":        readInvoiceFailed,
 	"customer.subscription.created": readSubscriptionChanged,
 	"customer.subscription.updated": readSubscriptionChanged,
+	"customer.subscription.resumed": readSubscriptionChanged,
 	"customer.subscription.deleted": readSubscriptionEnded,
 
 	"payment_intent.succeeded":      readIntentSucceeded,

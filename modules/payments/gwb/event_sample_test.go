@@ -23,6 +23,7 @@ var sampleKinds = map[string]gateway.EventKind{
 	"charge.refunded.ticket-order-same-customer":         gateway.PaymentRefunded,
 	"customer.subscription.created.incomplete":           gateway.SubscriptionChanged,
 	"customer.subscription.deleted":                      gateway.SubscriptionEnded,
+	"customer.subscription.resumed":                      gateway.SubscriptionChanged,
 	"customer.subscription.updated.active":               gateway.SubscriptionChanged,
 	"customer.subscription.updated.cancel-at-period-end": gateway.SubscriptionChanged,
 	"customer.subscription.updated.past_due":             gateway.SubscriptionChanged,

@@ -61,6 +61,7 @@ func TestSamplesInBothShapes(t *testing.T) {
 			"customer.subscription.updated.cancel-at-period-end": {
 				kind: gateway.SubscriptionChanged, status: gateway.RemoteActive,
 			},
+			"customer.subscription.resumed": {kind: gateway.SubscriptionChanged, status: gateway.RemoteActive},
 			"customer.subscription.deleted": {kind: gateway.SubscriptionEnded, status: gateway.RemoteCanceled},
 		} {
 			name := name + "." + shape

@@ -14,7 +14,7 @@ import (
 	"marquee/platform/nullable"
 )
 
-// applyStatusTx: customer.subscription.created and .updated.
+// applyStatusTx: customer.subscription.created, .updated and .resumed.
 func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	change gateway.SubscriptionChange,
 ) (gateway.Reason, error) {
