@@ -22,8 +22,24 @@ var UndoPage []byte
 var mailFiles embed.FS
 
 // Mail is the folder of the mail templates, for mail.ParseTemplates.
-func Mail() fs.FS {
-	folder, err := fs.Sub(mailFiles, "mail")
+func Mail() fs.FS { return below(mailFiles, "mail") }
+
+// dist is kept by the repository, so that nobody needs Node to build the binary.
+//
+//go:embed all:dist
+var dist embed.FS
+
+// Dist is the folder of the front ends, as pages.Config has it.
+func Dist() fs.FS { return below(dist, "dist") }
+
+//go:embed pages
+var plain embed.FS
+
+// Plain is the folder of the pages that need no front end, for pages.Config.
+func Plain() fs.FS { return below(plain, "pages") }
+
+func below(files embed.FS, dir string) fs.FS {
+	folder, err := fs.Sub(files, dir)
 	if err != nil {
 		panic(err) // only for a malformed name
 	}

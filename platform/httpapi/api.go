@@ -43,7 +43,8 @@ type Config struct {
 	PieceTime      time.Duration      // in which a client has to take 32 KiB of an answer; default 30 s
 	InFlight       int                // requests that are worked on at once; default 64 a core
 	NoThrottle     bool               // lifts the limits per address, for load and end-to-end tests
-	DocsPage       []byte             // HTML of GET /docs
+	DocsPage       []byte             // HTML of GET /docs, with its own script and style
+	Pages          Pages              // what browsers are shown beside the API; nil: nothing
 	Idempotency    *idempotency.Store // keeps the answers of Idempotent operations; nil: the header is ignored
 }
 

@@ -42,7 +42,7 @@ func (a *API) registerBuiltin() {
 		})
 	Route(a, http.MethodGet, "/health", "health_get", Public, a.health, Brief(), Frequent())
 	a.Mount(http.MethodGet, Prefix+"/openapi.json", "openapi_get", Public, a.openAPIDocument())
-	a.Mount(http.MethodGet, Prefix+"/docs", "docs_get", Public, a.docs)
+	a.Mount(http.MethodGet, Prefix+"/docs", "docs_get", Public, a.docs())
 }
 
 type healthOutput struct {
@@ -95,12 +95,13 @@ func (a *API) openAPIDocument() http.HandlerFunc {
 	}
 }
 
-func (a *API) docs(w http.ResponseWriter, _ *http.Request) {
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	// The page carries its own script and style and asks only for openapi.json.
-	h.Set("Content-Security-Policy",
-		"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; "+
-			"object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	_, _ = w.Write(a.cfg.DocsPage)
+// docs shows the page of the documentation, which reads openapi.json beside it.
+func (a *API) docs() http.HandlerFunc {
+	policy := InlinePolicy(a.cfg.DocsPage)
+	return func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", policy)
+		_, _ = w.Write(a.cfg.DocsPage)
+	}
 }

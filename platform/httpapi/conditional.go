@@ -35,16 +35,16 @@ func IfNoneMatch(request http.Header, tag string) bool {
 	return false
 }
 
-// AcceptsGzip reports whether an answer may be sent with Content-Encoding gzip (RFC 9110, 12.5.3).
-func AcceptsGzip(request http.Header) bool {
+// AcceptsCoding reports whether an answer may be sent with the Content-Encoding, such as gzip (RFC 9110, 12.5.3).
+func AcceptsCoding(request http.Header, coding string) bool {
 	others := false
 	for _, value := range request["Accept-Encoding"] {
 		for one := range strings.SplitSeq(value, ",") {
-			coding, weight, _ := strings.Cut(one, ";")
-			switch coding = strings.Trim(coding, " \t"); {
-			case strings.EqualFold(coding, "gzip"):
+			name, weight, _ := strings.Cut(one, ";")
+			switch name = strings.Trim(name, " \t"); {
+			case strings.EqualFold(name, coding):
 				return isAccepted(weight)
-			case coding == "*":
+			case name == "*":
 				others = isAccepted(weight)
 			}
 		}

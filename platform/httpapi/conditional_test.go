@@ -28,7 +28,7 @@ func TestIfNoneMatch(t *testing.T) {
 	require.False(t, httpapi.IfNoneMatch(http.Header{}, tag))
 }
 
-func TestAcceptsGzip(t *testing.T) {
+func TestAcceptsCoding(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{
 		"gzip": true, "GZIP": true, "br, gzip;q=0.2": true, "gzip ; q=1.0": true, "gzip;Q=0.5": true, "*": true,
@@ -36,10 +36,10 @@ func TestAcceptsGzip(t *testing.T) {
 		"": false, "identity": false, "br": false, "gzip;q=0": false, "gzip;q=0.000": false, "*;q=0": false,
 		"gzip;q=0, *": false, "*, gzip;q=0": false, "gzip;q=x": false, "gzip;level=9": false, "gzipped": false,
 	} {
-		require.Equal(t, want, httpapi.AcceptsGzip(http.Header{"Accept-Encoding": {value}}), "%s", value)
+		require.Equal(t, want, httpapi.AcceptsCoding(http.Header{"Accept-Encoding": {value}}, "gzip"), "%s", value)
 	}
-	require.True(t, httpapi.AcceptsGzip(http.Header{"Accept-Encoding": {"br", "gzip"}}), "over two lines")
-	require.False(t, httpapi.AcceptsGzip(http.Header{}))
+	require.True(t, httpapi.AcceptsCoding(http.Header{"Accept-Encoding": {"br", "gzip"}}, "gzip"), "over two lines")
+	require.False(t, httpapi.AcceptsCoding(http.Header{}, "gzip"))
 }
 
 // TestNotModifiedLeavesTheErrors: an operation that states 304 goes on stating its success and its errors.

@@ -7,12 +7,19 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// notFound answers addresses that are no route. A person who types one that means a
-// route, without Prefix or with a slash at the end, is led there; a client that writes
-// is told its address, since it would hardly send its body again.
+// notFound answers addresses that are no route: with the page that is there, if pages are
+// served. A person who types one that means a route, without Prefix or with a slash at the
+// end, is led there; a client that writes is told its address, since it would hardly send
+// its body again.
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
+	pages := a.pagesFor(r)
+	if pages != nil && pages.Page(w, r) {
+		return
+	}
 	meant := a.meant(r)
 	switch {
+	case meant == "" && pages != nil && !wantsJSON(r):
+		pages.NotFound(w, r)
 	case meant == "":
 		plainError(http.StatusNotFound)(w, r)
 	case reads(r):
@@ -39,6 +46,22 @@ func (a *API) meant(r *http.Request) string {
 		}
 	}
 	return ""
+}
+
+// pagesFor is nil for what is of no page: requests that write, and the addresses of the API and
+// of the gateways, whose answers are JSON.
+func (a *API) pagesFor(r *http.Request) Pages {
+	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if !reads(r) || first == "api" || first == "webhooks" {
+		return nil
+	}
+	return a.cfg.Pages
+}
+
+// wantsJSON reports whether the client names JSON, and no page, as what it takes.
+func wantsJSON(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
 }
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }

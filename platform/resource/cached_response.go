@@ -93,7 +93,7 @@ var (
 func (r *CachedResponse) writeTo(hc huma.Context) {
 	request, w := humachi.Unwrap(hc)
 	head, sent := w.Header(), r.plain
-	zipped := httpapi.AcceptsGzip(request.Header)
+	zipped := httpapi.AcceptsCoding(request.Header, "gzip")
 	if zipped {
 		sent = r.zipped
 	}

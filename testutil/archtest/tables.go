@@ -280,6 +280,7 @@ var platformUses = map[string][]string{
 	"query":       {},
 	"mail":        {},
 	"operators":   {"jobs", "mail"},
+	"pages":       {"httpapi"},
 	"telemetry":   {},
 	"export":      {},
 	"image":       {},

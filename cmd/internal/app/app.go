@@ -153,11 +153,16 @@ func (a *App) newAPI() error {
 	if err != nil {
 		return err
 	}
+	shown, err := a.cfg.pages()
+	if err != nil {
+		return err
+	}
 	a.api = httpapi.New(httpapi.Config{
 		Version: Version(), Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
 		LogOneIn:  a.cfg.Platform.LogOneIn,
 		PublicURL: a.cfg.HTTP.PublicURL, TrustedProxies: proxies, CORSOrigins: a.cfg.HTTP.CORSOrigins,
-		InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off, DocsPage: web.DocsPage, Idempotency: a.repeats,
+		InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off, DocsPage: web.DocsPage, Pages: shown,
+		Idempotency: a.repeats,
 	})
 	a.api.AddCheck("database", a.health.Ping)
 	a.api.AddCheck("jobs", func(ctx context.Context) error {

@@ -19,6 +19,7 @@ import (
 type Config struct {
 	Database      Database `envPrefix:"DATABASE_"`
 	HTTP          HTTP
+	Web           Web
 	Platform      Platform
 	Keys          Keys
 	Accounts      Accounts
@@ -55,6 +56,12 @@ type HTTP struct {
 	PublicURL      string   `env:"PUBLIC_URL" doc:"Scheme and host under which clients reach the service, such as https://api.example.com."`
 	CORSOrigins    []string `env:"CORS_ORIGINS" envDefault:"*" doc:"Origins whose pages may call the API, comma-separated."`
 	TrustedProxies []string `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated."`
+}
+
+// Web is what browsers are shown beside the API.
+type Web struct {
+	Pages string `env:"WEB" envDefault:"on" doc:"Whether pages are served beside the API: the console at /console/, the door at /door/, the site, or else a page about the platform, at /; on or off. /api/v1/docs is there either way."`
+	Site  string `env:"SITE" envDefault:"on" doc:"off serves the staff's pages alone: neither the site nor the door; on or off."`
 }
 
 // Platform is what holds for all modules.

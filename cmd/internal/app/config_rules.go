@@ -56,8 +56,11 @@ func (c Config) problems() problems {
 	_, err := telemetry.NewLog(io.Discard, c.Platform.LogLevel)
 	p.need(err == nil, "LOG_LEVEL", "has to be debug, info, warn or error.")
 	p.need(c.Platform.LogOneIn >= 1, "LOG_ONE_IN", "has to be 1 or more.")
-	p.need(c.Accounts.PasswordList == "on" || c.Accounts.PasswordList == "off", "PASSWORD_LIST",
-		"is neither on nor off.")
+	for _, v := range []struct{ key, value string }{
+		{"WEB", c.Web.Pages}, {"SITE", c.Web.Site}, {"PASSWORD_LIST", c.Accounts.PasswordList},
+	} {
+		p.need(v.value == "on" || v.value == "off", v.key, "is neither on nor off.")
+	}
 	_, err = c.location()
 	p.need(err == nil && c.Platform.ReportTZ != "Local" && c.Platform.ReportTZ != "", "REPORT_TZ",
 		"is no time zone such as America/Sao_Paulo.")
