@@ -42,7 +42,7 @@ func (a *API) registerBuiltin() {
 		})
 	Route(a, http.MethodGet, "/health", "health_get", Public, a.health, Brief(), Frequent())
 	a.Mount(http.MethodGet, Prefix+"/openapi.json", "openapi_get", Public, a.openAPIDocument())
-	a.Mount(http.MethodGet, Prefix+"/docs", "docs_get", Public, a.docs())
+	a.Mount(http.MethodGet, Prefix+"/docs", "docs_get", Public, docs(a.cfg.DocsPage))
 }
 
 type healthOutput struct {
@@ -96,12 +96,12 @@ func (a *API) openAPIDocument() http.HandlerFunc {
 }
 
 // docs shows the page of the documentation, which reads openapi.json beside it.
-func (a *API) docs() http.HandlerFunc {
-	policy := InlinePolicy(a.cfg.DocsPage)
+func docs(page []byte) http.HandlerFunc {
+	policy := InlinePolicy(page)
 	return func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		h.Set("Content-Security-Policy", policy)
-		_, _ = w.Write(a.cfg.DocsPage)
+		_, _ = w.Write(page)
 	}
 }

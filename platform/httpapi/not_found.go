@@ -12,7 +12,7 @@ import (
 // end, is led there; a client that writes is told its address, since it would hardly send
 // its body again.
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
-	pages := a.pagesFor(r)
+	pages := pagesFor(r, a.cfg.Pages)
 	if pages != nil && pages.Page(w, r) {
 		return
 	}
@@ -50,12 +50,12 @@ func (a *API) meant(r *http.Request) string {
 
 // pagesFor is nil for what is of no page: requests that write, and the addresses of the API and
 // of the gateways, whose answers are JSON.
-func (a *API) pagesFor(r *http.Request) Pages {
+func pagesFor(r *http.Request, all Pages) Pages {
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if !reads(r) || first == "api" || first == "webhooks" {
 		return nil
 	}
-	return a.cfg.Pages
+	return all
 }
 
 // wantsJSON reports whether the client names JSON, and no page, as what it takes.

@@ -20,8 +20,8 @@ const (
 	assets    = "/assets/" // of files whose names change with their content
 	brotliEnd = ".br"
 
-	forever  = "public, max-age=31536000, immutable"
-	askAgain = "no-cache"
+	forever    = "public, max-age=31536000, immutable"
+	revalidate = "no-cache"
 )
 
 // types are the media types of what front ends are made of; the machine's own table differs from
@@ -66,7 +66,7 @@ func readFile(dir fs.FS, name string) (*file, error) {
 func newFile(name string, body []byte) *file {
 	ext := path.Ext(name)
 	sum := sha256.Sum256(body)
-	f := &file{body: body, mediaType: types[ext], tag: base64.RawURLEncoding.EncodeToString(sum[:12]), cache: askAgain}
+	f := &file{body: body, mediaType: types[ext], tag: base64.RawURLEncoding.EncodeToString(sum[:12]), cache: revalidate}
 	if f.mediaType == "" {
 		f.mediaType = "application/octet-stream"
 	}

@@ -78,7 +78,7 @@ func (p *Pages) Page(w http.ResponseWriter, r *http.Request) bool {
 		switch {
 		case page == nil || !p.serves(area.root):
 		case at+"/" == area.root:
-			w.Header().Set("Cache-Control", askAgain)
+			w.Header().Set("Cache-Control", revalidate)
 			http.Redirect(w, r, area.root, http.StatusPermanentRedirect)
 			return true
 		case strings.HasPrefix(at, area.root) && !isFile(at):

@@ -4,14 +4,14 @@ import "strings"
 
 // What a page may load: its own files, and nothing that is written into it.
 const (
-	own       = "default-src 'self'; img-src 'self' blob: data:; "
+	sources   = "default-src 'self'; img-src 'self' blob: data:; "
 	nobodys   = "object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'"
-	ofConsole = own + nobodys
+	ofConsole = sources + nobodys
 	// The scanner's decoder is WebAssembly.
-	ofDoor = own + "script-src 'self' 'wasm-unsafe-eval'; " + nobodys
-	ofSite = own + "media-src 'self' blob:; " + nobodys
+	ofDoor = sources + "script-src 'self' 'wasm-unsafe-eval'; " + nobodys
+	ofSite = sources + "media-src 'self' blob:; " + nobodys
 	// Gateway B takes cards in frames and by a script of its own, which may not be kept elsewhere.
-	ofSiteWithGatewayB = own + "media-src 'self' blob:; script-src 'self' https://js.stripe.com; " +
+	ofSiteWithGatewayB = sources + "media-src 'self' blob:; script-src 'self' https://js.stripe.com; " +
 		"frame-src https://js.stripe.com https://hooks.stripe.com; connect-src 'self' https://api.stripe.com; " + nobodys
 )
 
