@@ -66,7 +66,9 @@ func readFile(dir fs.FS, name string) (*file, error) {
 func newFile(name string, body []byte) *file {
 	ext := path.Ext(name)
 	sum := sha256.Sum256(body)
-	f := &file{body: body, mediaType: types[ext], tag: base64.RawURLEncoding.EncodeToString(sum[:12]), cache: revalidate}
+	f := &file{
+		body: body, mediaType: types[ext], tag: base64.RawURLEncoding.EncodeToString(sum[:12]), cache: revalidate,
+	}
 	if f.mediaType == "" {
 		f.mediaType = "application/octet-stream"
 	}

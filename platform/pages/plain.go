@@ -43,11 +43,12 @@ func translate(dir fs.FS, name string, cuts map[string]bool) (translated, error)
 			return nil, err
 		}
 		text := strings.NewReplacer(
-			"<style></style>", "<style>"+string(style)+"</style>", "<script></script>", "<script>"+string(script)+"</script>",
+			"<style></style>", "<style>"+string(style)+"</style>",
+			"<script></script>", "<script>"+string(script)+"</script>",
 		).Replace(string(source))
 		for part, stays := range cuts {
 			if !stays {
-				between := regexp.MustCompile(`(?s)<!--` + regexp.QuoteMeta(part) + `-->.*?<!--/` + regexp.QuoteMeta(part) + `-->\n?`)
+				between := regexp.MustCompile(`(?s)<!--` + part + `-->.*<!--/` + part + `-->\n?`)
 				text = between.ReplaceAllString(text, "")
 			}
 		}
