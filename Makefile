@@ -26,13 +26,16 @@ SHARE ?= 1
 FAULT  ?=
 COPIES ?= 2
 
+# The Go that a release is built with. What is known of it is looked for in `make verify`, which says when a newer one is due.
+RELEASE_GO := go1.26.11
+
 # Tags of the build: nosandbox for production.
 TAGS ?=
 
 # With what the figures are compared: a file that keeps some, or a commit; and with what binary the benchmarks are.
 COMPARE ?=
 
-.PHONY: run test test-ops flaky soak faults figures record replay bench generate format lint verify build release clean
+.PHONY: run test test-ops flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
 
 ## run: the whole platform on this machine: http://127.0.0.1:8080
 run: build
@@ -105,8 +108,9 @@ lint:
 	$(GO) test -run TestNamesAreTheFieldsWords ./testutil/archtest
 	$(TOOL) golangci-lint run ./...
 
-## verify: generated code and sql/schema.sql are what their sources say, every fault has its place, the code is formatted and vets
-verify:
+## verify: generated code and sql/schema.sql are what their sources say, every fault has its place, the code is formatted and vets,
+## and no program calls what is known to be vulnerable
+verify: vulnerabilities
 	$(GO) mod verify
 	$(GO) -C tools test ./...
 	$(TOOL) sqlc diff
@@ -115,13 +119,25 @@ verify:
 	$(GO) vet ./...
 	$(GO) vet -tags nosandbox ./cmd/...
 
+# The database is a Go module: whatever serves the libraries serves it, and nothing else is asked.
+## vulnerabilities: known ones of libraries and of the release's Go that a program of cmd calls; says so where neither can be had
+vulnerabilities:
+	@if ! GOTOOLCHAIN=$(RELEASE_GO) $(GO) version >/dev/null 2>&1; then \
+		echo 'vulnerabilities: not looked for, since $(RELEASE_GO) cannot be had here'; exit 0; \
+	fi; \
+	database=$$($(GO) mod download -json golang.org/x/vulndb@latest 2>/dev/null | sed -n 's/^[[:space:]]*"Dir": "\(.*\)",*$$/\1/p'); \
+	if [ -z "$$database" ]; then \
+		echo 'vulnerabilities: not looked for, since golang.org/x/vulndb cannot be had here'; exit 0; \
+	fi; \
+	scan=$$($(TOOL) -n govulncheck) && GOTOOLCHAIN=$(RELEASE_GO) "$$scan" -db "file://$$database/data/osv" ./cmd/...
+
 ## build: bin/marquee; TAGS=nosandbox builds the one for production, without what only development and tests run
 build:
 	$(GO) build -trimpath -tags '$(TAGS)' -ldflags="-s -w" -o $(BINARY) ./cmd/marquee
 
-## release: what is released of this commit, for amd64 and arm64, in bin/release; the same bytes each time
+## release: what is released of this commit, for amd64 and arm64, in bin/release, by RELEASE_GO; the same bytes each time
 release:
-	$(GO) -C tools run ./release
+	GOTOOLCHAIN=$(RELEASE_GO) $(GO) -C tools run ./release
 
 clean:
 	rm -rf bin

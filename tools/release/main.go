@@ -1,8 +1,9 @@
 // Command release makes of a commit what is released of it: for each architecture an archive with the binary for production,
 // its bill of materials, the license, and what systemd needs; their sums, and what the image of deploy/Dockerfile is made
-// of. Equal commits give equal bytes wherever they lie, as long as Go is the same.
+// of. Equal commits give equal bytes wherever they lie, as long as Go is the same: `make release` takes the Makefile's
+// RELEASE_GO, in which known vulnerabilities are looked for.
 //
-//	go -C tools run ./release [-o bin/release]
+//	GOTOOLCHAIN=go1.… go -C tools run ./release [-o bin/release]
 package main
 
 import (
