@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// adminCalls are what admins do.
-var adminCalls = []gatewayCall{
+// adminScenarios are what admins do.
+var adminScenarios = []scenario{
 	{
 		name: "subscription_update", what: "plan at gateway A", good: []int{200}, also: []int{409},
 		given: a(newPlan, cardA), do: movePlan, done: onPremium,

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// customerCalls are what customers do.
-var customerCalls = []gatewayCall{
+// customerScenarios are what customers do.
+var customerScenarios = []scenario{
 	{
 		name: "gwb_subscribe", key: true, good: []int{201}, again: []int{409},
 		do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)), done: oneLive("active"),
@@ -221,8 +221,8 @@ var customerCalls = []gatewayCall{
 	{name: "token_post", beside: true, what: "gwb PIX", good: []int{200}, given: pixB, do: logIn},
 }
 
-// signupCalls are what customers do who gave a promo code at signup.
-var signupCalls = []gatewayCall{
+// signupScenarios are what customers do who gave a promo code at signup.
+var signupScenarios = []scenario{
 	{
 		name: "gwb_subscribe", what: "with the code of the signup", key: true, good: []int{201}, again: []int{409},
 		given: signupCode(codeTen), do: customerRequest(http.MethodPost, "/gwb/subscribe", tokenBody(visa)),

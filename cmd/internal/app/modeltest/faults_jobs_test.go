@@ -12,8 +12,8 @@ import (
 	"marquee/modules/payments/gateway"
 )
 
-// jobCalls are what jobs and webhooks do by themselves.
-var jobCalls = []gatewayCall{
+// jobScenarios are what jobs and webhooks do by themselves.
+var jobScenarios = []scenario{
 	{
 		name: "payments_intents_look", what: "gwa card",
 		given: lost(customerRequest(http.MethodPost, "/gwa/subscribe", cardBody(0, "")), "POST /v3/subscriptions"),

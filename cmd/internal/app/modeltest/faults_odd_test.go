@@ -52,14 +52,14 @@ func oddResponses(kind stage.FaultKind) (all []stage.Fault) {
 
 // oddTrials are the odd answers at one call: a read has no effect, so that before
 // and after are the same there.
-func oddTrials(d gatewayCall, call string, at int) (all []trial) {
+func oddTrials(d scenario, call string, at int) (all []trial) {
 	names := oddAfter
 	if !strings.Contains(call, " GET ") {
 		names = append(append([]fault{}, oddAfter...), oddBefore...)
 	}
 	for _, f := range names {
-		all = append(all, trial{gatewayCall: d, fault: f, at: at},
-			trial{gatewayCall: d, fault: f, at: at, lasting: true})
+		all = append(all, trial{scenario: d, fault: f, at: at},
+			trial{scenario: d, fault: f, at: at, lasting: true})
 	}
 	return all
 }

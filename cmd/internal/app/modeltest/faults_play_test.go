@@ -21,24 +21,24 @@ const (
 	longestReconcile = 6 * time.Hour
 )
 
-// trial is a deed with one of its calls troubled, or without trouble.
+// trial is a scenario with one of its calls troubled, or without trouble.
 type trial struct {
-	gatewayCall
+	scenario
 	fault   fault
 	at      int
 	lasting bool
-	perhaps bool // the deed may not make as many calls
+	perhaps bool // the scenario may not make as many calls
 }
 
 func (x trial) String() string {
 	if x.at == 0 {
-		return x.gatewayCall.String()
+		return x.scenario.String()
 	}
 	lasting := ""
 	if x.lasting {
 		lasting = ", and from then on"
 	}
-	return fmt.Sprintf("%s: %s at call %d%s", x.gatewayCall, x.fault, x.at, lasting)
+	return fmt.Sprintf("%s: %s at call %d%s", x.scenario, x.fault, x.at, lasting)
 }
 
 // outcome is what became of a trial.
@@ -49,7 +49,7 @@ type outcome struct {
 	status  int      // of the answer; 0: none
 }
 
-// tryOut plays a trial on a clean slate: the deed under its fault, everything that
+// tryOut plays a trial on a clean slate: the scenario under its fault, everything that
 // follows until nothing moves any more, the same request again, and what must hold
 // after each of them.
 func (w *testPlatform) tryOut(t tester, x trial) (out outcome) {
@@ -70,7 +70,7 @@ func (w *testPlatform) tryOut(t tester, x trial) (out outcome) {
 	if x.given != nil {
 		x.given(h)
 	}
-	if x.gatewayCall.key {
+	if x.scenario.key {
 		h.key = "one-and-only"
 	}
 	h.logStep("%s", x)
@@ -103,7 +103,7 @@ func (w *testPlatform) tryOut(t tester, x trial) (out outcome) {
 
 func (x trial) kills() bool { return x.at > 0 && x.fault.kills() && len(x.good) > 0 }
 
-// carryOut does the deed under the trial's fault and judges the answer.
+// carryOut does the scenario under the trial's fault and judges the answer.
 func (h *history) carryOut(x trial) (int, []string) {
 	h.calls = &calls{fault: x.fault, at: x.at, lasting: x.lasting}
 	h.process = &process{patient: true}

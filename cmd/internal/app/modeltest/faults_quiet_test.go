@@ -1,6 +1,6 @@
 package modeltest_test
 
-// quietRoutes ask no gateway. A route that does belongs into the deeds.
+// quietRoutes ask no gateway. A route that does belongs into the scenarios.
 var quietRoutes = []string{
 	"admin_gwa_subscription_list", "admin_gwa_subscription_refunds", "admin_gwa_subscription_stats",
 	"admin_gwb_subscription_list", "admin_gwb_subscription_refunds", "admin_gwb_subscription_stats",

@@ -185,18 +185,18 @@ func (s *stalled) Read(p []byte) (int, error) {
 
 func (*stalled) Close() error { return nil }
 
-// gatewayCall is something that the platform does and for which it asks a gateway: a
+// scenario is something that the platform does and for which it asks a gateway: a
 // request, or the jobs of some time.
-type gatewayCall struct {
+type scenario struct {
 	name   string           // operation id, or kind of the job
-	what   string           // tells the deeds of one name apart
+	what   string           // tells the scenarios of one name apart
 	given  func(h *history) // what comes before
 	do     func(h *history) response
 	good   []int                     // statuses when all goes well; the first is the usual one
 	also   []int                     // further statuses under a fault, beside 503
 	again  []int                     // further statuses of the repetition, when all is over
 	done   func(h *history) bool     // the effect is there, once; asked at the very end
-	anew   func(h *history) response // what is asked for when the deed came to nothing; nil: the same
+	anew   func(h *history) response // what is asked for when the scenario came to nothing; nil: the same
 	after  func(h *history)          // what comes after, before all comes to rest
 	beside bool                      // the calls are made beside the request, which a crash of the histories' processes cannot end cleanly
 	lapses bool                      // what is there runs out while gateway A rests
@@ -204,7 +204,7 @@ type gatewayCall struct {
 	key    bool                      // the request carries an Idempotency-Key
 }
 
-func (d gatewayCall) String() string {
+func (d scenario) String() string {
 	if d.what == "" {
 		return d.name
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ticketCalls are purchases.
-var ticketCalls = []gatewayCall{
+// ticketScenarios are purchases.
+var ticketScenarios = []scenario{
 	{
 		name: "admin_ticket_order_refund", what: "gwa", key: true, good: []int{200}, again: []int{422},
 		given: a(onSaleNow, before(cardTicketsA)), do: ofOrder("/refund"), done: givenBack(6000),
