@@ -2784,7 +2784,7 @@ COMMENT ON COLUMN tickets.orders.unit_price_cents IS 'Price of one ticket as it 
 
 COMMENT ON COLUMN tickets.orders.payment_status IS 'The gateway''s own word, such as CONFIRMED, RECEIVED, PENDING, succeeded, requires_action, canceled. CONFIRMED for free orders, CHARGEBACK_LOST when a dispute took the money.';
 
-COMMENT ON COLUMN tickets.orders.state IS 'What holds here: reserved (places held, money open), paid, released (places given back unpaid), refund_due (money came and no place was left), refunded, lost (a dispute took its money). The specification''s status is always pending.';
+COMMENT ON COLUMN tickets.orders.state IS 'What holds here: reserved (places held, money open), paid, released (places given back unpaid), refund_due (money came and no place was left), refunded, lost (a dispute took its money). The contract''s status is always pending (docs/contract/states.md, Orders).';
 
 COMMENT ON COLUMN tickets.orders.without_login IS 'Bought as a guest: hidden from the account until its address is verified.';
 

@@ -16,7 +16,7 @@ import (
 	"marquee/platform/httpapi"
 )
 
-func TestMeShowsTheSpecificationsFields(t *testing.T) {
+func TestMeShowsTheContractsFields(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := accountstest.Customer(t, b.db)

@@ -67,9 +67,9 @@ func TestTerminalStatesAreLeftOnlyByLateMoneyAndAdmins(t *testing.T) {
 	}
 }
 
-// TestEveryRowOfTheSpecification: the contract's table; its "any" is any live state, since terminal states hold
+// TestEveryRowOfTheContract: the contract's table; its "any" is any live state, since terminal states hold
 // (docs/contract/states.md, Subscriptions).
-func TestEveryRowOfTheSpecification(t *testing.T) {
+func TestEveryRowOfTheContract(t *testing.T) {
 	t.Parallel()
 	const (
 		pending, active, suspended = state.Pending, state.Active, state.Suspended

@@ -32,7 +32,7 @@ var sampleKinds = map[string]gateway.EventKind{
 	"PAYMENT_REFUNDED.card-full":                           gateway.PaymentRefunded,
 	"PAYMENT_REFUNDED.pix-full":                            gateway.PaymentRefunded,
 	authorized + "ACTIVATED":                               gateway.AuthorizationActivated,
-	authorized + "ACTIVATED.key-as-in-specification":       gateway.AuthorizationActivated,
+	authorized + "ACTIVATED.key-as-in-contract":            gateway.AuthorizationActivated,
 	authorized + "CANCELLED":                               gateway.AuthorizationCancelled,
 	authorized + "CREATED":                                 gateway.Ignored,
 	authorized + "EXPIRED":                                 gateway.AuthorizationExpired,
@@ -203,7 +203,7 @@ func TestAuthorizationUnderEitherKey(t *testing.T) {
 
 func TestAuthorizationSample(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"ACTIVATED", "ACTIVATED.key-as-in-specification"} {
+	for _, name := range []string{"ACTIVATED", "ACTIVATED.key-as-in-contract"} {
 		e, err := New(Config{}).ReadEvent(sample(t, authorized+name))
 		require.NoError(t, err)
 		require.Equal(t, objectid.ID("66f0a1b2c3d4e5f607182a03"), e.Reference, "the contract")

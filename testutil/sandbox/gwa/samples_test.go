@@ -208,7 +208,7 @@ var stories = []story{
 		b.authorized()
 		return last(b, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED")
 	}},
-	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED.key-as-in-specification", func(b *bundle) event {
+	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED.key-as-in-contract", func(b *bundle) event {
 		_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.AuthorizationKey = "pixAutomaticAuthorization" })
 		require.NoError(b.t, err)
 		b.authorized()

@@ -45,7 +45,7 @@ type Order struct {
 	GatewayCustomerID *string
 	// The gateway's own word, such as CONFIRMED, RECEIVED, PENDING, succeeded, requires_action, canceled. CONFIRMED for free orders, CHARGEBACK_LOST when a dispute took the money.
 	PaymentStatus string
-	// What holds here: reserved (places held, money open), paid, released (places given back unpaid), refund_due (money came and no place was left), refunded, lost (a dispute took its money). The specification's status is always pending.
+	// What holds here: reserved (places held, money open), paid, released (places given back unpaid), refund_due (money came and no place was left), refunded, lost (a dispute took its money). The contract's status is always pending (docs/contract/states.md, Orders).
 	State state.Order
 	// Bought as a guest: hidden from the account until its address is verified.
 	WithoutLogin bool
