@@ -14,8 +14,8 @@ import (
 )
 
 // Queries are the module's statements (sql/subscriptions), and where a row becomes what rules are asked of: a
-// Subscription, a Debit, a RenewalCharge, a Plan. An error of which a method says nothing is the database's, as all of
-// the lists are. The zero value is ready.
+// Subscription, a Debit, a RenewalCharge, a Plan. An error but pgx.ErrNoRows is the database's. The zero value is
+// ready.
 type Queries struct{ subscriptionsdb.Queries }
 
 // one makes a read row a Subscription; its error stays.
@@ -41,19 +41,20 @@ func debits(rows []subscriptionsdb.Debit, err error) ([]Debit, error) {
 	return found, err
 }
 
-// PauseListDisputed lists the suspended subscriptions with a chargeback: first those without a pause.
+// PauseListDisputed lists the suspended subscriptions with a chargeback: first those without a pause. None is
+// no error; an error is the database's.
 func (q *Queries) PauseListDisputed(ctx context.Context, db postgres.DB) ([]Subscription, error) {
 	return all(q.Queries.PauseListDisputed(ctx, db))
 }
 
 // PauseListUnsuspended lists the active subscriptions which followed, by renewals, one with a chargeback that does not
-// hold them.
+// hold them. None is no error; an error is the database's.
 func (q *Queries) PauseListUnsuspended(ctx context.Context, db postgres.DB) ([]Subscription, error) {
 	return all(q.Queries.PauseListUnsuspended(ctx, db))
 }
 
 // SubscriptionCheckAbsent says what a subscription and its ledger have nothing of that an event about a payment of it
-// may need.
+// may need. There is always a row; an error is the database's.
 func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db postgres.DB, sub Subscription, paymentID string,
 	e gateway.Event,
 ) (subscriptionsdb.SubscriptionCheckAbsentRow, error) {
@@ -141,7 +142,8 @@ func (q *Queries) SubscriptionGetWaitingRenewal(ctx context.Context, db postgres
 	return one(q.Queries.SubscriptionGetWaitingRenewal(ctx, db, customerID))
 }
 
-// SubscriptionListOverdue lists the live recurrences whose period has ended without news.
+// SubscriptionListOverdue lists the live recurrences whose period has ended without news. None is no error; an error is
+// the database's.
 func (q *Queries) SubscriptionListOverdue(ctx context.Context, db postgres.DB, since, before time.Time,
 	most int32,
 ) ([]Subscription, error) {
@@ -149,7 +151,8 @@ func (q *Queries) SubscriptionListOverdue(ctx context.Context, db postgres.DB, s
 		subscriptionsdb.SubscriptionListOverdueParams{Since: &since, Before: &before, Most: most}))
 }
 
-// SubscriptionListRenewals lists the subscription and all that it followed by renewals, newest first.
+// SubscriptionListRenewals lists the subscription and all that it followed by renewals, newest first. An unknown one is
+// an empty list and no error; an error is the database's.
 func (q *Queries) SubscriptionListRenewals(ctx context.Context, db postgres.DB,
 	id objectid.ID,
 ) ([]Subscription, error) {
@@ -162,21 +165,22 @@ func (q *Queries) SubscriptionLock(ctx context.Context, db postgres.DB, id objec
 }
 
 // SubscriptionLockByGWAID locks the customer of a recurrence at gateway A, who may be deleted, and then the
-// subscription.
+// subscription. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionLockByGWAID(ctx context.Context, db postgres.DB,
 	gwaSubscriptionID *string,
 ) (Subscription, error) {
 	return one(q.Queries.SubscriptionLockByGWAID(ctx, db, gwaSubscriptionID))
 }
 
-// SubscriptionLockByGWBID is SubscriptionLockByGWAID for gateway B.
+// SubscriptionLockByGWBID is SubscriptionLockByGWAID for gateway B. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionLockByGWBID(ctx context.Context, db postgres.DB,
 	gwbSubscriptionID *string,
 ) (Subscription, error) {
 	return one(q.Queries.SubscriptionLockByGWBID(ctx, db, gwbSubscriptionID))
 }
 
-// SubscriptionLockRenewals locks what followed the subscription by renewals, oldest first.
+// SubscriptionLockRenewals locks what followed the subscription by renewals, oldest first. None is no error; an error
+// is the database's.
 func (q *Queries) SubscriptionLockRenewals(ctx context.Context, db postgres.DB,
 	id objectid.ID,
 ) ([]Subscription, error) {
@@ -210,14 +214,14 @@ func (q *Queries) DebitGetFailed(ctx context.Context, db postgres.DB, id objecti
 	return Debit(r), err
 }
 
-// DebitListSince lists the debits of the cycles from a day on.
+// DebitListSince lists the debits of the cycles from a day on. None is no error; an error is the database's.
 func (q *Queries) DebitListSince(ctx context.Context, db postgres.DB, id objectid.ID,
 	since pgtype.Date,
 ) ([]Debit, error) {
 	return debits(q.Queries.DebitListSince(ctx, db, id, since))
 }
 
-// DebitListUnpaid lists the debits that nobody has paid.
+// DebitListUnpaid lists the debits that nobody has paid. None is no error; an error is the database's.
 func (q *Queries) DebitListUnpaid(ctx context.Context, db postgres.DB, id objectid.ID) ([]Debit, error) {
 	return debits(q.Queries.DebitListUnpaid(ctx, db, id))
 }
