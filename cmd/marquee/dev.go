@@ -22,3 +22,19 @@ func devCommand() *cobra.Command {
 		"Lift the limits per address and of unpaid places, for load and end-to-end tests.")
 	return c
 }
+
+// sandboxCommand runs both gateways until Ctrl-C.
+func sandboxCommand() *cobra.Command {
+	o := app.SandboxOptions{Out: os.Stdout, Err: os.Stderr}
+	c := leaf("sandbox", "Run both payment gateways in miniature, for anyone's tests.",
+		func(ctx context.Context) error { return app.Sandbox(ctx, o) })
+	f := c.Flags()
+	f.StringVar(&o.GWAAddr, "gwa-addr", "127.0.0.1:8081", "Loopback address of gateway A; port 0 takes a free one.")
+	f.StringVar(&o.GWBAddr, "gwb-addr", "127.0.0.1:8082", "Loopback address of gateway B; port 0 takes a free one.")
+	f.StringVar(&o.GWAWebhook, "gwa-webhook", "", "`URL` to which gateway A sends its events; they wait without.")
+	f.StringVar(&o.GWBWebhook, "gwb-webhook", "", "`URL` to which gateway B sends its events; they wait without.")
+	f.StringVar(&o.DataDir, "data-dir", "",
+		"`DIR` where objects, clocks and waiting events are kept between starts; in memory alone without.")
+	f.BoolVar(&o.JSON, "json", false, "Print one line of JSON when ready; logs go to stderr.")
+	return c
+}
