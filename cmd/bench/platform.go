@@ -149,7 +149,7 @@ func (p *platform) serve(ctx context.Context, addr, databaseURL string) (side, e
 		return side{}, err
 	}
 	s := side{url: "http://" + addr, platform: p}
-	env := append(p.environment(databaseURL), "ADDR="+addr, "METRICS_ADDR="+metrics, "PUBLIC_URL="+s.url)
+	env := append(p.environment(databaseURL), "ADDR="+addr, "METRICS_ADDR="+metrics, "DRAIN_DELAY=0", "PUBLIC_URL="+s.url)
 	if s.process, err = p.background(ctx, "serve.log", env, p.binary, "serve"); err != nil {
 		return s, err
 	}

@@ -34,6 +34,7 @@ var addresses atomic.Int32
 // database, which belong to the test, do not.
 type outside struct {
 	t        *testing.T
+	binary   string // "" is the tree's own
 	database string
 	pool     *pgxpool.Pool // see db
 	sandbox  *sandbox.Sandbox
@@ -59,8 +60,14 @@ func newOutside(t *testing.T) *outside {
 // newOutsideOn is newOutside on a migrated database.
 func newOutsideOn(t *testing.T, database string) *outside {
 	t.Helper()
+	return newOutsideOf(t, database, "")
+}
+
+// newOutsideOf is newOutsideOn with a binary of another version, which the database fits.
+func newOutsideOf(t *testing.T, database, binary string) *outside {
+	t.Helper()
 	o := &outside{
-		t: t, database: database, password: secret.Random(12), gwaKey: "$aact_hmlg_" + secret.Random(12),
+		t: t, binary: binary, database: database, password: secret.Random(12), gwaKey: "$aact_hmlg_" + secret.Random(12),
 		gwbKey: "sk_test_" + secret.RandomHex(8),
 	}
 	o.addr = loopback()
@@ -80,7 +87,8 @@ func newOutsideOn(t *testing.T, database string) *outside {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = catcher.Close() })
 	o.env = append(os.Environ(),
-		"DATABASE_URL="+o.database, "ADDR="+o.addr, "METRICS_ADDR=off", "PUBLIC_URL=http://"+o.addr, "LOG_LEVEL=warn",
+		"DATABASE_URL="+o.database, "ADDR="+o.addr, "METRICS_ADDR=off", "WORK_METRICS_ADDR=off",
+		"DRAIN_DELAY=0", "PUBLIC_URL=http://"+o.addr, "LOG_LEVEL=warn",
 		"NO_THROTTLE=true",
 		"TOKEN_KEYS=a:"+secret.Random(32), "FILE_KEY="+secret.Random(32), "SMTP_URL="+catcher.URL(),
 		"GWA_URL="+o.sandbox.GWAURL(), "GWA_API_KEY="+o.gwaKey, "GWA_WEBHOOK_TOKEN="+token,
@@ -100,10 +108,19 @@ func newOutsideOn(t *testing.T, database string) *outside {
 	return o
 }
 
+// program is the binary whose commands are run.
+func (o *outside) program() string {
+	o.t.Helper()
+	if o.binary != "" {
+		return o.binary
+	}
+	return build(o.t, "faultpoints")
+}
+
 // run runs a command to its end.
 func (o *outside) run(args ...string) {
 	o.t.Helper()
-	c := exec.Command(build(o.t, "faultpoints"), args...)
+	c := exec.Command(o.program(), args...)
 	c.Env, c.Stdin = o.env, strings.NewReader(o.password+"\n")
 	out, err := c.CombinedOutput()
 	require.NoError(o.t, err, "%s", out)
@@ -120,7 +137,8 @@ type process struct {
 func (o *outside) start(command, faultpoint string) *process {
 	o.t.Helper()
 	p := &process{
-		command: exec.Command(build(o.t, "faultpoints"), command), log: &secrettest.Log{}, exited: make(chan struct{}),
+		command: exec.Command(o.program(), command), log: &secrettest.Log{},
+		exited: make(chan struct{}),
 	}
 	p.command.Env = append(o.env, "FAULTPOINT="+faultpoint)
 	p.command.Stderr = p.log

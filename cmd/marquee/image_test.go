@@ -47,7 +47,8 @@ func TestTheImageRunsOps(t *testing.T) {
 	addr := loopback()
 	container := run(buildah, with("from", "marquee")...)
 	for _, variable := range []string{
-		"DATABASE_URL=" + database, "ADDR=" + addr, "METRICS_ADDR=off", "PUBLIC_URL=http://" + addr, "TOKEN_KEYS=a:" + long,
+		"DATABASE_URL=" + database, "ADDR=" + addr, "METRICS_ADDR=off",
+		"WORK_METRICS_ADDR=off", "DRAIN_DELAY=0", "PUBLIC_URL=http://" + addr, "TOKEN_KEYS=a:" + long,
 		"FILE_KEY=" + long, "GWA_API_KEY=key", "GWA_WEBHOOK_TOKEN=" + long, "GWB_SECRET_KEY=key", "GWB_WEBHOOK_SECRET=" + long,
 		"SMTP_URL=smtp://127.0.0.1:1", "DATABASE_MAX_CONNS=4",
 	} {

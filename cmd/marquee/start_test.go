@@ -47,6 +47,7 @@ func TestWhatServeAndWorkStartWith(t *testing.T) {
 	require.Contains(t, refused("config", "check"), "9 variables would keep serve and work from starting")
 
 	o.env = append(o.env, "DATABASE_URL="+database, "ADDR="+o.addr, "METRICS_ADDR="+metrics,
+		"WORK_METRICS_ADDR=off", "DRAIN_DELAY=0",
 		"PUBLIC_URL=http://"+o.addr, "TOKEN_KEYS=a:"+long, "FILE_KEY_FILE="+key,
 		"GWA_API_KEY=key", "GWA_WEBHOOK_TOKEN="+long, "GWB_SECRET_KEY=key", "GWB_WEBHOOK_SECRET="+long,
 		"SMTP_URL=smtp://127.0.0.1:1", "DATABASE_MAX_CONNS=4")

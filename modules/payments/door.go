@@ -150,6 +150,11 @@ func (s *Service) RefundPayment(ctx context.Context, q refund.Request,
 	return s.refunds.RefundPayment(ctx, q, applied)
 }
 
+// LastCalls tells when each gateway last called with an event; one that is missing has not called for long.
+func (s *Service) LastCalls(ctx context.Context, db postgres.DB) (map[gateway.Name]time.Time, error) {
+	return s.log.LastCalls(ctx, db)
+}
+
 // Cases is the door to the list of money that gave nobody anything.
 func (s *Service) Cases() Cases { return Cases{s.reader, s} }
 

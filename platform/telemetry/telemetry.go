@@ -107,14 +107,13 @@ func NewRegistry(pool *pgxpool.Pool) *prometheus.Registry {
 	return reg
 }
 
-// ServeMetrics answers what Inside does on an address of its own, which is not meant
-// for the public, until ctx ends.
-func ServeMetrics(ctx context.Context, addr string, reg *prometheus.Registry) error {
+// ServeInside answers operators on an address of their own, which is not meant for the public, until ctx ends.
+func ServeInside(ctx context.Context, addr string, inside http.Handler) error {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	server := &http.Server{Handler: Inside(reg), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: inside, ReadHeaderTimeout: 5 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("metrics: %w", err)

@@ -34,3 +34,11 @@ INSERT INTO payments.webhook_logs (
 
 -- name: WebhookLogGetPayload :one
 SELECT payload FROM payments.webhook_logs WHERE gateway = @gateway AND event_id = @event_id ORDER BY received_at LIMIT 1;
+
+-- name: WebhookLogListLast :many
+-- WebhookLogListLast tells when each gateway last called, of so many newest calls since the instant.
+SELECT calls.gateway, max(calls.received_at)::timestamptz AS received_at FROM (
+    SELECT l.gateway, l.received_at FROM payments.webhook_logs l
+    WHERE l.signature_valid AND l.received_at >= @since::timestamptz
+    ORDER BY l.received_at DESC LIMIT @newest
+) calls GROUP BY calls.gateway;

@@ -273,6 +273,7 @@ var foundation = []string{
 // platformUses is what the other platform packages may use of each other on top.
 var platformUses = map[string][]string{
 	"audit":       {},
+	"probe":       {},
 	"resource":    {"audit", "httpapi", "query"},
 	"httpapi":     {"audit", "idempotency", "telemetry"},
 	"idempotency": {"jobs"},

@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,6 +30,7 @@ import (
 	"marquee/platform/idempotency"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
+	"marquee/platform/probe"
 	"marquee/platform/resource"
 	"marquee/platform/telemetry"
 	"marquee/web"
@@ -60,6 +62,7 @@ type App struct {
 	api     *httpapi.API
 	metrics *prometheus.Registry
 	modules modules
+	probe   *probe.Probe       // whether it lives and is ready
 	repeats *idempotency.Store // answers of requests with an Idempotency-Key
 
 	periodic []jobs.Periodic // the jobs that come by the clock, where the process works any
@@ -184,6 +187,7 @@ func (a *App) newAPI() error {
 	})
 	a.metrics.MustRegister(a.modules.finance.Metrics()...)
 	a.addRoutes()
+	a.probe = a.newProbe()
 	return nil
 }
 
@@ -206,15 +210,15 @@ func (a *App) StopWorkers(ctx context.Context) error { return a.jobs.Stop(ctx) }
 // API is what the process serves.
 func (a *App) API() *httpapi.API { return a.api }
 
-// handler is the API, in development with the controls beside it.
+// handler is the API with the probes beside it, in development with the controls too.
 func (a *App) handler() http.Handler {
 	if a.controls == nil {
-		return a.API().Handler()
+		return a.probe.Beside(a.API().Handler())
 	}
 	mux := http.NewServeMux()
 	mux.Handle(controlRoot+"/", a.controls)
 	mux.Handle("/", a.API().Handler())
-	return mux
+	return a.probe.Beside(mux)
 }
 
 // serveAPI answers on the listener until ctx ends, then lets requests under way
@@ -322,15 +326,19 @@ func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
 		return err
 	}
 	a.log.Info("serving", slog.String("addr", listener.Addr().String()), slog.String("version", Version()))
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return a.serveAPI(ctx, listener, stopTime) })
-	if cfg.HTTP.MetricsAddr != "off" {
-		group.Go(func() error { return telemetry.ServeMetrics(ctx, cfg.HTTP.MetricsAddr, a.metrics) })
-	}
+	drained, stop := a.drain(ctx, cfg.HTTP.DrainDelay)
+	defer stop()
+	group, running := errgroup.WithContext(drained)
+	told, end := context.WithCancel(context.WithoutCancel(ctx)) // operators, while requests under way finish
+	group.Go(func() error {
+		defer end()
+		return a.serveAPI(running, listener, stopTime)
+	})
+	group.Go(func() error { return a.serveInside(told, cfg.HTTP.MetricsAddr) })
 	return group.Wait()
 }
 
-// Work is `marquee work`: the jobs.
+// Work is `marquee work`: the jobs and, on an address for operators, the metrics.
 func Work(ctx context.Context, cfg Config, logs io.Writer) error {
 	a, err := open(ctx, cfg, logs, true)
 	if err != nil {
@@ -341,7 +349,23 @@ func Work(ctx context.Context, cfg Config, logs io.Writer) error {
 		return err
 	}
 	a.log.Info("working", slog.String("version", Version()))
-	return a.work(ctx, stopTime)
+	drained, stop := a.drain(ctx, 0) // nobody routes jobs here
+	defer stop()
+	group, running := errgroup.WithContext(drained)
+	told, end := context.WithCancel(context.WithoutCancel(ctx)) // operators, while jobs under way finish
+	group.Go(func() error {
+		defer end()
+		return a.work(running, stopTime)
+	})
+	group.Go(func() error {
+		err := a.serveInside(told, cfg.HTTP.WorkMetricsAddr)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			a.log.Error("this process tells operators nothing", slog.Any("error", err))
+			return nil
+		}
+		return err
+	})
+	return group.Wait()
 }
 
 func open(ctx context.Context, cfg Config, logs io.Writer, work bool) (*App, error) {

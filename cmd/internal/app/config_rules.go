@@ -110,8 +110,11 @@ var origin = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://(\[[0-9a-f:]+\]|[a-z0-9*][
 
 func (c Config) checkAddresses(p *problems) {
 	p.need(listens(c.HTTP.Addr), "ADDR", "has to be an address to listen on, such as :8080 or 127.0.0.1:8080.")
-	p.need(c.HTTP.MetricsAddr == "off" || listens(c.HTTP.MetricsAddr), "METRICS_ADDR",
-		"has to be an address to listen on, such as 127.0.0.1:9090, or off.")
+	for key, text := range map[string]string{
+		"METRICS_ADDR": c.HTTP.MetricsAddr, "WORK_METRICS_ADDR": c.HTTP.WorkMetricsAddr,
+	} {
+		p.need(text == "off" || listens(text), key, "has to be an address to listen on, such as 127.0.0.1:9090, or off.")
+	}
 	u := webAddress(c.HTTP.PublicURL)
 	p.need(c.HTTP.PublicURL != "", "PUBLIC_URL", "is missing: an address such as https://api.example.com.")
 	p.need(c.HTTP.PublicURL == "" || u != nil && u.Path == "", "PUBLIC_URL",

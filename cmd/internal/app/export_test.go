@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net"
+	"net/http"
 	"reflect"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +13,9 @@ import (
 
 // Metrics are what the process tells of itself.
 func (a *App) Metrics() *prometheus.Registry { return a.metrics }
+
+// Handler is all that the process answers on its address.
+func (a *App) Handler() http.Handler { return a.handler() }
 
 // Tickets is the module.
 func (a *App) Tickets() *tickets.Service { return a.modules.tickets }

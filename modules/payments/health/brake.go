@@ -77,17 +77,27 @@ func (h *Health) trustTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, w
 
 // Suspect lists the gateways that are.
 func (h *Health) Suspect(ctx context.Context, db postgres.DB) ([]string, error) {
-	states, err := h.db.GatewayStateList(ctx, db)
-	if err != nil {
-		return nil, fmt.Errorf("read states of gateways: %w", err)
-	}
+	states, err := h.States(ctx, db)
 	var found []string
 	for _, state := range states {
 		if state.SuspectSince != nil {
 			found = append(found, string(state.Gateway))
 		}
 	}
-	return found, nil
+	return found, err
+}
+
+// States lists what is known of each gateway.
+func (h *Health) States(ctx context.Context, db postgres.DB) ([]State, error) {
+	rows, err := h.db.GatewayStateList(ctx, db)
+	if err != nil {
+		return nil, fmt.Errorf("read states of gateways: %w", err)
+	}
+	states := make([]State, len(rows))
+	for i, row := range rows {
+		states[i] = State{Gateway: row.Gateway, FailingSince: row.FailingSince, SuspectSince: row.SuspectSince}
+	}
+	return states, nil
 }
 
 // IsSuspect reports whether the gateway is.

@@ -55,6 +55,13 @@ type Health struct {
 	well map[gateway.Name]bool
 }
 
+// State is what is known of one gateway.
+type State struct {
+	Gateway      gateway.Name
+	FailingSince *time.Time // since when no answer of it can be used; nil while it is well
+	SuspectSince *time.Time // since when too much is missing there; nil while it is trusted
+}
+
 // New makes it.
 func New(d Deps) *Health {
 	return &Health{deps: d, db: paymentsdb.New(), well: map[gateway.Name]bool{}}

@@ -34,6 +34,7 @@ type Log struct {
 	deps     Deps
 	db       *paymentsdb.Queries
 	refusals *Refusals
+	last     known
 }
 
 // NewLog makes it.

@@ -143,3 +143,42 @@ func (q *Queries) WebhookLogInsert(ctx context.Context, db DBTX, arg WebhookLogI
 	)
 	return err
 }
+
+const webhookLogListLast = `-- name: WebhookLogListLast :many
+SELECT calls.gateway, max(calls.received_at)::timestamptz AS received_at FROM (
+    SELECT l.gateway, l.received_at FROM payments.webhook_logs l
+    WHERE l.signature_valid AND l.received_at >= $1::timestamptz
+    ORDER BY l.received_at DESC LIMIT $2
+) calls GROUP BY calls.gateway
+`
+
+type WebhookLogListLastParams struct {
+	Since  time.Time
+	Newest int32
+}
+
+type WebhookLogListLastRow struct {
+	Gateway    gateway.Name
+	ReceivedAt time.Time
+}
+
+// WebhookLogListLast tells when each gateway last called, of so many newest calls since the instant.
+func (q *Queries) WebhookLogListLast(ctx context.Context, db DBTX, arg WebhookLogListLastParams) ([]WebhookLogListLastRow, error) {
+	rows, err := db.Query(ctx, webhookLogListLast, arg.Since, arg.Newest)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WebhookLogListLastRow{}
+	for rows.Next() {
+		var i WebhookLogListLastRow
+		if err := rows.Scan(&i.Gateway, &i.ReceivedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
