@@ -42,7 +42,7 @@ type Service struct {
 type Config struct {
 	TokenKeys         string        // TOKEN_KEYS, "kid:secret,…": the first signs, all verify
 	CodeKey           []byte        // master key that the keys of codes are derived from
-	TrialKey          []byte        // TRIAL_KEY, under which tax ids are known again that have had a trial; default: derived from CodeKey
+	TrialKey          []byte        // TRIAL_KEY, of the hashes of tax ids that have had a trial; default: from CodeKey
 	AccessTokenTTL    time.Duration // default 12 h
 	RefreshTokenTTL   time.Duration // default 30 days
 	CodeTTL           time.Duration // default 15 min
@@ -56,11 +56,13 @@ type Config struct {
 	UndoPage          []byte        // HTML that the link opens which undoes a change of an e-mail
 	// EMAIL_CHANGE_NEEDS_PASSWORD: nobody changes their own e-mail without the current password
 	EmailChangeNeedsPassword bool
-	NoPasswordList           bool                  // PASSWORD_LIST=off: the commonest passwords, and one's own e-mail or name, are taken
-	Password                 sessions.PasswordCost // default: argon2id, 2 passes over 19 MiB
-	UnverifiedTTL            time.Duration         // UNVERIFIED_TTL: an account that was to be verified at once is removed after it; default 30 days
-	Throttle                 sessions.ThrottleLimits
-	Sync                     sessions.SyncLimits
+	// PASSWORD_LIST=off: the commonest passwords, and one's own e-mail or name, are taken
+	NoPasswordList bool
+	Password       sessions.PasswordCost // default: argon2id, 2 passes over 19 MiB
+	// UNVERIFIED_TTL: an account that was to be verified at once is removed after it; default 30 days
+	UnverifiedTTL time.Duration
+	Throttle      sessions.ThrottleLimits
+	Sync          sessions.SyncLimits
 }
 
 // PromoCodes is what is asked about the promo code that a customer gives at signup, and what

@@ -63,9 +63,11 @@ WHERE customer_id = $1 AND (pix_payload IS NOT NULL OR pix_image IS NOT NULL)`
 
 // namesOfCustomerSQL are the ids that gateways give to the customer's subscriptions.
 const namesOfCustomerSQL = `SELECT n.name FROM subscriptions.subscriptions s
-CROSS JOIN unnest(ARRAY[s.id::text, s.gwa_subscription_id, s.gwa_pix_auth_id, s.gwa_customer_id, s.gwb_subscription_id, s.gwb_customer_id, s.pix_payment_id]) n(name)
+CROSS JOIN unnest(ARRAY[s.id::text, s.gwa_subscription_id, s.gwa_pix_auth_id, s.gwa_customer_id,
+	s.gwb_subscription_id, s.gwb_customer_id, s.pix_payment_id]) n(name)
 WHERE s.customer_id = $1 AND n.name <> ''
-UNION SELECT unnest(ARRAY[c.id::text, coalesce(c.gateway_payment_id, c.id::text)]) FROM subscriptions.renewal_charges c WHERE c.customer_id = $1`
+UNION SELECT unnest(ARRAY[c.id::text, coalesce(c.gateway_payment_id, c.id::text)])
+FROM subscriptions.renewal_charges c WHERE c.customer_id = $1`
 
 // ErasePersonalDataTx keeps the record of what was sold and paid, which names
 // nobody but the deleted customer's id and the gateways' own.

@@ -34,7 +34,7 @@ type Config struct {
 	Auth           Authenticator
 	Trail          audit.Trail // keeps what admins write; default: nobody does
 	Log            *slog.Logger
-	LogOneIn       int // of the requests to Frequent operations that went well, one in so many has its line; default all
+	LogOneIn       int // of the good requests to Frequent operations, one in so many has its line; default all
 	Metrics        prometheus.Registerer
 	TrustedProxies []netip.Prefix     // peers whose X-Forwarded-For is believed
 	CORSOrigins    []string           // default: any origin, without credentials
@@ -196,7 +196,7 @@ type operation struct {
 	form         bool
 	perMinute    int
 	idempotent   bool
-	replay       any                      // func(context.Context, objectid.ID) (*O, error), O being the handler's output
+	replay       any                      // func(context.Context, objectid.ID) (*O, error), O the handler's output
 	guest        func(body []byte) string // who calls a public operation
 }
 

@@ -26,7 +26,7 @@ const (
 	CustomerOrAdmin Auth = "customer|admin" // the handler tells them apart
 	Admin           Auth = "admin"          // admins, root among them
 	Root            Auth = "root"           // root alone
-	Subscriber      Auth = "subscriber"     // token verified; the handler checks user and subscription in its own statement
+	Subscriber      Auth = "subscriber"     // token verified; the handler's own statement checks user and subscription
 	Gateway         Auth = "gateway"        // by the gateway's token or signature, in the handler
 )
 

@@ -109,7 +109,8 @@ const claimSQL = `
 INSERT INTO platform.idempotency_keys AS k (key_mac, body_mac, attempt_id, running_until, created_at)
 VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (key_mac) DO UPDATE SET
-    body_mac = excluded.body_mac, attempt_id = excluded.attempt_id, running_until = excluded.running_until, answer = NULL,
+    body_mac = excluded.body_mac, attempt_id = excluded.attempt_id, running_until = excluded.running_until,
+    answer = NULL,
     subject_id = CASE WHEN k.created_at > $6 THEN k.subject_id END,
     created_at = CASE WHEN k.created_at > $6 THEN k.created_at ELSE excluded.created_at END
 WHERE k.running_until <= $5 AND (k.created_at <= $6 OR k.answer IS NULL AND k.body_mac = excluded.body_mac)

@@ -113,7 +113,8 @@ SET state = d.state::jobs.river_job_state,
     finalized_at = CASE WHEN d.state <> 'available' THEN now() END,
     scheduled_at = CASE WHEN d.state = 'available' THEN now() ELSE j.scheduled_at END,
     max_attempts = CASE WHEN d.state = 'available' THEN greatest(j.max_attempts, j.attempt + 1) ELSE j.max_attempts END,
-    errors = array_append(j.errors, jsonb_build_object('at', now(), 'attempt', j.attempt, 'error', $2::text, 'trace', ''))
+    errors = array_append(j.errors,
+        jsonb_build_object('at', now(), 'attempt', j.attempt, 'error', $2::text, 'trace', ''))
 FROM decided d WHERE j.id = d.id
 RETURNING j.id, j.kind, j.attempt, d.state`
 

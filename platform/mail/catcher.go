@@ -118,14 +118,16 @@ func (c *Catcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 const mailboxPage = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Mailbox</title>
 <style>
-body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:50rem;padding:0 1rem;color:#1c1c28;background:#f6f6fa}
+body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:50rem;padding:0 1rem}
+body{color:#1c1c28;background:#f6f6fa}
 article{background:#fff;border-radius:12px;padding:1rem 1.25rem;margin:1rem 0;box-shadow:0 1px 3px #0002}
 h2{font-size:1.05rem;margin:0}p{margin:.25rem 0;color:#667}pre{white-space:pre-wrap;font:inherit;margin:.75rem 0 0}
 iframe{width:100%;height:26rem;border:1px solid #ddd;border-radius:8px;margin-top:.5rem}
 </style>
 <h1>Mailbox</h1>
 <p>Mails that the platform sent; none left this machine. Newest first. <a href="mailbox.json">As JSON</a></p>
-{{range .}}<article><h2>{{.Subject}}</h2><p>to {{.To}} · {{.At.Format "2006-01-02 15:04:05 MST"}}</p><pre>{{.Text}}</pre>
+{{range .}}<article><h2>{{.Subject}}</h2>
+<p>to {{.To}} · {{.At.Format "2006-01-02 15:04:05 MST"}}</p><pre>{{.Text}}</pre>
 {{if .HTML}}<details><summary>HTML</summary><iframe sandbox srcdoc="{{.HTML}}"></iframe></details>{{end}}</article>
 {{else}}<p>No mail yet.</p>{{end}}
 </html>

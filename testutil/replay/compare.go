@@ -33,7 +33,9 @@ type difference struct{ path, recorded, replayed, note string }
 
 // exception lets a place differ.
 type exception struct {
-	rule    string // "any": whatever it is; "digits": another number; "name": a name of another form; "set": a list in whatever order; "cut": without some words; "reworded": in other words
+	// "any": whatever it is; "digits": another number; "name": a name of another form; "set": a list in whatever order;
+	// "cut": without some words; "reworded": in other words
+	rule    string
 	route   *regexp.Regexp
 	path    *regexp.Regexp
 	words   *regexp.Regexp

@@ -2,8 +2,8 @@
 // files, lines, exported names and methods a package, what is over the limits of
 // docs/testing.md, and duplicates: six or more lines of statements that stand the same, to
 // the letter, in two functions. Imports, fields of a struct, signatures, comments and lone
-// brackets are no statements; what is alike in its shape alone is no duplicate. With -compare it shows what differs from figures that were kept in a
-// file, or from a commit.
+// brackets are no statements; what is alike in its shape alone is no duplicate. With
+// -compare it shows what differs from figures that were kept in a file, or from a commit.
 //
 //	go -C tools run ./figures [-compare file-or-commit]
 package main

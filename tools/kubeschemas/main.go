@@ -1,6 +1,6 @@
 // Command kubeschemas writes the schemas by which kubeconform checks deploy/kubernetes: those of the kinds that stand
-// there, as the API of the Go module k8s.io/kubernetes (some 40 MB, fetched when it is not there) describes them, without
-// its words, and closed to fields that it does not know.
+// there, as the API of the Go module k8s.io/kubernetes (some 40 MB, fetched when it is not there) describes them,
+// without its words, and closed to fields that it does not know.
 //
 //	go -C tools run ./kubeschemas [-version v1.37.2]
 package main

@@ -1,7 +1,7 @@
-// Command release makes of a commit what is released of it: for each architecture an archive with the binary for production,
-// its bill of materials, the license, and what systemd needs; their sums, and what the image of deploy/Dockerfile is made
-// of. Equal commits give equal bytes wherever they lie, as long as Go is the same: `make release` takes the Makefile's
-// RELEASE_GO, in which known vulnerabilities are looked for.
+// Command release makes of a commit what is released of it: for each architecture an archive with the binary for
+// production, its bill of materials, the license, and what systemd needs; their sums, and what the image of
+// deploy/Dockerfile is made of. Equal commits give equal bytes wherever they lie, as long as Go is the same: `make
+// release` takes the Makefile's RELEASE_GO, in which known vulnerabilities are looked for.
 //
 //	GOTOOLCHAIN=go1.… go -C tools run ./release [-o bin/release]
 package main
@@ -42,8 +42,8 @@ func main() {
 	}
 }
 
-// release makes the folder out, of the commit at which the repository at root stands. It builds in a clone of its own: Go marks
-// none in a linked work tree, and what is not committed is not released. env is added to that of the builds.
+// release makes the folder out, of the commit at which the repository at root stands. It builds in a clone of its own:
+// Go marks none in a linked work tree, and what is not committed is not released. env is added to that of the builds.
 func release(root, out string, env ...string) error {
 	clone, err := os.MkdirTemp("", "marquee-release-")
 	if err != nil {
@@ -95,8 +95,8 @@ func releaseOf(root, out string, env []string) error {
 // build fills a folder with what an archive holds, and tells the version.
 func build(root, dir, arch string, committed time.Time, env []string) (version string, err error) {
 	binary := filepath.Join(dir, "marquee")
-	command := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-tags", "nosandbox,nodynamic", "-ldflags", "-s -w",
-		"-o", binary, "./cmd/marquee")
+	command := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-tags", "nosandbox,nodynamic",
+		"-ldflags", "-s -w", "-o", binary, "./cmd/marquee")
 	command.Dir, command.Stderr = root, os.Stderr
 	command.Env = append(append(os.Environ(), env...), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=",
 		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=")
@@ -164,8 +164,8 @@ func git(dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// writeRoots writes the certificate authorities that the gateways are known by where there are none of the system. Those
-// with a condition that no file can say are left out.
+// writeRoots writes the certificate authorities that the gateways are known by where there are none of the system.
+// Those with a condition that no file can say are left out.
 func writeRoots(path string) error {
 	var roots bytes.Buffer
 	for root := range bundle.Roots() {

@@ -71,8 +71,10 @@ func refuseNoAnalyst(ctx context.Context, conn *pgx.Conn, name string) error {
 	var more bool
 	err := conn.QueryRow(ctx,
 		`SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls OR NOT rolcanlogin
-			OR EXISTS (SELECT FROM pg_auth_members m JOIN pg_roles g ON g.oid = m.roleid WHERE m.member = r.oid AND g.rolname NOT LIKE 'marquee\_analyst%')
-			OR EXISTS (SELECT FROM pg_database WHERE datdba = r.oid) OR EXISTS (SELECT FROM pg_class WHERE relowner = r.oid)
+			OR EXISTS (SELECT FROM pg_auth_members m JOIN pg_roles g ON g.oid = m.roleid
+				WHERE m.member = r.oid AND g.rolname NOT LIKE 'marquee\_analyst%')
+			OR EXISTS (SELECT FROM pg_database WHERE datdba = r.oid)
+			OR EXISTS (SELECT FROM pg_class WHERE relowner = r.oid)
 		FROM pg_roles r WHERE rolname = $1`, name).Scan(&more)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -110,7 +112,8 @@ func closeToReaders(ctx context.Context, conn *pgx.Conn, analyst string) (left [
 				UNION SELECT current_user::regrole
 				UNION SELECT relowner FROM pg_class
 				UNION SELECT nspowner FROM pg_namespace
-				UNION SELECT a.grantee FROM pg_namespace n, aclexplode(n.nspacl) a WHERE n.nspname NOT IN ('public', 'finance', 'pg_catalog', 'information_schema'))
+				UNION SELECT a.grantee FROM pg_namespace n, aclexplode(n.nspacl) a
+				WHERE n.nspname NOT IN ('public', 'finance', 'pg_catalog', 'information_schema'))
 		) keep
 		WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ '^pg_(try_)?advisory_'
 			AND (p.proacl IS NULL OR EXISTS (SELECT FROM aclexplode(p.proacl) WHERE grantee = 0))
@@ -130,9 +133,14 @@ func closeToReaders(ctx context.Context, conn *pgx.Conn, analyst string) (left [
 	// Postgres only warns when it has revoked nothing: what still stands is left to do.
 	rows, err = conn.Query(ctx, `
 		SELECT s FROM unnest($1::text[]) s WHERE CASE
-			WHEN s LIKE '%ON DATABASE%' THEN EXISTS (SELECT FROM pg_database WHERE datname = current_database() AND (datacl IS NULL OR EXISTS (SELECT FROM aclexplode(datacl) WHERE grantee = 0 AND privilege_type = 'TEMPORARY')))
-			WHEN s LIKE '%ON SCHEMA%' THEN EXISTS (SELECT FROM pg_namespace n, aclexplode(nspacl) a WHERE n.nspname = 'public' AND a.grantee = 0 AND a.privilege_type = 'CREATE')
-			ELSE EXISTS (SELECT FROM pg_proc p WHERE p.oid = substring(s FROM 'REVOKE EXECUTE ON FUNCTION (.*) FROM PUBLIC')::regprocedure AND (proacl IS NULL OR EXISTS (SELECT FROM aclexplode(proacl) WHERE grantee = 0))) END`, statements)
+			WHEN s LIKE '%ON DATABASE%' THEN EXISTS (SELECT FROM pg_database WHERE datname = current_database()
+				AND (datacl IS NULL OR EXISTS (
+					SELECT FROM aclexplode(datacl) WHERE grantee = 0 AND privilege_type = 'TEMPORARY')))
+			WHEN s LIKE '%ON SCHEMA%' THEN EXISTS (SELECT FROM pg_namespace n, aclexplode(nspacl) a
+				WHERE n.nspname = 'public' AND a.grantee = 0 AND a.privilege_type = 'CREATE')
+			ELSE EXISTS (SELECT FROM pg_proc p
+				WHERE p.oid = substring(s FROM 'REVOKE EXECUTE ON FUNCTION (.*) FROM PUBLIC')::regprocedure
+					AND (proacl IS NULL OR EXISTS (SELECT FROM aclexplode(proacl) WHERE grantee = 0))) END`, statements)
 	if err != nil {
 		return nil, fmt.Errorf("look at what everybody may still: %w", err)
 	}

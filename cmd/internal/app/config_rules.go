@@ -97,8 +97,8 @@ func (c Config) checkNumbers(p *problems) {
 func (c Config) checkDatabase(p *problems) {
 	connection := func(key, text string) {
 		_, err := pgxpool.ParseConfig(text)
-		p.need(err == nil, key,
-			"is no Postgres connection string such as postgres://marquee:…@db/marquee.") // the cause may hold the password
+		// The cause may hold the password.
+		p.need(err == nil, key, "is no Postgres connection string such as postgres://marquee:…@db/marquee.")
 	}
 	p.need(c.Database.URL != "", "DATABASE_URL", "is missing: the Postgres connection string.")
 	connection("DATABASE_URL", c.Database.URL)

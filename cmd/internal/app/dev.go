@@ -99,7 +99,8 @@ func (m *machine) open(ctx context.Context, o DevOptions) (err error) {
 	m.cfg.HTTP.PublicURL = "http://" + m.listener.Addr().String()
 	m.cfg.Throttle.Off = m.cfg.Throttle.Off || o.NoThrottle
 	m.cfg.Accounts.LogUnsentCodes = true
-	m.cfg.Payments.ReconcilePause = time.Millisecond // nobody else asks the sandboxes, and a moved clock passes many nights
+	// Nobody else asks the sandboxes, and a moved clock passes many nights.
+	m.cfg.Payments.ReconcilePause = time.Millisecond
 	if err := m.openMail(); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type ThrottleLimits struct {
 	LoginFailures   int           // LOGIN_FAILURES in a row at one account before a wait; default 10
 	CodeFailures    int           // CODE_FAILURES in a row at one account, over all its codes; default 10
 	AddressFailures int           // ADDRESS_FAILURES in a row from one client address; default 100
-	UnknownResets   int           // UNKNOWN_RESETS in a row from one client address for addresses without an account; default 10
+	UnknownResets   int           // UNKNOWN_RESETS in a row from one client address, without an account; default 10
 	FirstWait       time.Duration // THROTTLE_WAIT, doubled by each further failure; default 1 s
 	LongestWait     time.Duration // THROTTLE_WAIT_MAX; default 15 min
 	MailsPerDay     int           // CODE_MAILS_PER_DAY to one recipient, for all purposes together; default 20

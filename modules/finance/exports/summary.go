@@ -42,8 +42,9 @@ func (s *Exports) addPeriod(ctx context.Context, tx pgx.Tx, t *table, r request)
 	var first, last, now time.Time
 	var gross, gwa, gwb, refunds, chargebacks, net, joined, cancelled int64
 	err := tx.QueryRow(ctx, `SELECT c.report_tz, c.now, $1::date, $2::date, r.* FROM finance.clock c, (
-			SELECT coalesce(sum(gross_cents), 0)::bigint, coalesce(sum(gross_gwa_cents), 0)::bigint, coalesce(sum(gross_gwb_cents), 0)::bigint,
-				coalesce(sum(refunds_cents), 0)::bigint, coalesce(sum(chargebacks_cents), 0)::bigint, coalesce(sum(net_cents), 0)::bigint,
+			SELECT coalesce(sum(gross_cents), 0)::bigint, coalesce(sum(gross_gwa_cents), 0)::bigint,
+				coalesce(sum(gross_gwb_cents), 0)::bigint, coalesce(sum(refunds_cents), 0)::bigint,
+				coalesce(sum(chargebacks_cents), 0)::bigint, coalesce(sum(net_cents), 0)::bigint,
 				coalesce(sum(new_subscriptions), 0)::bigint, coalesce(sum(cancellations), 0)::bigint
 			FROM finance.revenue_daily WHERE day BETWEEN $1::date AND $2::date) r`, r.First, r.Last).
 		Scan(&zone, &now, &first, &last, &gross, &gwa, &gwb, &refunds, &chargebacks, &net, &joined, &cancelled)

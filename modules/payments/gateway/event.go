@@ -21,11 +21,12 @@ type Event struct {
 	Confirmed bool
 
 	// How to find the local row, in this order; each may be empty.
-	SubscriptionID  string      // the gateway's subscription
-	AuthorizationID string      // gateway A, automatic PIX
-	ConciliationID  string      // gateway A, first payment of an automatic PIX: the id of its QR code
-	Reference       objectid.ID // the local id that the gateway was told: externalReference, metadata.local_subscription_id
-	CustomerID      string      // the gateway's customer
+	SubscriptionID  string // the gateway's subscription
+	AuthorizationID string // gateway A, automatic PIX
+	ConciliationID  string // gateway A, first payment of an automatic PIX: the id of its QR code
+	// Reference is the local id that the gateway was told: externalReference, metadata.local_subscription_id.
+	Reference  objectid.ID
+	CustomerID string // the gateway's customer
 	// Purpose is what the payment is for when the gateway was told (gateway B's
 	// metadata); empty when only the local row can tell.
 	Purpose Purpose
@@ -139,8 +140,9 @@ const (
 	PaymentSettled      EventKind = "payment_settled"      // invoice.paid; PAYMENT_CONFIRMED, PAYMENT_RECEIVED
 	PaymentFailed       EventKind = "payment_failed"       // invoice.payment_failed
 	SubscriptionChanged EventKind = "subscription_changed" // customer.subscription.created, .updated
-	SubscriptionEnded   EventKind = "subscription_ended"   // customer.subscription.deleted; SUBSCRIPTION_DELETED, SUBSCRIPTION_INACTIVATED
 	Ignored             EventKind = ""                     // logged only
+	// SubscriptionEnded is customer.subscription.deleted; SUBSCRIPTION_DELETED, SUBSCRIPTION_INACTIVATED.
+	SubscriptionEnded EventKind = "subscription_ended"
 	// PaymentNameless is money of gateway B that names nothing: payment_intent.succeeded
 	// without our metadata. An invoice may be behind it, which the event does not tell.
 	PaymentNameless EventKind = "payment_nameless"
@@ -148,17 +150,20 @@ const (
 	// Of payments. PaymentStatusFailed is also PAYMENT_OVERDUE, a card capture refused
 	// and a debit of automatic PIX refused: all with Attempt 1 of that payment, so
 	// that RecordFailureTx counts one of them.
-	PaymentLost    EventKind = "payment_lost"    // payment_intent.payment_failed, .canceled of a PIX or an order: it can no longer be paid
 	PaymentDeleted EventKind = "payment_deleted" // PAYMENT_DELETED: the echo of our own cancelling, as a rule
+	// PaymentLost is payment_intent.payment_failed, .canceled of a PIX or an order: it can no longer be paid.
+	PaymentLost EventKind = "payment_lost"
 
-	// Of refunds.
-	PaymentRefunded EventKind = "payment_refunded" // charge.refunded, refund.created, .updated; PAYMENT_REFUNDED, PAYMENT_PARTIALLY_REFUNDED
-	RefundPending   EventKind = "refund_pending"   // PAYMENT_REFUND_IN_PROGRESS
-	RefundFailed    EventKind = "refund_failed"    // refund.failed; PAYMENT_REFUND_DENIED
+	// PaymentRefunded is charge.refunded, refund.created, .updated; PAYMENT_REFUNDED, PAYMENT_PARTIALLY_REFUNDED.
+	PaymentRefunded EventKind = "payment_refunded"
+	RefundPending   EventKind = "refund_pending" // PAYMENT_REFUND_IN_PROGRESS
+	RefundFailed    EventKind = "refund_failed"  // refund.failed; PAYMENT_REFUND_DENIED
 
-	// Of disputes.
-	DisputeOpened EventKind = "dispute_opened" // charge.dispute.created; PAYMENT_CHARGEBACK_REQUESTED, PAYMENT_CHARGEBACK_DISPUTE
-	DisputeClosed EventKind = "dispute_closed" // charge.dispute.closed; PAYMENT_AWAITING_CHARGEBACK_REVERSAL, PAYMENT_REFUNDED of a charged back payment
+	// DisputeOpened is charge.dispute.created; PAYMENT_CHARGEBACK_REQUESTED, PAYMENT_CHARGEBACK_DISPUTE.
+	DisputeOpened EventKind = "dispute_opened"
+	// DisputeClosed is charge.dispute.closed; PAYMENT_AWAITING_CHARGEBACK_REVERSAL, PAYMENT_REFUNDED of a charged back
+	// payment.
+	DisputeClosed EventKind = "dispute_closed"
 
 	// Of gateway A's recurrences: a new date says nothing of the status.
 	RecurrenceMoved EventKind = "recurrence_moved" // SUBSCRIPTION_UPDATED
@@ -220,7 +225,8 @@ type DeletedPayment struct{ Payment Payment }
 
 // RefundChange is what became of the refunds of a payment: Report goes into RecordRefundTx.
 type RefundChange struct {
-	Status RefundStatus // RefundStatusDone, RefundStatusPending or RefundStatusFailed, of the refund that the event is about
+	// Status is RefundStatusDone, RefundStatusPending or RefundStatusFailed, of the refund that the event is about.
+	Status RefundStatus
 	Report RefundReport
 	// Payment is the payment as it was paid, where the event holds it (gateway A); else it
 	// is known by Report.PaymentID alone.
@@ -359,7 +365,7 @@ type ResultStatus string
 const (
 	ResultApplied ResultStatus = "processed"
 	ResultIgnored ResultStatus = "ignored" // not ours, not known, older than what is known, or of no consequence
-	ResultQueued  ResultStatus = "queued"  // applying failed, and a job tries again; or the gateway is asked first, by a job
+	ResultQueued  ResultStatus = "queued"  // applying failed, and a job tries again; or a job asks the gateway first
 )
 
 // Result is the result object of the webhook's answer and log (docs/contract/payments.md, Webhooks).

@@ -61,7 +61,7 @@ type (
 // with their readers and looks.
 type meanings struct {
 	read          map[string]reader                  // by the event's type; the others are without consequence
-	confirmations map[gateway.EventKind]confirmation // what the gateway shows of it; the others are taken as they are told
+	confirmations map[gateway.EventKind]confirmation // what the gateway shows of it; the others are believed
 }
 
 var allMeanings = []meanings{

@@ -74,7 +74,8 @@ func (g *client) attachCard(
 	if err != nil || pm.ID == method {
 		return pm, err
 	}
-	return reply.Made(func() (*stripe.PaymentMethod, error) { // one of the gateway's shared test cards, or the answer lies
+	// One of the gateway's shared test cards, or the answer lies.
+	return reply.Made(func() (*stripe.PaymentMethod, error) {
 		return read(ctx, g, func(ctx context.Context) (*stripe.PaymentMethod, error) {
 			return g.api.V1PaymentMethods.Retrieve(ctx, pm.ID, nil)
 		})

@@ -16,14 +16,20 @@ import (
 // subscription or order, payment_id the gateway's. $2 is false to leave out what
 // is of orders.
 const (
-	paymentsOfCustomerSQL = `SELECT json_build_object('_id', id, 'gateway', gateway, 'payment_id', gateway_payment_id, 'purpose', purpose, 'local_id', local_id,
-	'amount_cents', amount_cents, 'method', method, 'status', native_status, 'settled_at', platform.json_time(settled_at))
+	paymentsOfCustomerSQL = `SELECT json_build_object(
+	'_id', id, 'gateway', gateway, 'payment_id', gateway_payment_id, 'purpose', purpose, 'local_id', local_id,
+	'amount_cents', amount_cents, 'method', method, 'status', native_status,
+	'settled_at', platform.json_time(settled_at))
 FROM payments.payments WHERE customer_id = $1 AND ($2 OR purpose <> 'order') ORDER BY settled_at, id`
-	refundsOfCustomerSQL = `SELECT json_build_object('_id', id, 'gateway', gateway, 'payment_id', payment_ref, 'purpose', purpose, 'local_id', local_id,
-	'amount_cents', amount_cents, 'status', status, 'reason', reason, 'requested_at', platform.json_time(requested_at), 'refunded_at', platform.json_time(refunded_at))
+	refundsOfCustomerSQL = `SELECT json_build_object(
+	'_id', id, 'gateway', gateway, 'payment_id', payment_ref, 'purpose', purpose, 'local_id', local_id,
+	'amount_cents', amount_cents, 'status', status, 'reason', reason, 'requested_at', platform.json_time(requested_at),
+	'refunded_at', platform.json_time(refunded_at))
 FROM payments.refunds WHERE customer_id = $1 AND ($2 OR purpose <> 'order') ORDER BY requested_at, id`
-	disputesOfCustomerSQL = `SELECT json_build_object('_id', id, 'gateway', gateway, 'payment_id', payment_ref, 'purpose', purpose, 'local_id', local_id,
-	'amount_cents', amount_cents, 'reason', reason, 'state', state, 'opened_at', platform.json_time(opened_at), 'closed_at', platform.json_time(closed_at))
+	disputesOfCustomerSQL = `SELECT json_build_object(
+	'_id', id, 'gateway', gateway, 'payment_id', payment_ref, 'purpose', purpose, 'local_id', local_id,
+	'amount_cents', amount_cents, 'reason', reason, 'state', state, 'opened_at', platform.json_time(opened_at),
+	'closed_at', platform.json_time(closed_at))
 FROM payments.disputes WHERE customer_id = $1 AND ($2 OR purpose <> 'order') ORDER BY opened_at, id`
 )
 

@@ -53,7 +53,7 @@ const (
 	MissedPayment  FindingKind = "missed_payment"     // charged there, unpaid here
 	MissedRefund   FindingKind = "missed_refund"      // given back there, not here
 	MissedDispute  FindingKind = "missed_dispute"     // disputed there, not here
-	MissedFailure  FindingKind = "missed_failure"     // a debit that was not paid there, or is gone, and is waited for here
+	MissedFailure  FindingKind = "missed_failure"     // a debit that was not paid there, or is gone, and is open here
 	UnshownRefund  FindingKind = "unshown_refund"     // booked here as given back, not there
 	UnshownDispute FindingKind = "unshown_dispute"    // booked here as disputed, not there
 	UnshownPayment FindingKind = "unshown_payment"    // booked here as paid, not there

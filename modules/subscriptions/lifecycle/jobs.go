@@ -60,7 +60,8 @@ func (DebitArgs) Kind() string { return "subscriptions_debit" }
 // EndArgs ends at the gateway what has ended here.
 type EndArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
-	Told           bool        `json:"told,omitempty"` // the gateway said by an event that it has ended there: a check may be enough
+	// Told is that the gateway said by an event that it has ended there: a check may be enough.
+	Told bool `json:"told,omitempty"`
 }
 
 // Kind names the job.

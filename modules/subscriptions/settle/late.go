@@ -128,9 +128,9 @@ type LateMoneyArgs struct {
 	PaymentID       string       `json:"payment_id"`
 	EventID         string       `json:"event_id"`
 	First           bool         `json:"first"`
-	ChargeID        objectid.ID  `json:"charge_id,omitempty"`        // the code for a further period that the event names
+	ChargeID        objectid.ID  `json:"charge_id,omitempty"`        // the code of a further period, if named
 	AuthorizationID string       `json:"authorization_id,omitempty"` // the one that the event names
-	SettledAt       *time.Time   `json:"settled_at,omitempty"`       // as the event tells it: gateway A's payments know the day alone
+	SettledAt       *time.Time   `json:"settled_at,omitempty"`       // by the event; gateway A tells the day alone
 	Misses          int          `json:"misses,omitempty"`           // checks that did not find it paid
 }
 

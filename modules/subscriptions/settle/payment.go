@@ -29,7 +29,7 @@ type Payment struct {
 	cycle        *time.Time               // of a debit of automatic PIX: the beginning of the period that it pays
 	Absent       Absent                   // what was looked for before
 	ConfirmFirst *bool                    // filled: the gateway is asked for it first, and nothing else has changed
-	before       bool                     // an extension that has moved the next charge: it pays a period that was over, or ran, then
+	before       bool                     // an extension has moved the next charge: it pays a period that began before
 }
 
 // SettlePaymentTx is where every payment of a subscription ends, keyed by the

@@ -59,7 +59,8 @@ func (s *Applier) applyFailureTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return gateway.ReasonFirstFailed, nil
 	case e.Known != nil, f.Payment.InvoiceID != "" && nullable.Value(sub.LastPaidInvoiceID) == f.Payment.InvoiceID:
 		return gateway.ReasonPaidSince, nil
-	case !first: // counted already, by another event about the same attempt, which may have come before the debit was known
+	case !first:
+		// Counted already, by another event about the same attempt, which may have come before the debit was known.
 		if err := s.recordFailureTx(ctx, tx, *sub, f); err != nil {
 			return "", err
 		}

@@ -51,7 +51,8 @@ func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	e gateway.Event, remote gateway.RemoteSubscription,
 ) (gateway.Reason, error) {
 	if action == state.GatewaySaysExpired && sub.IntentOpen {
-		action = state.PaymentDeclined // the echo of ending a declined one, before the answer to the customer is written
+		// The echo of ending a declined one, before the answer to the customer is written.
+		action = state.PaymentDeclined
 	}
 	by, err := s.deps.Reads.SuspendedByTx(ctx, tx, *sub)
 	if err != nil {

@@ -26,10 +26,12 @@ import (
 
 // withdrawal is what became of a withdrawal.
 type withdrawal struct {
-	sub        lifecycle.Subscription
-	amount     money.Cents // given back by it and by refunds beside it, or on its way: without what had been given back before, unless that was all
-	refundedAt *time.Time  // nil until all of it is given back
-	underWay   bool        // a refund is not answered, or not done
+	sub lifecycle.Subscription
+	// Given back by it and by refunds beside it, or on its way: without what had been given back before, unless that
+	// was all.
+	amount     money.Cents
+	refundedAt *time.Time // nil until all of it is given back
+	underWay   bool       // a refund is not answered, or not done
 }
 
 // withdraw ends the customer's subscription at once and gives all of its money back

@@ -6,10 +6,11 @@ import "slices"
 const minimumCents = 50
 
 const confirmParams = ` payment_method payment_method_data.type payment_method_data.pix payment_method_data.billing_details.name
- payment_method_data.billing_details.email payment_method_data.billing_details.phone payment_method_data.billing_details.tax_id
- payment_method_data.billing_details.address.* payment_method_options.pix.expires_after_seconds payment_method_options.pix.expires_at
- payment_method_options.pix.setup_future_usage payment_method_options.card.* payment_method_types off_session error_on_requires_action
- return_url receipt_email setup_future_usage client_secret use_stripe_sdk `
+ payment_method_data.billing_details.email payment_method_data.billing_details.phone
+ payment_method_data.billing_details.tax_id payment_method_data.billing_details.address.*
+ payment_method_options.pix.expires_after_seconds payment_method_options.pix.expires_at
+ payment_method_options.pix.setup_future_usage payment_method_options.card.* payment_method_types off_session
+ error_on_requires_action return_url receipt_email setup_future_usage client_secret use_stripe_sdk `
 
 const intentParams = ` description metadata metadata.* statement_descriptor statement_descriptor_suffix `
 

@@ -78,7 +78,8 @@ func (s *subscription) over() bool {
 }
 
 const subscriptionParams = ` default_payment_method description metadata metadata.* cancel_at_period_end off_session payment_behavior
- payment_settings.payment_method_types payment_settings.save_default_payment_method payment_settings.payment_method_options.*
+ payment_settings.payment_method_types payment_settings.save_default_payment_method
+ payment_settings.payment_method_options.*
  proration_behavior collection_method `
 
 func (g *Gateway) renderSubscription(s *subscription, shape Shape) object {

@@ -106,9 +106,12 @@ func (s *Stage) Controls() []ControlInfo {
 
 var indexPage = template.Must(template.New("index").
 	Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Sandbox {{.Name}}</title>
-<style>body{font:15px/1.5 system-ui;margin:2rem;max-width:75rem}td,th{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bottom:1px solid #ddd}code{white-space:pre-wrap}</style>
+<style>body{font:15px/1.5 system-ui;margin:2rem;max-width:75rem}code{white-space:pre-wrap}
+td,th{text-align:left;vertical-align:top;padding:.3rem .8rem .3rem 0;border-bottom:1px solid #ddd}</style>
 <h1>Sandbox gateway {{.Name}}</h1><p>The clock shows {{.Now}}.</p>
-<table><tr><th>Control<th>What it does<th>Body</tr>{{range .Controls}}<tr><td><code>{{.Method}} {{.Path}}</code><td>{{.About}}<td><code>{{.Example}}</code></tr>{{end}}</table></html>
+<table><tr><th>Control<th>What it does<th>Body</tr>
+{{range .Controls}}<tr><td><code>{{.Method}} {{.Path}}</code><td>{{.About}}<td><code>{{.Example}}</code></tr>
+{{end}}</table></html>
 `))
 
 func (s *Stage) serveIndex(w http.ResponseWriter, r *http.Request) {

@@ -39,7 +39,7 @@ type Fault struct {
 	Kind   FaultKind         `json:"kind"`
 	Status int               `json:"status,omitempty"` // for status faults, default 500; for odd ones, default 200
 	Answer OddResponse       `json:"answer,omitempty"` // for odd faults
-	Body   string            `json:"body,omitempty"`   // for status faults; empty: the gateway's own error form (Options.FaultBody)
+	Body   string            `json:"body,omitempty"`   // for status faults; default: Options.FaultBody's
 	Header map[string]string `json:"header,omitempty"` // for status faults, e.g. RateLimit-Reset
 	Delay  Duration          `json:"delay,omitempty"`  // for delay; for others time to wait before the fault
 	Times  int               `json:"times,omitempty"`  // how many calls; default 1
