@@ -120,7 +120,7 @@ func try(ctx context.Context, root string, places []place, copies int) []outcome
 	for range min(copies, len(places)) {
 		all.Go(func() {
 			dir, err := copyTree(root)
-			defer os.RemoveAll(dir)
+			defer func() { _ = os.RemoveAll(dir) }()
 			for p := range work {
 				o := outcome{place: p, state: notTried, log: fmt.Sprint(err)}
 				if err == nil {
