@@ -48,7 +48,7 @@ test:
 ## test-ops: the release, its image and what else needs programs of operators and minutes; says what is not installed
 test-ops:
 	OPS=1 $(GO) -C tools test -count=1 -v -run Ops -timeout 8m ./...
-	OPS=1 $(TEST) -count=1 -v -run Ops -timeout 12m ./cmd/marquee
+	OPS=1 $(TEST) -count=1 -v -run Ops -timeout 12m ./cmd/marquee ./migrations/schema
 
 ## flaky: the suite N times, uncached and in random order, until the first red run; its log is kept
 flaky:
