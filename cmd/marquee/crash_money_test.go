@@ -377,7 +377,7 @@ func killedSelling(o *outside, step string) {
 // test kills.
 func TestEveryFaultPointKills(t *testing.T) {
 	t.Parallel()
-	hit := regexp.MustCompile(`(?:faultpoint\.Hit\(|\b(?:Committed|Answered|Settling): +)"([^"]+)"`) // in place, or by an intent.Operation
+	hit := regexp.MustCompile(`(?:faultpoint\.Hit\(|\b(?:Committed|FaultPoint|Settling): +)"([^"]+)"`) // in place, or by an intent.Operation
 	var named []string
 	require.NoError(t, filepath.WalkDir("../../modules", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
