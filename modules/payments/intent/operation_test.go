@@ -256,3 +256,41 @@ func TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure(t *testing.T) {
 		require.False(t, open)
 	}
 }
+
+// TestEachStepIsProvedByItsOwnMisses: that the first call was not found for a while proves nothing about the second,
+// which was made and which the gateway's search does not show yet. Its first empty answer is no proof.
+func TestEachStepIsProvedByItsOwnMisses(t *testing.T) {
+	t.Parallel()
+	b, op := buy(t)
+	lost := errors.New("the answer was lost")
+	made := 0
+	b.calls["second"] = func() (string, error) { made++; return "", lost }
+	id := objectid.New()
+	require.NoError(t, op.Begin(t.Context(), &id, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "INSERT INTO public.toys VALUES ($1, 'open')", id)
+		return err
+	}))
+	_, outcome, err := op.Run(t.Context(), id)
+	require.NoError(t, err)
+	require.IsType(t, intent.NotKnown[string]{}, outcome)
+	require.Equal(t, 1, made)
+	// The search lags for all of it: three empty answers about the first step.
+	misses := func() int { return b.count("SELECT misses FROM payments.intents WHERE subject_id = $1", id) }
+	for misses() < 3 {
+		b.turn("gwa", 5*time.Second)
+	}
+	require.Equal(t, 1, made)
+	b.found["first"] = "first" // now it shows the first; the second, asked for the first time, not yet
+	for range 400 {
+		b.turn("gwa", 5*time.Second)
+		if b.seenSteps() > 3 {
+			break
+		}
+	}
+	require.Equal(t, 1, made, "the second call is made again after one empty answer about it")
+}
+
+// seenSteps counts the checks so far.
+func (b *buying) seenSteps() int {
+	return b.count("SELECT count(*) FROM payments.intent_steps WHERE by = 'look' AND outcome = 'not_there' OR outcome = 'called' AND by = 'look'")
+}
