@@ -7,6 +7,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"marquee/modules/payments/checks"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/refund"
@@ -31,7 +32,8 @@ func (s *Service) Workers(w *river.Workers) {
 	})
 	jobs.Handle(w, func(ctx context.Context, _ refund.AdoptArgs) error { return s.refunds.Adopt(ctx) })
 	jobs.Handle(w, s.webhooks.ConfirmEvent)
-	s.intents.Workers(w)
+	turns := &checks.Turns{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log, Intents: s.intents}
+	turns.Workers(w)
 	jobs.Handle(w, func(ctx context.Context, a ledger.CaseArgs) error { return s.unapplied.Handle(ctx, a.ID) })
 	jobs.Handle(w, func(ctx context.Context, _ unapplied.SweepArgs) error {
 		return errors.Join(s.unapplied.RefundDueUnapplied(ctx), s.unapplied.TendUnknownMoney(ctx))
@@ -45,7 +47,7 @@ func (s *Service) Workers(w *river.Workers) {
 
 // Periodic returns the module's scheduled jobs: all others follow from an event.
 func (s *Service) Periodic() []jobs.Periodic {
-	return append(s.intents.Periodic(gateway.Names()...),
+	return append(checks.Periodic(gateway.Names()...),
 		jobs.NewPeriodic(river.PeriodicInterval(unapplied.SweepEvery), unapplied.SweepArgs{},
 			&river.InsertOpts{Queue: jobs.QueueGateway, MaxAttempts: 1}, &river.PeriodicJobOpts{RunOnStart: true}),
 		jobs.NewPeriodic(webhook.Nightly{}, webhook.LogMonthsArgs{}, nil,

@@ -104,6 +104,7 @@ var rooms = map[string][]room{
 			name: "intent", uses: []string{"backoff", "gateway", "health", "internal/paymentsdb", "state"},
 			sql: []string{"intent"},
 		},
+		{name: "checks", uses: []string{"gateway", "intent", "internal/paymentsdb"}, sql: []string{"intent"}},
 		{
 			name: "ledger", uses: []string{"gateway", "intent", "internal/paymentsdb", "state"},
 			sql: []string{"database_mark", "dispute", "failed_attempt", "intent", "payment", "refund", "unapplied"},

@@ -8,22 +8,17 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/backoff"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
-	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
 const (
-	// turnEvery is how often there is a turn of checks, turnStays how long one waits for what
-	// falls due before the next.
-	turnEvery, turnStays = 5 * time.Second, 4 * time.Second
-	// turnTime bounds a turn, which may have a whole outage to catch up with, in batches.
-	turnTime, mostBatches = 10 * time.Minute, 100
+	// mostBatches bounds a turn, which may have a whole outage to catch up with.
+	mostBatches = 100
 	// atOnce is how many checks are made at a time.
 	atOnce = 8
 	// justChecked is how soon after a check another one is worth a call.
@@ -279,57 +274,4 @@ func (s *Service) resetMissesTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 	}
 	return s.db.IntentResetFound(ctx, tx,
 		paymentsdb.IntentResetFoundParams{Now: s.deps.Clock.Now(), Gateway: gateway, Kinds: kinds})
-}
-
-// checkArgs is a turn of checks at one gateway.
-type checkArgs struct {
-	Gateway gateway.Name `json:"gateway"`
-}
-
-// Kind names the job.
-func (checkArgs) Kind() string { return "payments_intents_look" }
-
-// InsertOpts: one turn a gateway at a time.
-func (checkArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{
-		Queue: jobs.QueueGateway, MaxAttempts: 1,
-		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: jobs.WaitingStates},
-	}
-}
-
-// turn stays for what falls due before the next one, so that the pauses of seconds are what they are meant to be. What
-// fails in it is no error: it comes with the next, and nobody has to look at a job that was given up.
-func (s *Service) turn(ctx context.Context, a checkArgs) error {
-	ctx, cancel := context.WithTimeout(ctx, turnTime-time.Minute)
-	defer cancel()
-	for until := time.Now().Add(turnStays); ; {
-		if err := s.CheckDue(ctx, a.Gateway); err != nil {
-			s.deps.Log.WarnContext(ctx, "a turn of checks failed", "gateway", a.Gateway, "error", err)
-			return nil
-		}
-		now := s.deps.Clock.Now()
-		p := paymentsdb.IntentGetNextCheckParams{Gateway: a.Gateway, Now: now}
-		next, err := s.db.IntentGetNextCheck(ctx, s.deps.Pool, p)
-		if err != nil || next.Sub(now) > time.Until(until) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(next.Sub(now)):
-		}
-	}
-}
-
-// Workers adds the job.
-func (s *Service) Workers(w *river.Workers) { jobs.HandleWithin(w, turnTime, s.turn) }
-
-// Periodic returns a turn of checks every 5 s for each of the gateways.
-func (*Service) Periodic(gateways ...gateway.Name) []jobs.Periodic {
-	var periodic []jobs.Periodic
-	for _, g := range gateways {
-		periodic = append(periodic, jobs.NewPeriodic(river.PeriodicInterval(turnEvery), checkArgs{Gateway: g}, nil,
-			&river.PeriodicJobOpts{RunOnStart: true}))
-	}
-	return periodic
 }
