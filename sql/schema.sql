@@ -5647,10 +5647,12 @@ CREATE TABLE payments.intents (
     created_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
     forwards integer DEFAULT 0 NOT NULL,
+    step smallint DEFAULT 0 NOT NULL,
     CONSTRAINT intents_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
     CONSTRAINT intents_kind_known CHECK ((kind = ANY (ARRAY['subscription'::text, 'subscription_gone'::text, 'open_invoice'::text, 'order'::text, 'refund'::text, 'debit'::text, 'debit_retry'::text, 'plan_move'::text, 'charge_move'::text, 'pause'::text, 'end'::text, 'renewal_charge'::text, 'resume'::text]))),
     CONSTRAINT intents_open_has_look CHECK ((((state = 'open'::text) = (next_look_at IS NOT NULL)) AND ((state = 'open'::text) = (ended_at IS NULL)))),
-    CONSTRAINT intents_state_known CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'declined'::text, 'refused'::text, 'missing'::text, 'void'::text])))
+    CONSTRAINT intents_state_known CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'declined'::text, 'refused'::text, 'missing'::text, 'void'::text]))),
+    CONSTRAINT intents_step_not_negative CHECK ((step >= 0))
 );
 
 COMMENT ON TABLE payments.intents IS 'One row an order to a gateway; the open ones are those whose outcome is not settled yet, and which the looks ask about.';
@@ -5680,6 +5682,8 @@ COMMENT ON COLUMN payments.intents.call_ends_at IS 'The end of the call''s own t
 COMMENT ON COLUMN payments.intents.leased_until IS 'Until when the caller or a look has it; nobody else asks meanwhile.';
 
 COMMENT ON COLUMN payments.intents.forwards IS 'How often its look was brought forward since its last right answer: each time it waits twice as long, so that an object that is always answered oddly keeps to its pauses.';
+
+COMMENT ON COLUMN payments.intents.step IS 'Which call of its order, counted from 0, calls and misses are of: what was missed of one proves nothing about the next.';
 
 CREATE TABLE payments.processed_events (
     gateway text NOT NULL,

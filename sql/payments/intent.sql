@@ -74,7 +74,7 @@ SELECT * FROM payments.intents WHERE subject_id = @subject_id AND state = 'open'
 -- IntentPostpone notes what became of a call, or of a check by the lease under which it was made.
 WITH noted AS (
     UPDATE payments.intents i SET
-        leased_until = NULL, next_look_at = @next_look_at::timestamptz, cause = left(sqlc.narg(cause)::text, 500), failures = @failures, misses = @misses, calls = @calls,
+        leased_until = NULL, next_look_at = @next_look_at::timestamptz, cause = left(sqlc.narg(cause)::text, 500), failures = @failures, step = @step, misses = @misses, calls = @calls,
         missed_at = sqlc.narg(missed_at), not_known_since = sqlc.narg(not_known_since),
         forwards = CASE WHEN @outcome = 'not_known' THEN forwards ELSE 0 END
     WHERE i.id = @id AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM sqlc.narg(leased_until)::timestamptz
@@ -86,7 +86,7 @@ SELECT id, @at::timestamptz, @by, @outcome, 'open', left(sqlc.narg(cause)::text,
 -- name: IntentCallAgain :execrows
 -- IntentCallAgain counts a call that a check is about to make, and leases the intent for its time.
 WITH counted AS (
-    UPDATE payments.intents i SET calls = @calls, misses = 0, missed_at = NULL, call_ends_at = @until::timestamptz, leased_until = @until::timestamptz
+    UPDATE payments.intents i SET step = @step, calls = @calls, misses = 0, missed_at = NULL, call_ends_at = @until::timestamptz, leased_until = @until::timestamptz
     WHERE i.id = @id AND i.state = 'open' AND i.leased_until = @leased_until::timestamptz
     RETURNING i.id
 )

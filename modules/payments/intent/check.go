@@ -137,11 +137,23 @@ const (
 // check is one check of an open intent.
 type check struct {
 	Ref
-	// proved: an empty answer to this check proves that nothing was made (or that what was found once is gone). Only
-	// then may it be settled as missing, or called again.
-	proved  bool
-	service *Service
-	row     stored
+	// counts: an empty answer counts as a miss. proved: it proves that nothing was made (or that what was found once is
+	// gone). Only then may it be settled as missing, or called again.
+	counts, proved bool
+	service        *Service
+	row            stored
+	at             time.Time
+	suspect        bool // the gateway is, and nothing is proved to be gone
+}
+
+// reach makes a step the recovery point. What was missed of another proves nothing about it.
+func (c *check) reach(step int) {
+	if r := &c.row; int(r.Step) != step {
+		r.Step, r.Misses, r.MissedAt, r.Calls = int16(step), 0, nil, min(r.Calls, 1) //nolint:gosec // of a few steps
+	}
+	misses := c.service.misses(c.row)
+	c.counts = !c.at.Before(c.service.policy.CountsFrom(misses))
+	c.proved = c.counts && misses.Prove() && !c.suspect
 }
 
 // runChecks makes the checks, and reports whether one of them had a right answer. Errors are those of checkOne.
@@ -174,10 +186,8 @@ func (s *Service) checkOne(ctx context.Context, r stored, suspect bool) (right b
 	if !known {
 		return false, fmt.Errorf("nobody checks intents of kind %q", r.Kind)
 	}
-	misses := s.misses(r)
-	counts := !now.Before(s.policy.CountsFrom(misses))
-	c := &check{Ref: refOf(r), service: s, row: r}
-	c.proved = counts && misses.Prove() && !(suspect && checker.wasFound)
+	c := &check{Ref: refOf(r), service: s, row: r, at: now, suspect: suspect && checker.wasFound}
+	c.reach(int(r.Step))
 	limited, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	var found finding
@@ -201,7 +211,7 @@ func (s *Service) checkOne(ctx context.Context, r stored, suspect bool) (right b
 		c.row.Failures, c.row.Misses, c.row.MissedAt = 0, 0, nil
 		return true, s.recordPending(ctx, s.deps.Pool, c.row, ByCheck, s.policy.Waiting(now.Sub(r.CreatedAt)))
 	default:
-		return true, s.recordMiss(ctx, c.row, counts, now)
+		return true, s.recordMiss(ctx, c.row, c.counts, now)
 	}
 }
 
@@ -214,7 +224,7 @@ func (c *check) callAgain(ctx context.Context) error {
 		calls = 1 // the earlier ones are proved to have made nothing
 	}
 	n, err := c.service.db.IntentCallAgain(ctx, c.service.deps.Pool, paymentsdb.IntentCallAgainParams{
-		At: now, Calls: calls, Until: until, ID: c.row.ID, LeasedUntil: *c.row.LeasedUntil,
+		At: now, Step: c.row.Step, Calls: calls, Until: until, ID: c.row.ID, LeasedUntil: *c.row.LeasedUntil,
 	})
 	if err != nil {
 		return fmt.Errorf("count call: %w", err)

@@ -191,20 +191,19 @@ func (o *Operation[R, A]) check(ctx context.Context, c *check) (finding, error) 
 	}
 	var made A
 	var outcome Outcome[A]
-	first := true
-	for _, step := range o.steps(row) {
-		if outcome, err = o.stands(ctx, c, step, row, made); err != nil {
+	for n, step := range o.steps(row) {
+		if outcome, err = o.stands(ctx, c, n, step, row, made); err != nil {
 			return 0, err
 		}
 		success, ok := outcome.(Succeeded[A])
 		if !ok {
 			break
 		}
-		made, first = success.Result, false
+		made = success.Result
 	}
 	switch reached := outcome.(type) {
 	case nil: // what the steps before it have made counts all the same
-		if !first {
+		if c.row.Step > 0 {
 			_, err = o.settle(ctx, row, Pending[A]{Result: made}, ByCheck)
 		}
 		return notThere, err
@@ -227,8 +226,10 @@ func (o *Operation[R, A]) check(ctx context.Context, c *check) (finding, error) 
 	return settled, nil
 }
 
-// stands says how a step stands; nil while nothing is found and nothing is proved. With an error that is not known.
-func (o *Operation[R, A]) stands(ctx context.Context, c *check, step Step[R, A], row R, made A) (Outcome[A], error) {
+// stands says how the nth step stands; nil while nothing is found and nothing is proved. With an error that is not known.
+func (o *Operation[R, A]) stands(
+	ctx context.Context, c *check, n int, step Step[R, A], row R, made A,
+) (Outcome[A], error) {
 	gw, err := o.gateway(row)
 	if err != nil {
 		return nil, err
@@ -241,14 +242,16 @@ func (o *Operation[R, A]) stands(ctx context.Context, c *check, step Step[R, A],
 		return step.judge(row, a), nil
 	}
 	if step.Find != nil {
-		switch outcome, err := find(); {
-		case err != nil || outcome != nil || !c.proved:
+		if outcome, err := find(); err != nil || outcome != nil {
 			return outcome, err
-		case step.Again == nil:
-			return Missing[A]{}, nil
 		}
 	}
-	if step.Again != nil {
+	switch c.reach(n); {
+	case step.Find != nil && !c.proved:
+		return nil, nil
+	case step.Find != nil && step.Again == nil:
+		return Missing[A]{}, nil
+	case step.Again != nil:
 		if end, err := step.Again(ctx, gw, row); err != nil || end != nil {
 			return end, err
 		}

@@ -288,6 +288,13 @@ func TestEachStepIsProvedByItsOwnMisses(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, made, "the second call is made again after one empty answer about it")
+	require.Equal(t, 1, misses())
+	for range 11 { // its own misses are 5, 15 and 35 s apart: the call was made long ago
+		require.Equal(t, 1, made)
+		b.turn("gwa", 5*time.Second)
+	}
+	require.Equal(t, 2, made, "and four of its own prove that it made nothing")
+	require.Equal(t, 1, b.count("SELECT step FROM payments.intents WHERE subject_id = $1", id))
 }
 
 // seenSteps counts the checks so far.

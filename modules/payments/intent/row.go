@@ -222,7 +222,7 @@ func (s *Service) record(
 	if err == nil {
 		_, err = s.db.IntentPostpone(ctx, db, paymentsdb.IntentPostponeParams{
 			At: s.deps.Clock.Now(), By: by, Outcome: to, NextLookAt: next, ID: r.ID, LeasedUntil: r.LeasedUntil,
-			Failures: r.Failures, Misses: r.Misses, Calls: r.Calls, MissedAt: r.MissedAt,
+			Failures: r.Failures, Step: r.Step, Misses: r.Misses, Calls: r.Calls, MissedAt: r.MissedAt,
 			NotKnownSince: r.NotKnownSince, Cause: r.Cause,
 		})
 	}

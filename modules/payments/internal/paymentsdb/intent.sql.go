@@ -17,8 +17,8 @@ import (
 
 const intentCallAgain = `-- name: IntentCallAgain :execrows
 WITH counted AS (
-    UPDATE payments.intents i SET calls = $2, misses = 0, missed_at = NULL, call_ends_at = $3::timestamptz, leased_until = $3::timestamptz
-    WHERE i.id = $4 AND i.state = 'open' AND i.leased_until = $5::timestamptz
+    UPDATE payments.intents i SET step = $2, calls = $3, misses = 0, missed_at = NULL, call_ends_at = $4::timestamptz, leased_until = $4::timestamptz
+    WHERE i.id = $5 AND i.state = 'open' AND i.leased_until = $6::timestamptz
     RETURNING i.id
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, $1::timestamptz, 'look', 'called', 'open' FROM counted
@@ -26,6 +26,7 @@ INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id,
 
 type IntentCallAgainParams struct {
 	At          time.Time
+	Step        int16
 	Calls       int32
 	Until       time.Time
 	ID          objectid.ID
@@ -36,6 +37,7 @@ type IntentCallAgainParams struct {
 func (q *Queries) IntentCallAgain(ctx context.Context, db DBTX, arg IntentCallAgainParams) (int64, error) {
 	result, err := db.Exec(ctx, intentCallAgain,
 		arg.At,
+		arg.Step,
 		arg.Calls,
 		arg.Until,
 		arg.ID,
@@ -56,7 +58,7 @@ FROM (
     FOR UPDATE SKIP LOCKED
 ) due
 WHERE i.id = due.id
-RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards
+RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards, i.step
 `
 
 type IntentClaimParams struct {
@@ -108,6 +110,7 @@ func (q *Queries) IntentClaim(ctx context.Context, db DBTX, arg IntentClaimParam
 			&i.CreatedAt,
 			&i.EndedAt,
 			&i.Forwards,
+			&i.Step,
 		); err != nil {
 			return nil, err
 		}
@@ -123,7 +126,7 @@ const intentClaimOf = `-- name: IntentClaimOf :many
 UPDATE payments.intents SET leased_until = $1::timestamptz, looked_at = $2::timestamptz, looks = looks + 1
 WHERE subject_id = $3 AND state = 'open' AND (kind = $4 OR $4 = '') AND (leased_until IS NULL OR leased_until <= $2::timestamptz)
   AND (looked_at IS NULL OR looked_at <= $5::timestamptz)
-RETURNING id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards
+RETURNING id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards, step
 `
 
 type IntentClaimOfParams struct {
@@ -175,6 +178,7 @@ func (q *Queries) IntentClaimOf(ctx context.Context, db DBTX, arg IntentClaimOfP
 			&i.CreatedAt,
 			&i.EndedAt,
 			&i.Forwards,
+			&i.Step,
 		); err != nil {
 			return nil, err
 		}
@@ -240,7 +244,7 @@ func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) (
 }
 
 const intentFindConflicting = `-- name: IntentFindConflicting :one
-SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents
+SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards, step FROM payments.intents
 WHERE state = 'open' AND (subject_id = $1 AND kind = $2 AND item = $3 OR gateway = $4 AND excludes = nullif($5::text, ''))
   AND id <> ALL($6::platform.object_id[])
 ORDER BY subject_id = $1 DESC LIMIT 1
@@ -291,6 +295,7 @@ func (q *Queries) IntentFindConflicting(ctx context.Context, db DBTX, arg Intent
 		&i.CreatedAt,
 		&i.EndedAt,
 		&i.Forwards,
+		&i.Step,
 	)
 	return i, err
 }
@@ -339,7 +344,7 @@ func (q *Queries) IntentGetNextCheck(ctx context.Context, db DBTX, arg IntentGet
 }
 
 const intentGetOpen = `-- name: IntentGetOpen :one
-SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents WHERE subject_id = $1 AND kind = $2 AND item = $3 AND state = 'open'
+SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards, step FROM payments.intents WHERE subject_id = $1 AND kind = $2 AND item = $3 AND state = 'open'
 `
 
 type IntentGetOpenParams struct {
@@ -376,6 +381,7 @@ func (q *Queries) IntentGetOpen(ctx context.Context, db DBTX, arg IntentGetOpenP
 		&i.CreatedAt,
 		&i.EndedAt,
 		&i.Forwards,
+		&i.Step,
 	)
 	return i, err
 }
@@ -460,7 +466,7 @@ func (q *Queries) IntentListMailedOf(ctx context.Context, db DBTX, arg IntentLis
 }
 
 const intentListOpenOf = `-- name: IntentListOpenOf :many
-SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards FROM payments.intents WHERE subject_id = $1 AND state = 'open' ORDER BY created_at, id
+SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards, step FROM payments.intents WHERE subject_id = $1 AND state = 'open' ORDER BY created_at, id
 `
 
 func (q *Queries) IntentListOpenOf(ctx context.Context, db DBTX, subjectID objectid.ID) ([]PaymentsIntent, error) {
@@ -497,6 +503,7 @@ func (q *Queries) IntentListOpenOf(ctx context.Context, db DBTX, subjectID objec
 			&i.CreatedAt,
 			&i.EndedAt,
 			&i.Forwards,
+			&i.Step,
 		); err != nil {
 			return nil, err
 		}
@@ -514,7 +521,7 @@ WHERE i.id IN (
     SELECT o.id FROM payments.intents o
     WHERE o.gateway = $2 AND o.state = 'open' AND o.told_at IS NULL AND o.not_known_since <= $3::timestamptz
     ORDER BY o.created_at LIMIT 500 FOR UPDATE SKIP LOCKED)
-RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards
+RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards, i.step
 `
 
 type IntentMarkMailedParams struct {
@@ -558,6 +565,7 @@ func (q *Queries) IntentMarkMailed(ctx context.Context, db DBTX, arg IntentMarkM
 			&i.CreatedAt,
 			&i.EndedAt,
 			&i.Forwards,
+			&i.Step,
 		); err != nil {
 			return nil, err
 		}
@@ -572,10 +580,10 @@ func (q *Queries) IntentMarkMailed(ctx context.Context, db DBTX, arg IntentMarkM
 const intentPostpone = `-- name: IntentPostpone :execrows
 WITH noted AS (
     UPDATE payments.intents i SET
-        leased_until = NULL, next_look_at = $5::timestamptz, cause = left($4::text, 500), failures = $6, misses = $7, calls = $8,
-        missed_at = $9, not_known_since = $10,
+        leased_until = NULL, next_look_at = $5::timestamptz, cause = left($4::text, 500), failures = $6, step = $7, misses = $8, calls = $9,
+        missed_at = $10, not_known_since = $11,
         forwards = CASE WHEN $3 = 'not_known' THEN forwards ELSE 0 END
-    WHERE i.id = $11 AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM $12::timestamptz
+    WHERE i.id = $12 AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM $13::timestamptz
     RETURNING i.id
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state, cause)
@@ -589,6 +597,7 @@ type IntentPostponeParams struct {
 	Cause         *string
 	NextLookAt    time.Time
 	Failures      int32
+	Step          int16
 	Misses        int32
 	Calls         int32
 	MissedAt      *time.Time
@@ -606,6 +615,7 @@ func (q *Queries) IntentPostpone(ctx context.Context, db DBTX, arg IntentPostpon
 		arg.Cause,
 		arg.NextLookAt,
 		arg.Failures,
+		arg.Step,
 		arg.Misses,
 		arg.Calls,
 		arg.MissedAt,
@@ -628,7 +638,7 @@ FROM (
     FOR UPDATE SKIP LOCKED
 ) probe
 WHERE i.id = probe.id
-RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards
+RETURNING i.id, i.kind, i.subject_id, i.item, i.customer_id, i.gateway, i.reference, i.excludes, i.state, i.calls, i.looks, i.failures, i.misses, i.missed_at, i.not_known_since, i.told_at, i.cause, i.call_ends_at, i.looked_at, i.next_look_at, i.leased_until, i.created_at, i.ended_at, i.forwards, i.step
 `
 
 type IntentProbeParams struct {
@@ -678,6 +688,7 @@ func (q *Queries) IntentProbe(ctx context.Context, db DBTX, arg IntentProbeParam
 			&i.CreatedAt,
 			&i.EndedAt,
 			&i.Forwards,
+			&i.Step,
 		); err != nil {
 			return nil, err
 		}

@@ -111,6 +111,8 @@ type PaymentsIntent struct {
 	EndedAt     *time.Time
 	// How often its look was brought forward since its last right answer: each time it waits twice as long, so that an object that is always answered oddly keeps to its pauses.
 	Forwards int32
+	// Which call of its order, counted from 0, calls and misses are of: what was missed of one proves nothing about the next.
+	Step int16
 }
 
 // The ledger: one row a settled gateway payment. Totals are derived from it.
