@@ -110,3 +110,11 @@ func IsNoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
 // IsTimeout reports whether a statement was cancelled because it ran too long itself:
 // not because it, or who asked for it, had to wait.
 func IsTimeout(err error) bool { return code(err) == "57014" }
+
+// Now is the present instant by the database's clock. The error is the database's.
+func Now(ctx context.Context, db DB) (now time.Time, err error) {
+	if err := db.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
+		return now, fmt.Errorf("ask for the time: %w", err)
+	}
+	return now, nil
+}

@@ -66,7 +66,8 @@ type App struct {
 	repeats *idempotency.Store // answers of requests with an Idempotency-Key
 
 	periodic []jobs.Periodic // the jobs that come by the clock, where the process works any
-	moved    *clock.Moved    // the product's clock in development; nil: the machine's
+	clock    clock.Corrected // the product's, by the database's
+	moved    *clock.Moved    // the product's clock in development; nil: the one above
 	controls http.Handler    // below controlRoot, in development alone; nil: none
 }
 
@@ -107,6 +108,9 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 		})
 	}
 	if err == nil {
+		err = a.correctClock(ctx)
+	}
+	if err == nil {
 		err = a.build(work, parts.Password) //nolint:contextcheck // what is registered there runs in the contexts of requests
 	}
 	if err == nil {
@@ -122,7 +126,7 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 func (a *App) build(work bool, password accounts.PasswordCost) error {
 	workers := river.NewWorkers()
 	options := jobs.Options{Log: a.log, PollOnly: a.cfg.Database.PollOnly}
-	var now clock.Clock = clock.System{}
+	var now clock.Clock = &a.clock
 	if a.moved != nil {
 		now, options.Ahead = a.moved, a.moved.Ahead
 	}
@@ -174,7 +178,7 @@ func (a *App) newAPI() error {
 			return err
 		})
 	})
-	a.metrics.MustRegister(resource.UnknownFields)
+	a.metrics.MustRegister(resource.UnknownFields, telemetry.NewClockGauge(a.clock.Ahead))
 	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
 	a.metrics.MustRegister(a.modules.invariants)
 	a.metrics.MustRegister(a.modules.payments.Intents().Health(), a.modules.payments.Cases().UnappliedMetrics())
@@ -297,6 +301,7 @@ func (a *App) work(ctx context.Context, grace time.Duration) error {
 	if err := jobs.Watch(living, a.pool, a.jobs.ID(), a.log, jobs.Pace{}); err != nil {
 		return err
 	}
+	go a.keepClock(living)
 	if err := a.StartWorkers(living); err != nil {
 		return fmt.Errorf("start workers: %w", err)
 	}
@@ -335,6 +340,7 @@ func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
 		return a.serveAPI(running, listener, stopTime)
 	})
 	group.Go(func() error { return a.serveInside(told, cfg.HTTP.MetricsAddr) })
+	group.Go(func() error { a.keepClock(told); return nil })
 	return group.Wait()
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"marquee/platform/clock"
 	"marquee/platform/postgres"
 	"marquee/sql/invariants"
 )
@@ -26,7 +25,11 @@ func CheckInvariants(ctx context.Context, cfg Config) ([]invariants.Result, erro
 		return nil, err
 	}
 	defer pool.Close()
-	results, err := invariants.Check(ctx, pool, clock.System{}.Now())
+	now, err := postgres.Now(ctx, pool)
+	if err != nil {
+		return nil, fmt.Errorf("doctor: %w", err)
+	}
+	results, err := invariants.Check(ctx, pool, now)
 	if err != nil {
 		return nil, fmt.Errorf("doctor: %w", err)
 	}

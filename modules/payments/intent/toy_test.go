@@ -3,6 +3,7 @@ package intent_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ type toy struct {
 	clock    *clock.Fake
 	svc      *intent.Service
 	gateways gateway.Set
+	log      *slog.Logger
 
 	mu      sync.Mutex
 	remote  map[objectid.ID]string // what the gateway has of a row: made, waiting, nothing, failing, panic
@@ -51,6 +53,7 @@ func setup(t *testing.T, change ...func(*intent.Deps)) *toy {
 		t: t, db: pgtest.DB(t), clock: clock.NewFake(time.Now()), remote: map[objectid.ID]string{}, gateways: fakes(),
 	}
 	log := secrettest.Logger(t)
+	b.log = log
 	client, err := jobs.New(b.db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	_, err = b.db.Exec(t.Context(), "CREATE TABLE public.toys (id text PRIMARY KEY, state text NOT NULL)")
