@@ -68,6 +68,39 @@ func TestAnotherProcessWithAWrongClockCallsNothingMeanwhile(t *testing.T) {
 	require.Equal(t, 1, calls, "called again while the first call was under way")
 }
 
+// TestAProcessThatStoodStillCallsNothing: between its commit and its call the lease ran out, and the checks have taken
+// the order over.
+func TestAProcessThatStoodStillCallsNothing(t *testing.T) {
+	t.Parallel()
+	for stood, calls := range map[time.Duration]int{89 * time.Second: 1, 90 * time.Second: 0, time.Hour: 0} {
+		b, op := buy(t)
+		made := 0
+		b.calls["first"] = func() (string, error) { made++; return "first", nil }
+		begun := b.clock.Now()
+		op.Opening = func(id objectid.ID) intent.Opening {
+			return intent.Opening{Ref: ref(id), Gateway: "gwa", CallTime: callTime, Begun: begun}
+		}
+		id := objectid.New()
+		require.NoError(t, op.Begin(t.Context(), &id, func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), "INSERT INTO public.toys VALUES ($1, 'open')", id)
+			return err
+		}))
+		b.clock.Advance(stood)
+		_, outcome, err := op.Run(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, calls, made, stood)
+		if calls == 0 {
+			require.IsType(t, intent.NotKnown[string]{}, outcome)
+			for range 30 {
+				b.turn("gwa", time.Minute)
+			}
+			require.Equal(t, "nothing", b.state(id))
+			require.Equal(t, "missing", b.ended(id))
+			require.Zero(t, made)
+		}
+	}
+}
+
 // setupOn is another process on the toy's database.
 func setupOn(b *toy, c clock.Clock) *intent.Service {
 	return intent.New(intent.Deps{Pool: b.db, Clock: c, Log: b.log, Gateways: b.gateways})

@@ -75,6 +75,12 @@ type Opening struct {
 	// CallTime bounds the call that follows the commit. 0: no call follows; the first check is made at once or, where
 	// the kind was found once, in an hour.
 	CallTime time.Duration `json:"-"`
+	// Begun is when the call's lease begins, its row's own time: after it Run calls nothing. Default now.
+	Begun time.Time `json:"-"`
+}
+
+func (o Opening) leasedUntil(now time.Time) time.Time {
+	return cmp.Or(o.Begun, now).Add(backoff.Lease(o.CallTime))
 }
 
 // ErrOpen says that an intent of the same subject, or one that excludes it, is open.

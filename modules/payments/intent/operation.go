@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -86,8 +87,9 @@ func (o *Operation[R, A]) Run(ctx context.Context, row R) (R, Outcome[A], error)
 	ctx = context.WithoutCancel(ctx)
 	var made A
 	var outcome Outcome[A]
+	until := o.Opening(row).leasedUntil(o.Intents.deps.Clock.Now())
 	for _, step := range o.steps(row) {
-		outcome = o.call(ctx, step, row, made, true, !o.Unattended)
+		outcome = o.call(ctx, step, row, made, until, true, !o.Unattended)
 		success, ok := outcome.(Succeeded[A])
 		if !ok {
 			break
@@ -105,13 +107,19 @@ func (o *Operation[R, A]) steps(row R) []Step[R, A] {
 	return o.Steps
 }
 
-// call makes a step's call, within its time, and reads its answer.
-func (o *Operation[R, A]) call(ctx context.Context, step Step[R, A], row R, made A, counts, waited bool) Outcome[A] {
+// call makes a step's call, within its time and its lease, and reads its answer. A process that stood still until its
+// lease was over makes none: the checks have taken it over.
+func (o *Operation[R, A]) call(
+	ctx context.Context, step Step[R, A], row R, made A, until time.Time, counts, waited bool,
+) Outcome[A] {
 	var outcome Outcome[A]
-	ctx, cancel := context.WithTimeout(ctx, o.Intents.CallTime())
+	ctx, cancel := context.WithTimeout(ctx, min(o.Intents.CallTime(), until.Sub(o.Intents.deps.Clock.Now())))
 	defer cancel()
 	err := o.Intents.caught(ctx, "call", func() error {
 		gw, err := o.gateway(row)
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return err
 		}
@@ -260,7 +268,7 @@ func (o *Operation[R, A]) stands(
 		return nil, err
 	}
 	// A refused repetition proves nothing about the call before.
-	outcome := o.call(ctx, step, row, made, c.row.Calls <= 1, false)
+	outcome := o.call(ctx, step, row, made, *c.row.LeasedUntil, c.row.Calls <= 1, false)
 	if end := outcome.step(); step.Find != nil && (end == state.StepRefused || end == state.StepDeclined) {
 		// What was asked for first may be what the gateway does not make twice.
 		if first, err := find(); err != nil || first != nil {

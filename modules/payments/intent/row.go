@@ -43,7 +43,7 @@ func (s *Service) opened(o Opening) opened {
 	row.Reference = cmp.Or(o.Reference, o.Subject.String())
 	switch {
 	case o.CallTime > 0:
-		until := now.Add(backoff.Lease(o.CallTime))
+		until := o.leasedUntil(now)
 		row.Calls, row.CallEndsAt, row.LeasedUntil, row.NextCheck = 1, until, &until, until
 	case s.hooks.Checkers[o.Kind].wasFound:
 		row.Misses, row.MissedAt, row.NextCheck = 1, &now, now.Add(backoff.FoundAgainAfter)

@@ -218,7 +218,7 @@ func (s *Refunds) Order() *intent.Operation[order, gateway.RemoteRefund] {
 func opening(r ledger.Refund, callTime time.Duration) intent.Opening {
 	return intent.Opening{
 		Ref: ledger.IntentOf(r.ID), Customer: r.CustomerID, Gateway: r.Gateway, Excludes: "refund:" + r.PaymentID,
-		CallTime: callTime,
+		CallTime: callTime, Begun: r.RequestedAt,
 	}
 }
 

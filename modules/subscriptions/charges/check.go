@@ -40,6 +40,7 @@ func (s *Charges) CodeOrder() *intent.Operation[codeOrder, gateway.PixCharge] {
 func openingOf(c lifecycle.RenewalCharge, callTime time.Duration) intent.Opening {
 	return intent.Opening{
 		Ref: lifecycle.IntentOfCharge(c.ID), Customer: c.CustomerID, Gateway: c.Gateway, CallTime: callTime,
+		Begun: c.RegisterDate,
 	}
 }
 

@@ -148,6 +148,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycl
 func openingOf(sub lifecycle.Subscription, callTime time.Duration) intent.Opening {
 	return intent.Opening{
 		Ref: lifecycle.IntentOf(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, CallTime: callTime,
+		Begun: sub.RegisterDate,
 	}
 }
 

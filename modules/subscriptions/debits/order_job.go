@@ -147,7 +147,7 @@ func (s *Debits) debitDue(sub lifecycle.Subscription) bool {
 func (s *Debits) openingOf(o debitOrder) intent.Opening {
 	opening := intent.Opening{Ref: o.debit.Ref(), Customer: o.sub.CustomerID, Gateway: o.sub.Gateway}
 	if o.debit.IsNew() {
-		opening.CallTime = s.deps.Intents.CallTime()
+		opening.CallTime, opening.Begun = s.deps.Intents.CallTime(), o.debit.TriedAt
 	}
 	return opening
 }

@@ -121,8 +121,9 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 	if err != nil || o.move.State != state.MoveOpen {
 		return err
 	}
+	o.begun = s.deps.Clock.Now()
 	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error {
-		n, err := s.db.PlanMoveBegin(ctx, tx, new(s.deps.Clock.Now().Add(lifecycle.AdoptAfter)), id)
+		n, err := s.db.PlanMoveBegin(ctx, tx, new(o.begun.Add(lifecycle.AdoptAfter)), id)
 		if err == nil && n == 0 {
 			o = moveOrder{} // it has ended meanwhile
 		}
@@ -171,9 +172,10 @@ func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 
 // moveOrder is a move, what it is of, and the plan that it leads to.
 type moveOrder struct {
-	move subscriptionsdb.PlanMove
-	sub  lifecycle.Subscription
-	plan lifecycle.Plan
+	move  subscriptionsdb.PlanMove
+	sub   lifecycle.Subscription
+	plan  lifecycle.Plan
+	begun time.Time // this try of it
 }
 
 // Order is the order to move a recurrence to another plan. Repeating it is harmless.
@@ -184,7 +186,7 @@ func (s *Plans) Order() *intent.Operation[moveOrder, *lifecycle.Plan] {
 			return intent.Opening{
 				Ref: intent.Ref{Kind: intent.PlanMove, Subject: o.move.ID}, Customer: o.sub.CustomerID,
 				Gateway: o.sub.Gateway, Reference: o.sub.ID.String(),
-				CallTime: s.deps.Intents.CallTime(),
+				CallTime: s.deps.Intents.CallTime(), Begun: o.begun,
 			}
 		},
 		Row: func(ctx context.Context, i intent.Intent) (moveOrder, bool, error) {

@@ -80,6 +80,7 @@ const invoiceRepeats = 23 * time.Hour
 type invoice struct {
 	sub      lifecycle.Subscription
 	attempt  objectid.ID
+	begun    time.Time
 	recovers bool
 }
 
@@ -94,7 +95,7 @@ func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment
 				Ref:      intent.Ref{Kind: intent.OpenInvoice, Subject: i.sub.ID, Item: i.attempt.String()},
 				Customer: i.sub.CustomerID, Gateway: i.sub.Gateway,
 				Reference: i.attempt.String(), Excludes: "open_invoice:" + i.sub.ID.String(),
-				CallTime: s.deps.Intents.CallTime(),
+				CallTime: s.deps.Intents.CallTime(), Begun: i.begun,
 			}
 		},
 		Row: func(ctx context.Context, i intent.Intent) (invoice, bool, error) {
@@ -141,7 +142,7 @@ func payInvoice(ctx context.Context, gw gateway.Gateway, i invoice, _ *gateway.P
 
 // payOpen tries the open invoice with the new card.
 func (s *SelfService) payOpen(ctx context.Context, sub lifecycle.Subscription) (lifecycle.Subscription, string, error) {
-	i, order := invoice{sub: sub, attempt: objectid.New()}, s.InvoiceOrder()
+	i, order := invoice{sub: sub, attempt: objectid.New(), begun: s.deps.Clock.Now()}, s.InvoiceOrder()
 	err := order.Begin(context.WithoutCancel(ctx), &i, func(pgx.Tx) error { return nil })
 	if intent.AlreadyOpen(err) {
 		return sub, cardChanged + " What is open is being paid already.", nil

@@ -46,6 +46,7 @@ func (s *Store) Charge() *intent.Operation[Purchase, Made] {
 func (s *Store) OpeningOf(o Order) intent.Opening {
 	return intent.Opening{
 		Ref: IntentOf(o.ID), Customer: o.CustomerID, Gateway: nullable.Value(o.Gateway), CallTime: s.intents.CallTime(),
+		Begun: o.CreatedAt,
 	}
 }
 
