@@ -202,7 +202,7 @@ type order struct {
 // made again; its refusal counts when the list of refunds shows nothing even then.
 func (s *Refunds) Order() *intent.Operation[order, gateway.RemoteRefund] {
 	return &intent.Operation[order, gateway.RemoteRefund]{
-		Kind: intent.Refund, Intents: s.deps.Intents, Committed: "refund.committed",
+		Kind: intent.Refund, Intents: s.deps.Intents, Committed: "refund.committed", Settling: "refund.settling",
 		Opening: func(o order) intent.Opening { return opening(o.refund, s.deps.Intents.CallTime()) },
 		Row:     s.orderOf,
 		Steps: []intent.Step[order, gateway.RemoteRefund]{

@@ -50,6 +50,7 @@ type debitOrder struct {
 func (s *Debits) Order() *intent.Operation[debitOrder, gateway.Payment] {
 	return &intent.Operation[debitOrder, gateway.Payment]{
 		Kind: intent.Debit, Intents: s.deps.Intents, Unattended: true,
+		Committed: "debit.committed", Settling: "debit.settling",
 		Opening: s.openingOf,
 		Row:     s.debitOf,
 		Steps: []intent.Step[debitOrder, gateway.Payment]{

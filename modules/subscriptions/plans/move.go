@@ -182,6 +182,7 @@ type moveOrder struct {
 func (s *Plans) Order() *intent.Operation[moveOrder, *lifecycle.Plan] {
 	return &intent.Operation[moveOrder, *lifecycle.Plan]{
 		Kind: intent.PlanMove, Intents: s.deps.Intents,
+		Committed: "plan_move.committed", Settling: "plan_move.settling",
 		Opening: func(o moveOrder) intent.Opening {
 			return intent.Opening{
 				Ref: intent.Ref{Kind: intent.PlanMove, Subject: o.move.ID}, Customer: o.sub.CustomerID,
