@@ -6,10 +6,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/settle"
 	"marquee/modules/subscriptions/strays"
 	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // The rooms' work that tests have done at once, and that jobs do otherwise.
@@ -31,6 +33,20 @@ func (s *Service) DropPix(ctx context.Context, id objectid.ID) error {
 
 // Debit is that of the room.
 func (s *Service) Debit(ctx context.Context, id objectid.ID) error { return s.debits.Debit(ctx, id) }
+
+// SettleDebitLate is a check of a debit's order that stands still between the empty answer that proves it missing and
+// its settling, in which it has no lease any more.
+func (s *Service) SettleDebitLate(ctx context.Context, i intent.Intent, meanwhile func()) error {
+	order := s.debits.Order()
+	row, _, err := order.Row(ctx, i)
+	if err != nil {
+		return err
+	}
+	meanwhile()
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		return order.SettleTx(ctx, tx, &row, intent.Missing[gateway.Payment]{}, intent.ByCheck)
+	})
+}
 
 // EndAtGateway is that of the room.
 func (s *Service) EndAtGateway(ctx context.Context, id objectid.ID) error {

@@ -91,6 +91,25 @@ func TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyChecks(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
 }
 
+// TestACheckThatStoodStillFailsNoOrderedDebit: what it was told is older than what another has found since.
+func TestACheckThatStoodStillFailsNoOrderedDebit(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, _ := b.debitFaulted(t, stage.Fault{Kind: stage.FaultResetAfter})
+	open, ok, err := b.payments.Intents().OpenOf(t.Context(), b.db, id)
+	require.NoError(t, err)
+	require.True(t, ok)
+	ordered := func() int {
+		return b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL")
+	}
+	require.NoError(t, b.service.SettleDebitLate(t.Context(), open, func() {
+		require.Zero(t, ordered())
+		b.checkGatewayA(t, 20*time.Second)
+		require.Equal(t, 1, ordered())
+	}))
+	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE failed_at IS NOT NULL"))
+}
+
 // TestDebitThatTheGatewayRefusesIsOrderedLater: its refusal of the first call proves that
 // nothing was made.
 func TestDebitThatTheGatewayRefusesIsOrderedLater(t *testing.T) {

@@ -36,8 +36,9 @@ SELECT EXISTS (
 UPDATE subscriptions.debits SET paid_at = @now WHERE subscription_id = @subscription_id AND cycle = @cycle AND paid_at IS NULL;
 
 -- name: DebitSetFailed :exec
+-- Not of a debit that was ordered since the caller read it.
 UPDATE subscriptions.debits SET failed_at = coalesce(failed_at, @now), failure = @failure, retryable = @retryable
-WHERE subscription_id = @subscription_id AND cycle = @cycle;
+WHERE subscription_id = @subscription_id AND cycle = @cycle AND gateway_payment_id IS NOT DISTINCT FROM sqlc.narg(gateway_payment_id);
 
 -- name: DebitSetOrdered :exec
 UPDATE subscriptions.debits SET gateway_payment_id = @gateway_payment_id, ordered_at = @now, due_date = @due_date

@@ -102,11 +102,12 @@ func (s *Debits) PayDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscr
 	return new(s.deps.Calendar.DayOf(d.Cycle)), older, nil
 }
 
-// FailTx notes with a debit that its money did not come, and why. Retryable: the bank may be asked again.
+// FailTx notes with a debit that its money did not come, and why. Retryable: the bank may be asked again. One that was
+// ordered since it was read is left alone: who read it as not made has stood still meanwhile.
 func (s *Debits) FailTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit, why string, retryable bool) error {
 	return s.db.DebitSetFailed(ctx, tx, subscriptionsdb.DebitSetFailedParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, Now: new(s.deps.Clock.Now()), Failure: &why,
-		Retryable: retryable,
+		Retryable: retryable, GatewayPaymentID: d.GatewayPaymentID,
 	})
 }
 

@@ -289,17 +289,19 @@ func (q *Queries) DebitListUnpaid(ctx context.Context, db DBTX, subscriptionID o
 
 const debitSetFailed = `-- name: DebitSetFailed :exec
 UPDATE subscriptions.debits SET failed_at = coalesce(failed_at, $1), failure = $2, retryable = $3
-WHERE subscription_id = $4 AND cycle = $5
+WHERE subscription_id = $4 AND cycle = $5 AND gateway_payment_id IS NOT DISTINCT FROM $6
 `
 
 type DebitSetFailedParams struct {
-	Now            *time.Time
-	Failure        *string
-	Retryable      bool
-	SubscriptionID objectid.ID
-	Cycle          pgtype.Date
+	Now              *time.Time
+	Failure          *string
+	Retryable        bool
+	SubscriptionID   objectid.ID
+	Cycle            pgtype.Date
+	GatewayPaymentID *string
 }
 
+// Not of a debit that was ordered since the caller read it.
 func (q *Queries) DebitSetFailed(ctx context.Context, db DBTX, arg DebitSetFailedParams) error {
 	_, err := db.Exec(ctx, debitSetFailed,
 		arg.Now,
@@ -307,6 +309,7 @@ func (q *Queries) DebitSetFailed(ctx context.Context, db DBTX, arg DebitSetFaile
 		arg.Retryable,
 		arg.SubscriptionID,
 		arg.Cycle,
+		arg.GatewayPaymentID,
 	)
 	return err
 }
