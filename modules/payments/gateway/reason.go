@@ -113,7 +113,7 @@ var Reasons = []struct {
 	{ReasonUnknownStatus, "The gateway's status is in none of our tables."},
 	{ReasonRecurrenceEnds, "The subscription was cancelled, and the gateway has not ended it yet."},
 	{ReasonRecurrenceStopped, "It was stopped here, and its charges are not owed."},
-	{ReasonCodeUnpaid, "A PIX that runs out is no attempt to pay (finance-definitions, payment_success_rate)."},
+	{ReasonCodeUnpaid, "A PIX that runs out is no attempt to pay ([the contract](contract/figures.md#attempts))."},
 	{ReasonFirstFailed, "The answer to the customer said so."},
 	{ReasonPaidSince, "A failure of what is paid by now."},
 	{ReasonExtended, "Its period was given by an admin."},
