@@ -16,8 +16,8 @@ const (
 	readyTimeout = 3 * time.Second
 )
 
-// AwaitReady asks the process of this machine that listens where the configuration says (`serve` or `work`) whether it is
-// ready, again and again until it is or wait is over, and prints its last answer. The error says that it is not.
+// AwaitReady asks the process of this machine that listens where the configuration says (`serve` or `work`) whether it
+// is ready, again and again until it is or wait is over, and prints its last answer. The error says that it is not.
 func AwaitReady(ctx context.Context, cfg Config, process string, wait time.Duration, out io.Writer) error {
 	addr := cfg.HTTP.Addr
 	if process == "work" {
