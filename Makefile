@@ -35,11 +35,20 @@ TAGS ?=
 # With what the figures are compared: a file that keeps some, or a commit; and with what binary the benchmarks are.
 COMPARE ?=
 
-.PHONY: run test test-ops flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
+.PHONY: run web test-web test test-ops flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
 
 ## run: the whole platform on this machine: http://127.0.0.1:8080
 run: build
 	@exec $(BINARY) dev $(ARGS)
+
+## web: the front ends anew, from web/app and what the binary says of its API, into web/dist; needs Node
+web: build
+	web/app/types.sh
+	web/app/build.sh web/dist
+
+## test-web: the front ends' tests, in Chromium; what is missing of Node, Chromium and fonts is installed
+test-web: build
+	web/app/test.sh
 
 ## test: every test, on a private Postgres of its own (make verify vets)
 test:

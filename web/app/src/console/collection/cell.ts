@@ -1,0 +1,43 @@
+import type { Property } from '../../api/document';
+import type { Tone } from '../../ui/Status.svelte';
+import { day, exactly, instant, money, taxID } from '../formats';
+import { word } from '../messages/index.svelte';
+
+/** How a value is shown. */
+export interface Shown { text: string; title?: string; tone?: Tone; mono?: boolean; number?: boolean }
+
+const CENTS = new Set(['amount', 'total_refunded', 'amount_refunded']);
+const DAYS = new Set(['next_billing_date', 'expires_at']);
+const STATES = new Set(['status', 'state']);
+
+const TONES: Record<string, Tone> = {
+  active: 'good', done: 'good', refunded: 'good', paid: 'good', won: 'good', processed: 'good', succeeded: 'good', ok: 'good',
+  pending: 'busy', requested: 'busy', refunding: 'busy', queued: 'busy', running: 'busy', open: 'warn', inquiry: 'warn',
+  suspended: 'warn', degraded: 'warn', failed: 'bad', lost: 'bad', cancelled: 'idle', expired: 'idle', available: 'good',
+};
+
+export function toneOf(state: string): Tone { return TONES[state] ?? 'idle'; }
+
+/** Whether a column of the field is one of numbers, which stand on the right. */
+export function numeric(field: Property): boolean { return field.kind === 'number'; }
+
+export function shown(field: Property, value: unknown): Shown {
+  if (value === null || value === undefined || value === '') return { text: '' };
+  if (typeof value === 'string') return shownText(field, value);
+  if (typeof value === 'boolean') return { text: word(String(value)) };
+  if (typeof value === 'number') {
+    return { text: CENTS.has(field.name) ? money(value) : String(value), number: true };
+  }
+  const json = JSON.stringify(value);
+  return { text: Array.isArray(value) && value.length === 0 ? '' : json, title: json, mono: true };
+}
+
+function shownText(field: Property, value: string): Shown {
+  if (STATES.has(field.name)) return { text: word(value), tone: toneOf(value) };
+  switch (field.kind) {
+    case 'enum': return { text: word(value) };
+    case 'instant': return { text: DAYS.has(field.name) ? day(value) : instant(value), title: exactly(value) };
+    case 'id': return { text: value, mono: true, title: value };
+    default: return { text: field.name === 'tax_id' ? taxID(value) : value, title: value };
+  }
+}

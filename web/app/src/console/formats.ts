@@ -1,0 +1,58 @@
+import { language, m } from './messages/index.svelte';
+
+// Money, instants and numbers as people of the language write them. Instants are told in the
+// zone of the platform; their exact UTC is for the title.
+
+const ZONE = 'America/Sao_Paulo';
+
+/** Cents as R$ 29,90 or BRL 29.90. */
+export function money(cents: number): string {
+  const whole = new Intl.NumberFormat(language.tag, {
+    style: 'currency', currency: 'BRL', currencyDisplay: language.locale === 'pt' ? 'symbol' : 'code',
+  });
+  return whole.format(cents / 100);
+}
+
+/** An amount that somebody typed, in cents; undefined where it is none. */
+export function centsOf(typed: string): number | undefined {
+  const plain = typed.replace(/[^\d.,]/g, '');
+  const digits = /^(\d{1,3}(?:[.,]\d{3})*|\d+)(?:[.,](\d{1,2}))?$/.exec(plain);
+  if (!digits?.[1] || plain !== typed.trim()) return undefined;
+  return Number(digits[1].replace(/[.,]/g, '')) * 100 + Number((digits[2] ?? '').padEnd(2, '0'));
+}
+
+/** Cents as they are typed: 29,90 or 29.90. */
+export function typedCents(cents: number): string {
+  return (cents / 100).toFixed(2).replace('.', language.locale === 'pt' ? ',' : '.');
+}
+
+export function count(n: number): string { return new Intl.NumberFormat(language.tag).format(n); }
+
+export function percent(n: number): string {
+  return new Intl.NumberFormat(language.tag, { maximumFractionDigits: 1 }).format(n) + ' %';
+}
+
+export function instant(iso: string): string {
+  return new Intl.DateTimeFormat(language.tag, { dateStyle: 'medium', timeStyle: 'short', timeZone: ZONE })
+    .format(new Date(iso));
+}
+
+export function day(iso: string): string {
+  return new Intl.DateTimeFormat(language.tag, { dateStyle: 'medium', timeZone: ZONE }).format(new Date(iso));
+}
+
+/** A month of the API, 2026-11, as Nov 2026. */
+export function month(yearMonth: string): string {
+  return new Intl.DateTimeFormat(language.tag, { month: 'short', year: 'numeric', timeZone: 'UTC' })
+    .format(new Date(`${yearMonth}-01T00:00:00Z`));
+}
+
+/** The exact instant, for the title of one that is told shortly. */
+export function exactly(iso: string): string { return m().app.exactly(iso.replace('T', ' ').replace('Z', '')); }
+
+/** A CPF or CNPJ with its dots. */
+export function taxID(digits: string): string {
+  if (digits.length === 11) return digits.replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4');
+  if (digits.length === 14) return digits.replace(/(..)(...)(...)(....)(..)/, '$1.$2.$3/$4-$5');
+  return digits;
+}

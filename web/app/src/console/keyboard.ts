@@ -1,0 +1,28 @@
+import { rooms } from './rooms';
+
+interface Acts { search: () => void; help: () => void; go: (path: string) => void }
+
+/** The keys of the console: / or Ctrl+K searches, ? helps, g and a letter goes to a room. */
+export function keyboard({ search, help, go }: Acts): (event: KeyboardEvent) => void {
+  let leading = false; // g was pressed
+  return (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
+      event.preventDefault();
+      search();
+      return;
+    }
+    const typing = (event.target as Element).closest('input, textarea, select, [contenteditable], [role="dialog"], [role="menu"]');
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (leading) {
+      leading = false;
+      const room = rooms.find(({ key }) => key === event.key);
+      if (room) go(room.path);
+      return;
+    }
+    if (event.key === '/') {
+      event.preventDefault();
+      search();
+    } else if (event.key === '?') help();
+    else leading = event.key === 'g';
+  };
+}

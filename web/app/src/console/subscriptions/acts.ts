@@ -1,0 +1,73 @@
+import { answer, api, sendBody, type Got } from '../../api/client';
+
+/** What acts need to know of a subscription. */
+export interface Subject { _id: string; gateway: string; status: string; plan_id: string }
+
+/** A settled payment with what is left to give back. */
+export interface Refundable { id: string; paid: string; left: number }
+
+type Listed = Got<'/api/v1/subscriptions/{id}/payments'>['payments'][number];
+
+const SETTLED = new Set(['succeeded', 'CONFIRMED', 'RECEIVED', 'RECEIVED_IN_CASH']);
+
+/** The payments that the gateway has and that can still be given back, the latest first. */
+export async function refundable(subject: Subject): Promise<Refundable[]> {
+  const { payments } = await answer(api.GET('/api/v1/subscriptions/{id}/payments', { params: { path: { id: subject._id } } }));
+  return payments
+    .filter((one) => SETTLED.has(one.status) && one.amount > one.amount_refunded)
+    .sort((a, b) => b.created - a.created)
+    .map((one) => ({ id: idOf(one), paid: new Date(one.created * 1000).toISOString(), left: one.amount - one.amount_refunded }));
+}
+
+function idOf(payment: Listed): string { return payment.payment_intent ?? payment.gwa_payment_id ?? payment.id; }
+
+/**
+ * Gives part or all of a payment back. The key names the payment, what was left of it and how much
+ * goes back: a second click, another tab and a repetition after a lost answer are the same refund.
+ */
+export async function refund(subject: Subject, payment: Refundable, cents: number, reason: string): Promise<void> {
+  const key = `refund-${payment.id}-${payment.left}-${cents}`;
+  const path = `/api/v1/admin/${subject.gateway}/subscriptions/${subject._id}/refund`;
+  const body = subject.gateway === 'gwa'
+    ? { payment_id: payment.id, value: cents / 100, reason }
+    : { payment_intent_id: payment.id, amount: cents, reason };
+  await sendBody('POST', path, body, key);
+}
+
+export async function extend(subject: Subject, days: number): Promise<string> {
+  const { docs } = await answer(api.POST('/api/v1/admin/subscriptions/{id}/extend', {
+    params: { path: { id: subject._id } }, body: { days },
+  }));
+  return docs[0]?.expires_at ?? docs[0]?.next_billing_date ?? '';
+}
+
+export async function activate(subject: Subject, reason: string): Promise<void> {
+  await answer(api.POST('/api/v1/admin/subscriptions/{id}/activate', {
+    params: { path: { id: subject._id } }, body: reason ? { reason } : {},
+  }));
+}
+
+export async function cancel(subject: Subject, reason: string): Promise<void> {
+  await answer(api.POST('/api/v1/subscriptions/{id}/cancel', {
+    params: { path: { id: subject._id } }, body: reason ? { reason } : {},
+  }));
+}
+
+export async function chargeback(subject: Subject, reason: string): Promise<void> {
+  await answer(api.POST('/api/v1/subscriptions/{id}/chargeback', { params: { path: { id: subject._id } }, body: { reason } }));
+}
+
+export async function suspend(subject: Subject): Promise<void> {
+  await sendBody('PUT', '/api/v1/subscriptions', [{ _id: subject._id, status: 'suspended' }]);
+}
+
+export async function movePlan(subject: Subject, plan: string): Promise<void> {
+  await sendBody('PUT', '/api/v1/subscriptions', [{ _id: subject._id, plan_id: plan }]);
+}
+
+export type Plan = Got<'/api/v1/plans/admin'>['docs'][number];
+
+export async function plans(): Promise<Plan[]> {
+  const { docs } = await answer(api.GET('/api/v1/plans/admin', { params: { query: { qty_docs_page: 100 } } }));
+  return docs;
+}

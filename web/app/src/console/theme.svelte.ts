@@ -1,0 +1,21 @@
+export type Theme = 'system' | 'light' | 'dark';
+
+const KEY = 'theme';
+const kept = localStorage.getItem(KEY);
+let theme = $state<Theme>(kept === 'light' || kept === 'dark' ? kept : 'system');
+
+function show() {
+  if (theme === 'system') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = theme;
+}
+
+show();
+
+export const themes = {
+  get theme() { return theme; },
+  use(chosen: Theme) {
+    theme = chosen;
+    localStorage.setItem(KEY, chosen);
+    show();
+  },
+};

@@ -1,0 +1,56 @@
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { afterAll, expect, inject } from 'vitest';
+
+let browser: Promise<Browser> | undefined;
+const opened: BrowserContext[] = [];
+
+afterAll(async () => {
+  for (const context of opened) await context.close();
+  await (await browser)?.close();
+});
+
+export interface Look { width?: number; height?: number; scheme?: 'light' | 'dark'; locale?: string }
+
+/** What a page said or asked for that it should not have. */
+const faults = new WeakMap<BrowserContext, string[]>();
+
+/** A browser of its own, whose pages may ask this machine's platform for things and nobody else. */
+export async function person({ width = 1440, height = 900, scheme = 'light', locale = 'en-GB' }: Look = {}): Promise<BrowserContext> {
+  browser ??= chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  const context = await (await browser).newContext({
+    viewport: { width, height }, colorScheme: scheme, locale, baseURL: inject('platform').url, reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  opened.push(context);
+  const found: string[] = [];
+  faults.set(context, found);
+  await context.route((url) => url.origin !== inject('platform').url, async (route) => {
+    if (!/^(blob|data):/.test(route.request().url())) found.push(`asked ${route.request().url()}`);
+    await route.abort();
+  });
+  context.on('console', (message) => {
+    // Chromium itself tells of each answer over 399; what pages make of it is what counts.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) found.push(message.text());
+  });
+  context.on('weberror', (error) => { found.push(String(error.error())); });
+  return context;
+}
+
+/** Nothing was said on the console, nothing thrown, no other origin asked, and nothing refused by the policy. */
+export function expectNoFaults(context: BrowserContext) { expect(faults.get(context)).toEqual([]); }
+
+/** A page of somebody who signed in to the console by the form. */
+export async function signedIn(who: 'root' | 'admin', look: Look = {}, at = '/console/'): Promise<Page> {
+  const context = await person(look);
+  const page = await context.newPage();
+  await page.goto(at);
+  await signIn(page, inject('platform').users[who]);
+  return page;
+}
+
+export async function signIn(page: Page, { username, password }: { username: string; password: string }) {
+  await page.locator('input[autocomplete="username"]').fill(username);
+  await page.locator('input[type="password"]').fill(password);
+  await page.locator('button[type="submit"]').click();
+  await page.locator('main#content').waitFor();
+}

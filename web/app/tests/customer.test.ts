@@ -1,0 +1,115 @@
+import { expect, it } from 'vitest';
+import { expectNoFaults, signedIn } from './browser';
+import { asRoot, subscribed, until } from './people';
+
+it('story 4: a customer is found by tax id, half is refunded, a week is added, and the timeline tells it', async () => {
+  const customer = await subscribed('Helena Prado');
+  const page = await signedIn('admin');
+  const dotted = customer.taxID.replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4');
+
+  await page.keyboard.press('/');
+  await page.getByRole('combobox', { name: 'Search' }).fill(dotted);
+  await page.getByRole('option', { name: 'Helena Prado' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Helena Prado' }).waitFor();
+
+  // The whole of what is left stands in the form; half of it is typed, by the keyboard alone.
+  await page.getByRole('button', { name: 'Refund', exact: true }).press('Enter');
+  const amount = page.getByLabel('Amount');
+  await expect.poll(() => amount.inputValue()).toBe('29.90');
+  await amount.fill('14.95');
+  await page.getByLabel('Reason').fill('Half a month without sound');
+  await page.getByRole('button', { name: 'Refund BRL 14.95' }).press('Enter');
+  await page.getByText('BRL 14.95 is being refunded').waitFor();
+  const refunds = page.getByRole('region', { name: 'Refunds' });
+  await refunds.getByText('done').waitFor(); // without a reload, once the webhook came
+  expect(await refunds.locator('tbody tr').count()).toBe(1);
+
+  const before = await asRoot<{ subscription: { next_billing_date: string } }>('GET', `/admin/customers/360?_id=${customer.id}`);
+  await page.getByRole('button', { name: 'Extend', exact: true }).click();
+  await page.getByRole('button', { name: 'a week' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Extend' }).click();
+  await page.getByText('Access goes on until').waitFor();
+  const after = await asRoot<{ subscription: { next_billing_date: string }; totals: { refunded: number } }>(
+    'GET', `/admin/customers/360?_id=${customer.id}`);
+  expect(after.totals.refunded).toBe(1495);
+  const days = (Date.parse(after.subscription.next_billing_date) - Date.parse(before.subscription.next_billing_date)) / 864e5;
+  expect(days).toBe(7);
+
+  const timeline = page.getByRole('region', { name: 'Timeline' });
+  await timeline.getByRole('listitem').filter({ hasText: /refund/i }).first().waitFor();
+  await timeline.getByRole('combobox').selectOption({ label: 'refund' });
+  await expect.poll(() => timeline.getByRole('listitem').count()).toBeGreaterThan(0);
+  expectNoFaults(page.context());
+});
+
+it('a double click and a lost answer make one refund', async () => {
+  const customer = await subscribed('Iara Lima');
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  const fill = async () => {
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    await expect.poll(() => page.getByLabel('Amount').inputValue()).toBe('29.90');
+    await page.getByLabel('Amount').fill('10');
+    await page.getByLabel('Reason').fill('Asked for twice');
+  };
+  await fill();
+  // The answer to the first is lost on its way back, after the refund was made.
+  await page.route('**/refund', async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  await page.getByRole('button', { name: 'Refund BRL 10.00' }).dblclick();
+  await page.getByText('No answer came.').waitFor();
+  await page.getByRole('button', { name: 'Refund BRL 10.00' }).click();
+  await page.getByText('BRL 10.00 is being refunded').waitFor();
+  const { refunds } = await until(async () => {
+    const all = await asRoot<{ refunds: { amount: number; status: string }[] }>('GET', `/admin/customers/360?_id=${customer.id}`);
+    return all.refunds.every(({ status }) => status === 'done') ? all : undefined;
+  });
+  expect(refunds.map((one) => one.amount)).toEqual([1000]);
+});
+
+it('above R$ 500 the amount is typed once more', async () => {
+  const gold = `gold-${Date.now()}`;
+  await asRoot('POST', '/plans', [{ plan_id: gold, name: 'Gold', amount: 90000, tier: 4, is_active: true }]);
+  await asRoot('POST', `/plans/${gold}/sync-gwb`);
+  const customer = await subscribed('Rita Moura', gold);
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  await page.getByLabel('Reason').fill('A great deal of money');
+  const submit = page.getByRole('button', { name: 'Refund BRL 900.00' });
+  await submit.waitFor();
+  expect(await submit.isDisabled()).toBe(true);
+  await page.getByLabel('Type 900.00 to confirm').fill('900.00');
+  await submit.click();
+  await page.getByText('BRL 900.00 is being refunded').waitFor();
+});
+
+it('every act on a subscription has its dialog and does what it says', async () => {
+  const customer = await subscribed('Vera Nunes');
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  const menu = () => page.getByRole('button', { name: 'Acts on this subscription' }).click();
+  const panel = page.getByRole('region', { name: 'Subscription', exact: true });
+
+  await menu();
+  await page.getByRole('menuitem', { name: 'Move to another plan' }).click();
+  await page.getByLabel('Plan', { exact: true }).selectOption('premium');
+  await page.getByRole('dialog').getByRole('button', { name: 'Move to another plan' }).click();
+  await panel.getByText('Premium').waitFor();
+
+  await menu();
+  await page.getByRole('menuitem', { name: 'Suspend' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+  await panel.getByText('suspended').waitFor();
+
+  await menu();
+  await page.getByRole('menuitem', { name: 'Activate' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Activate' }).click();
+  await panel.getByText('active', { exact: true }).waitFor();
+
+  await menu();
+  await page.getByRole('menuitem', { name: 'Cancel now' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel now' }).click();
+  await panel.getByText('cancelled').waitFor();
+  expectNoFaults(page.context());
+});

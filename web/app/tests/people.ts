@@ -1,0 +1,86 @@
+import { inject } from 'vitest';
+
+// People and money for the stories, made through the API as clients make them.
+
+const platform = inject('platform');
+const API = `${platform.url}/api/v1`;
+
+type Body = Record<string, unknown>;
+
+async function call<T>(method: string, path: string, token: string, body?: unknown): Promise<T> {
+  const response = await fetch(API + path, {
+    method,
+    headers: { ...(token && { Authorization: `Bearer ${token}` }), 'Content-Type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return JSON.parse(text) as T;
+}
+
+export async function tokenOf({ username, password }: { username: string; password: string }): Promise<string> {
+  const response = await fetch(`${API}/token`, { method: 'POST', body: new URLSearchParams({ username, password }) });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
+
+let staff: Promise<string> | undefined;
+
+/** A call as root. */
+export async function asRoot<T = Body>(method: string, path: string, body?: unknown): Promise<T> {
+  staff ??= tokenOf(platform.users.root);
+  return call<T>(method, path, await staff, body);
+}
+
+/** The digits of a CPF whose check digits are right, made of a number. */
+export function cpfOf(n: number): string {
+  const digits = String(n).padStart(9, '0').split('').map(Number);
+  for (const weight of [10, 11]) {
+    const sum = digits.reduce((total, digit, i) => total + digit * (weight - i), 0);
+    const rest = (sum * 10) % 11;
+    digits.push(rest === 10 ? 0 : rest);
+  }
+  return digits.join('');
+}
+
+let made = 0;
+const seed = Math.floor(Math.random() * 1e8);
+
+export interface Customer { id: string; name: string; email: string; taxID: string; token: string }
+
+/** A customer who has signed up. */
+export async function signUp(name: string): Promise<Customer> {
+  const n = seed * 10 + ++made;
+  const taxID = cpfOf(n % 1e9);
+  const email = `p${n}@example.com`;
+  const answer = await call<{ customer_id: string; auth: { access_token: string } }>('POST', '/customers/signup', '', [{
+    username: `person${n}`, email, password: 'a long password 1', full_name: name, phone: '+5511987654321',
+    tax_id: taxID, verify_email_now: false,
+  }]);
+  return { id: answer.customer_id, name, email, taxID, token: answer.auth.access_token };
+}
+
+/** The same, with a plan paid by card at gateway B. */
+export async function subscribed(name: string, plan = 'plus'): Promise<Customer & { subscription: string }> {
+  const customer = await signUp(name);
+  await call('POST', '/gwb/subscribe', customer.token, { plan_id: plan, payment_method_id: 'pm_card_visa' });
+  const subscription = await until(async () => {
+    const { docs } = await call<{ docs: { _id: string; status: string }[] }>('GET', '/customers/me/subscription', customer.token);
+    return docs[0]?.status === 'active' ? docs[0]._id : undefined;
+  });
+  // The payment is in the ledger once its webhook came.
+  await until(async () => {
+    const { payments } = await asRoot<{ payments: unknown[] }>('GET', `/admin/customers/360?_id=${customer.id}`);
+    return payments.length > 0 || undefined;
+  });
+  return { ...customer, subscription };
+}
+
+/** What look gives once it gives something; it asks again for 20 s. */
+export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (let i = 0; i < 200; i++) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => { setTimeout(resolve, 100); });
+  }
+  throw new Error('what was waited for did not come');
+}
