@@ -35,7 +35,7 @@ TAGS ?=
 # With what the figures are compared: a file that keeps some, or a commit; and with what binary the benchmarks are.
 COMPARE ?=
 
-.PHONY: run web test-web test test-ops flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
+.PHONY: run web verify-web test-web test test-ops flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
 
 ## run: the whole platform on this machine: http://127.0.0.1:8080
 run: build
@@ -45,6 +45,10 @@ run: build
 web: build
 	web/app/types.sh
 	web/app/build.sh web/dist
+
+## verify-web: web/dist is what web/app gives; said in words where no Node is
+verify-web:
+	web/app/verify.sh
 
 ## test-web: the front ends' tests, in Chromium; what is missing of Node, Chromium and fonts is installed
 test-web: build

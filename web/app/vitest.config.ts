@@ -10,7 +10,7 @@ export default defineConfig({
       {
         test: {
           name: 'stories', include: ['tests/**/*.test.ts'], environment: 'node', globalSetup: './tests/platform.ts',
-          testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks', maxWorkers: 2,
+          testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks', maxWorkers: 2, sequence: { groupOrder: 1 },
         },
       },
     ],
