@@ -14,8 +14,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// billOfMaterials says in CycloneDX 1.6 what a binary was made of: Go's library and the modules that are linked into it,
-// as `go version -m` shows them, and the npm packages of lock files that do not serve development alone.
+// billOfMaterials says in CycloneDX 1.6 what a binary was made of: Go's library and the modules that are linked into
+// it, as `go version -m` shows them, and the npm packages of lock files that do not serve development alone.
 func billOfMaterials(info *debug.BuildInfo, locks [][]byte, at time.Time) ([]byte, error) {
 	product := module(info.Main)
 	product.Type = cdx.ComponentTypeApplication
