@@ -32,11 +32,16 @@ func main() {
 
 // compressAll compresses the text files below folder; one that would not become smaller stays alone.
 func compressAll(folder string) error {
-	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	return fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !slices.Contains(texts, filepath.Ext(path)) {
 			return err
 		}
-		plain, err := os.ReadFile(path)
+		plain, err := root.ReadFile(path)
 		if err != nil {
 			return err
 		}
@@ -47,7 +52,7 @@ func compressAll(folder string) error {
 		if len(small) >= len(plain) {
 			return nil
 		}
-		return os.WriteFile(path+".br", small, 0o600)
+		return root.WriteFile(path+".br", small, 0o600)
 	})
 }
 
