@@ -10,13 +10,14 @@ import (
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
 type Deps struct {
 	Pool     *pgxpool.Pool
-	Reads    *pgxpool.Pool // for lists, with resource.StatementTimeout; nil means Pool
+	Reads    *replica.Set // for lists, with resource.StatementTimeout; nil means Pool
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Accounts *accounts.Service // keeps the audit trail

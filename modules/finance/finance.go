@@ -12,6 +12,7 @@ import (
 	"marquee/modules/finance/reports"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/replica"
 )
 
 // ExportConfig is the configuration of exports; the zero value of a field means its default.
@@ -21,7 +22,7 @@ type ExportConfig = exports.Config
 type Deps struct {
 	Pool *pgxpool.Pool
 	// Reads serves reports, which may lag: the replica when there is one; nil means Pool.
-	Reads *pgxpool.Pool
+	Reads *replica.Set
 	Jobs  *jobs.Client
 	Clock clock.Clock
 	Log   *slog.Logger
@@ -48,7 +49,7 @@ type Service struct {
 // New makes the service.
 func New(d Deps) *Service {
 	if d.Reads == nil {
-		d.Reads = d.Pool
+		d.Reads = replica.Only(d.Pool)
 	}
 	figures := reports.New(reports.Deps{Reads: d.Reads, Clock: d.Clock, Zone: d.Zone})
 	return &Service{

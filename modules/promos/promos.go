@@ -10,6 +10,7 @@ import (
 	"marquee/modules/promos/internal/promosdb"
 	"marquee/modules/tickets"
 	"marquee/platform/clock"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 )
 
@@ -28,7 +29,7 @@ type Config struct {
 type Deps struct {
 	Pool *pgxpool.Pool
 	// Reads serves the admins' lists, with resource.StatementTimeout; nil means Pool.
-	Reads    *pgxpool.Pool
+	Reads    *replica.Set
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Accounts *accounts.Service

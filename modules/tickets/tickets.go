@@ -27,6 +27,7 @@ import (
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 )
 
@@ -93,7 +94,7 @@ func (c Config) withDefaults() Config {
 type Deps struct {
 	Pool *pgxpool.Pool
 	// Reads serves the lists, with resource.StatementTimeout; nil means Pool.
-	Reads     *pgxpool.Pool
+	Reads     *replica.Set
 	Jobs      *jobs.Client
 	Clock     clock.Clock
 	Log       *slog.Logger
@@ -126,7 +127,7 @@ type Service struct {
 // events about orders.
 func New(d Deps) *Service {
 	if d.Reads == nil {
-		d.Reads = d.Pool
+		d.Reads = replica.Only(d.Pool)
 	}
 	cfg := d.Config.withDefaults()
 	d.Config = cfg

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 )
 
 // Auth says who may call an operation; every route states one.
@@ -53,6 +55,9 @@ type Caller struct {
 	Profiles []objectid.ID // ids of users_type
 	Handlers []string      // handler names that the profiles hold
 	Claims   Claims
+	// Written is behind all that the caller has written within the last seconds; 0 where that is nothing, or is not
+	// asked since nothing is read elsewhere than where it is written.
+	Written replica.LSN
 }
 
 // IsAdmin reports whether the caller is an admin; root is one.
@@ -112,8 +117,33 @@ func (a *API) authorized(op operation) func(huma.Context, func(huma.Context)) {
 			a.write(hc, err)
 			return
 		}
+		defer a.rerecord(ctx)()
 		next(huma.WithContext(hc, ctx))
 	}
+}
+
+// recordInterval is after which time, again and again, a request that writes is noted anew: less than a write is remembered.
+const recordInterval = 4 * time.Second
+
+// rerecord notes anew that the request writes, for as long as it takes: what it writes may come at its end.
+func (a *API) rerecord(ctx context.Context) (end func()) {
+	caller := CallerOf(ctx)
+	if a.cfg.StillWrites == nil || !Writes(ctx) || caller.ID == "" {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	timer := time.AfterFunc(recordInterval, func() {
+		for ctx.Err() == nil {
+			if err := a.cfg.StillWrites(ctx, caller.ID); err != nil && ctx.Err() == nil {
+				a.cfg.Log.WarnContext(ctx, "what a caller writes may be missing in their next list", slog.Any("error", err))
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(recordInterval):
+			}
+		}
+	})
+	return func() { cancel(); timer.Stop() }
 }
 
 func (a *API) authenticate(hc huma.Context, op operation) (context.Context, error) {
@@ -147,7 +177,7 @@ func (a *API) authenticate(hc huma.Context, op operation) (context.Context, erro
 	if err := Allowed(caller, op.auth, op.permission); err != nil {
 		return nil, err
 	}
-	return WithCaller(ctx, caller), nil
+	return replica.After(WithCaller(ctx, caller), caller.Written), nil
 }
 
 // bearer returns the token of an Authorization header; given is false without

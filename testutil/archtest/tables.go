@@ -275,8 +275,9 @@ var foundation = []string{
 var platformUses = map[string][]string{
 	"audit":       {},
 	"probe":       {},
-	"resource":    {"audit", "httpapi", "query"},
-	"httpapi":     {"audit", "idempotency", "telemetry"},
+	"replica":     {},
+	"resource":    {"audit", "httpapi", "query", "replica"},
+	"httpapi":     {"audit", "idempotency", "replica", "telemetry"},
 	"idempotency": {"jobs"},
 	"jobs":        {"telemetry"},
 	"query":       {},

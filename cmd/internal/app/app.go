@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +28,10 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/jobs"
+	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/probe"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 	"marquee/platform/telemetry"
 	"marquee/web"
@@ -56,7 +57,8 @@ type App struct {
 	cfg     Config
 	log     *slog.Logger
 	pool    *pgxpool.Pool
-	reads   *pgxpool.Pool // for lists, with a bound on each statement; the replica when there is one
+	lists   *pgxpool.Pool // for lists that may not lag, with a bound on each statement
+	reads   *replica.Set  // for lists that may: the replicas, or else lists
 	health  *pgxpool.Pool // for GET /health, which asks also when all others stand behind a lock
 	jobs    *jobs.Client
 	api     *httpapi.API
@@ -96,12 +98,7 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 		return nil, err
 	}
 	a := &App{cfg: cfg, log: log, pool: pool, metrics: telemetry.NewRegistry(pool), moved: parts.Clock}
-	readURL := cmp.Or(cfg.Database.ReplicaURL, cfg.Database.URL)
-	a.reads, err = openPool(ctx, readURL, postgres.Options{
-		MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout,
-		Gate: cfg.listGate(), Lazy: readURL == cfg.Database.URL,
-	})
-	if err == nil {
+	if err = a.openReads(ctx, openPool); err == nil {
 		a.health, err = openPool(ctx, cfg.Database.URL, postgres.Options{
 			MaxConns: healthConns, ApplicationName: "marquee health", Gate: &postgres.Gate{LockWait: healthLockWait},
 			Lazy: true,
@@ -143,7 +140,8 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 		return fmt.Errorf("REPORT_TZ: %w", err)
 	}
 	c := core{
-		cfg: a.cfg, pool: a.pool, reads: a.reads, jobs: client, clock: now, log: a.log, zone: zone, password: password,
+		cfg: a.cfg, pool: a.pool, lists: a.lists, reads: a.reads, jobs: client, clock: now, log: a.log, zone: zone,
+		password: password,
 	}
 	if a.modules, err = newModules(c); err != nil {
 		return err
@@ -164,12 +162,16 @@ func (a *App) newAPI() error {
 	if err != nil {
 		return err
 	}
+	var stillWrites func(context.Context, objectid.ID) error
+	if a.cfg.Database.writesRemembered() > 0 {
+		stillWrites = a.modules.accounts.StillWrites
+	}
 	a.api = httpapi.New(httpapi.Config{
 		Version: Version(), Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
 		LogOneIn:  a.cfg.Platform.LogOneIn,
 		PublicURL: a.cfg.HTTP.PublicURL, TrustedProxies: proxies, CORSOrigins: a.cfg.HTTP.CORSOrigins,
-		InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off, DocsPage: web.DocsPage, Pages: shown,
-		Idempotency: a.repeats,
+		StillWrites: stillWrites, InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off,
+		DocsPage: web.DocsPage, Pages: shown, Idempotency: a.repeats,
 	})
 	a.api.AddCheck("database", a.health.Ping)
 	a.api.AddCheck("jobs", func(ctx context.Context) error {
@@ -197,7 +199,10 @@ func (a *App) newAPI() error {
 
 // Close lets go of the database.
 func (a *App) Close() {
-	for _, pool := range []*pgxpool.Pool{a.reads, a.health} {
+	if a.reads != nil {
+		a.reads.Close()
+	}
+	for _, pool := range []*pgxpool.Pool{a.lists, a.health} {
 		if pool != nil {
 			pool.Close()
 		}

@@ -40,12 +40,13 @@ type Config struct {
 
 // Database is the database, and what requests may wait for it.
 type Database struct {
-	URL        string        `env:"URL" secret:"yes" doc:"Postgres connection string, such as postgres://marquee:…@db/marquee."`
-	ReplicaURL string        `env:"REPLICA_URL" secret:"yes" doc:"A read replica for reads that may lag; empty means the primary."`
-	PollOnly   bool          `env:"POLL_ONLY" doc:"Work jobs without LISTEN, for a database behind PgBouncer."`
-	MaxConns   int32         `env:"MAX_CONNS" envDefault:"20" doc:"Connections that this process opens at most for what it writes, and as many again for lists; at least 4; GET /health has 2 more of its own. A fifth of the former, at least 2, is kept for webhooks, health, POST /token and the refresh."`
-	Wait       time.Duration `env:"WAIT" envDefault:"1s" zero:"yes" doc:"Longest that a request waits for a connection to the database; then 503 SERVICE_BUSY. 0: as long as it takes, without a reserve for webhooks, health and tokens."`
-	LockWait   time.Duration `env:"LOCK_WAIT" envDefault:"2s" zero:"yes" doc:"Longest that a request waits for a lock of the database, a list at most 1s; then 503 SERVICE_BUSY. 0: as long as it takes, as jobs do."`
+	URL           string        `env:"URL" secret:"yes" doc:"Postgres connection string, such as postgres://marquee:…@db/marquee."`
+	ReplicaURL    string        `env:"REPLICA_URL" secret:"yes" doc:"Streaming replicas for reads that may lag, such as postgres://marquee:…@replica1/marquee,postgres://marquee:…@replica2/marquee; empty means the primary."`
+	ReplicaMaxLag time.Duration `env:"REPLICA_MAX_LAG" envDefault:"10s" doc:"How far a replica may be behind; beyond it nothing is read there until it has caught up."`
+	PollOnly      bool          `env:"POLL_ONLY" doc:"Work jobs without LISTEN, for a database behind PgBouncer."`
+	MaxConns      int32         `env:"MAX_CONNS" envDefault:"20" doc:"Connections that this process opens at most for what it writes, and as many again for lists; at least 4; GET /health has 2 more of its own. A fifth of the former, at least 2, is kept for webhooks, health, POST /token and the refresh."`
+	Wait          time.Duration `env:"WAIT" envDefault:"1s" zero:"yes" doc:"Longest that a request waits for a connection to the database; then 503 SERVICE_BUSY. 0: as long as it takes, without a reserve for webhooks, health and tokens."`
+	LockWait      time.Duration `env:"LOCK_WAIT" envDefault:"2s" zero:"yes" doc:"Longest that a request waits for a lock of the database, a list at most 1s; then 503 SERVICE_BUSY. 0: as long as it takes, as jobs do."`
 }
 
 // HTTP is where and for whom the API is served.
@@ -54,7 +55,7 @@ type HTTP struct {
 	Addr            string        `env:"ADDR" envDefault:":8080" doc:"Address on which the API listens."`
 	MetricsAddr     string        `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090" doc:"Address of GET /metrics and of the profiles below /debug/pprof/ of marquee serve, for operators alone; off for none."`
 	WorkMetricsAddr string        `env:"WORK_METRICS_ADDR" envDefault:"127.0.0.1:9091" doc:"Address of GET /metrics, /livez, /readyz and the profiles of marquee work; off for none. Where it is taken, as by another work on the machine, work goes on without."`
-	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"5s" zero:"yes" doc:"How long serve goes on answering after SIGTERM, while GET /readyz is 503 already: as long as whoever routes requests here needs to see it. Then what is under way has 20 s."`
+	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"5s" zero:"yes" doc:"How long serve goes on answering after SIGTERM, while GET /readyz is 503 already: as long as whoever routes requests here needs to see it. Then what is under way has 20 s. 0: at once."`
 	PublicURL       string        `env:"PUBLIC_URL" doc:"Scheme and host under which clients reach the service, such as https://api.example.com."`
 	CORSOrigins     []string      `env:"CORS_ORIGINS" envDefault:"*" doc:"Origins whose pages may call the API, comma-separated."`
 	TrustedProxies  []string      `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated."`

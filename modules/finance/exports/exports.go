@@ -23,6 +23,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
+	"marquee/platform/replica"
 )
 
 // Config is the configuration of exports; the zero value of a field means
@@ -103,12 +104,14 @@ type request struct {
 var errTooLong = errors.New("finance: the export is too long to be sent at once")
 
 // write writes what was asked for to out, from one snapshot of the
-// database. Before it begins it tells counted how many rows there are; an error
-// of that ends it with nothing written.
+// database. Before it begins it tells counted, once, how many rows there are; an error
+// of that ends it with nothing written. What a replica breaks off before the first byte is out is begun again on the
+// primary.
 func (s *Exports) write(ctx context.Context, out io.Writer, r request, counted func(rows int64) error,
 	o export.Options,
 ) error {
 	o.Zone, o.BOM = s.deps.Zone, r.BOM
+	first, told := &begun{Writer: out}, false
 	return s.deps.Reports.Snapshot(ctx, 0, func(tx pgx.Tx) error {
 		tables, err := s.tables(ctx, tx, r)
 		if err != nil {
@@ -122,8 +125,11 @@ func (s *Exports) write(ctx context.Context, out io.Writer, r request, counted f
 			}
 			rows += n
 		}
-		if err := counted(rows); err != nil {
-			return err
+		if !told {
+			if err := counted(rows); err != nil {
+				return replica.Final(err)
+			}
+			told = true
 		}
 		sheets := make([]export.Sheet, len(tables))
 		for i, t := range tables {
@@ -135,8 +141,24 @@ func (s *Exports) write(ctx context.Context, out io.Writer, r request, counted f
 				return fmt.Errorf("take rows in order: %w", err)
 			}
 		}
-		return export.Write(ctx, out, r.Format, sheets, o)
+		err = export.Write(ctx, first, r.Format, sheets, o)
+		if first.wrote && err != nil {
+			return replica.Final(err)
+		}
+		return err
 	})
+}
+
+// begun knows whether anything was written.
+type begun struct {
+	io.Writer
+	wrote bool
+}
+
+// Write writes.
+func (b *begun) Write(p []byte) (int, error) {
+	b.wrote = true
+	return b.Writer.Write(p)
 }
 
 // tables are the sheets of a request.

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/finance/internal/financedb"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/platform/replica"
 )
 
 // Deps are what New needs.
 type Deps struct {
-	Reads *pgxpool.Pool // may lag: the replica when there is one
+	Reads *replica.Set // may lag
 	Clock clock.Clock
 	Zone  *time.Location // REPORT_TZ
 }
@@ -39,21 +39,29 @@ type Handlers struct{ *Reports }
 // Handlers returns what answers the routes.
 func (s *Reports) Handlers() Handlers { return Handlers{s} }
 
+// CatchUp has what is read for the context be no older than now, and gives replicas some seconds for it.
+func (s *Reports) CatchUp(ctx context.Context) (context.Context, error) {
+	return s.deps.Reads.CatchUp(ctx)
+}
+
 // Snapshot runs f in a read-only transaction that sees one instant of the
 // database throughout, with finance.now() at the service's clock: figures read in
-// it agree with each other. Statements in it may run for timeout; 0 is without end.
+// it agree with each other. Statements in it may run for timeout; 0 is without end. Where a
+// replica fails, f is run again on the primary (replica.Final: it is not).
 func (s *Reports) Snapshot(ctx context.Context, timeout time.Duration, f func(tx pgx.Tx) error) error {
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return err
 	}
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return pgx.BeginTxFunc(ctx, s.deps.Reads, options, func(tx pgx.Tx) error {
-		err := s.db.SnapshotBegin(ctx, tx, financedb.SnapshotBeginParams{
-			Now: s.deps.Clock.Now().Format(time.RFC3339Nano), Timeout: strconv.FormatInt(timeout.Milliseconds(), 10),
+	return s.deps.Reads.Read(ctx, func(ctx context.Context, db replica.DB) error {
+		return pgx.BeginTxFunc(ctx, db, options, func(tx pgx.Tx) error {
+			err := s.db.SnapshotBegin(ctx, tx, financedb.SnapshotBeginParams{
+				Now: s.deps.Clock.Now().Format(time.RFC3339Nano), Timeout: strconv.FormatInt(timeout.Milliseconds(), 10),
+			})
+			if err != nil {
+				return fmt.Errorf("begin snapshot: %w", err)
+			}
+			return f(tx)
 		})
-		if err != nil {
-			return fmt.Errorf("begin snapshot: %w", err)
-		}
-		return f(tx)
 	})
 }

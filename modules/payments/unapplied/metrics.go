@@ -28,7 +28,7 @@ func (s *List) UnappliedMetrics() prometheus.Collector {
 	return unappliedMetrics{
 		log: s.deps.Log,
 		count: func(ctx context.Context) ([]paymentsdb.UnappliedCountOpenRow, error) {
-			return s.db.UnappliedCountOpen(ctx, s.deps.Reads)
+			return s.db.UnappliedCountOpen(ctx, s.deps.Pool)
 		},
 	}
 }

@@ -1,8 +1,6 @@
 package unapplied
 
 import (
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
@@ -14,7 +12,6 @@ import (
 // Deps is what the room needs.
 type Deps struct {
 	ledger.Deps
-	Reads     *pgxpool.Pool // counts for the metric
 	Gateways  gateway.Set
 	Operators *operators.Mailer // nil: nobody is told
 	// Automatic bounds what is refunded without a person's decision.

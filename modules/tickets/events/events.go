@@ -11,6 +11,7 @@ import (
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 )
 
@@ -27,7 +28,7 @@ type Base struct {
 // Deps is what New needs.
 type Deps struct {
 	Base
-	Lists  *pgxpool.Pool // serves the lists
+	Lists  *replica.Set // serves the lists
 	Files  *files.Service
 	Routes resource.Routes
 }
