@@ -13,7 +13,7 @@ var modulePath = regexp.MustCompile(`/modules/([a-z]+)`)
 // schemaName names a type in the OpenAPI document. Types of modules carry their
 // module's name, since two modules may well have a body of the same name.
 func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
+	name := strings.ReplaceAll(huma.DefaultSchemaNamer(t, hint), "Struct {}", "Nothing") // such as EnvelopeNothing
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
