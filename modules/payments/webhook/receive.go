@@ -164,7 +164,9 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 		return response, s.logFinal(ctx, d, response.Result)
 	}
 	result, err := s.applyAtOnce(ctx, d)
-	if err != nil {
+	if err == nil {
+		s.metrics.observe(gw.Name(), s.deps.Clock.Now().Sub(at))
+	} else {
 		s.deps.Log.WarnContext(ctx, "webhook event queued", slog.String("gateway", string(d.event.Gateway)),
 			slog.String("event_id", d.event.ID), slog.String("event_type", d.event.Type), slog.Any("error", err))
 		err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -55,7 +56,8 @@ func (s *Webhooks) ApplyAgain(ctx context.Context, name gateway.Name, eventID st
 	if err := s.linkIntent(ctx, gateway, eventID); err != nil {
 		return err
 	}
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+	var queued *time.Time // since when, where it is now applied that had failed
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		row, err := s.db.ProcessedEventLock(ctx, tx,
 			paymentsdb.ProcessedEventLockParams{Gateway: name, EventID: eventID})
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -63,6 +65,9 @@ func (s *Webhooks) ApplyAgain(ctx context.Context, name gateway.Name, eventID st
 		}
 		if err != nil {
 			return fmt.Errorf("lock event: %w", err)
+		}
+		if row.State == state.EventQueued {
+			queued = &row.UpdatedAt
 		}
 		event, err := readStored(gateway, row.Payload, row.LogID)
 		if err != nil {
@@ -77,6 +82,10 @@ func (s *Webhooks) ApplyAgain(ctx context.Context, name gateway.Name, eventID st
 		}
 		return s.finishTx(ctx, tx, event, state.EventWaiting, unclaimed(result))
 	})
+	if err == nil && queued != nil {
+		s.metrics.observe(name, s.deps.Clock.Now().Sub(*queued))
+	}
+	return err
 }
 
 // ReplayWaiting applies each waiting event in its own transaction, oldest first.
