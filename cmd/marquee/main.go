@@ -26,7 +26,8 @@ func main() {
 	defer stop()
 	command, err := group("marquee", "The backend of a video streaming platform with subscriptions and tickets.",
 		serveCommand(), workCommand(), probeCommand(), devCommand(), sandboxCommand(), configCommand(),
-		migrateCommand(), userCommand(), analystCommand(), seedCommand(), reconcileCommand(), gatewayCommand(), doctorCommand(), versionCommand(),
+		migrateCommand(), userCommand(), analystCommand(), seedCommand(), reconcileCommand(), gatewayCommand(),
+		doctorCommand(), versionCommand(),
 	).ExecuteContextC(ctx)
 	failed, ran := errors.AsType[failure](err)
 	if err == nil || ran && errors.Is(failed.error, context.Canceled) {

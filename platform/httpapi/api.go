@@ -33,7 +33,8 @@ type Config struct {
 	Version   string
 	PublicURL string // scheme and host under which clients reach the service; no slash at the end
 	Auth      Authenticator
-	// StillWrites notes that a request of the user, which takes long, still writes; nil where nobody asks (Caller.Written).
+	// StillWrites notes that a request of the user, which takes long, still writes; nil where nobody asks
+	// (Caller.Written).
 	StillWrites    func(ctx context.Context, user objectid.ID) error
 	Trail          audit.Trail // keeps what admins write; default: nobody does
 	Log            *slog.Logger

@@ -122,7 +122,8 @@ func (a *API) authorized(op operation) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// recordInterval is after which time, again and again, a request that writes is noted anew: less than a write is remembered.
+// recordInterval is after which time, again and again, a request that writes is noted anew: less than a write is
+// remembered.
 const recordInterval = 4 * time.Second
 
 // rerecord notes anew that the request writes, for as long as it takes: what it writes may come at its end.

@@ -1,14 +1,14 @@
 // Package replica answers reads that may lag from streaming replicas of the database, and from the database itself,
 // the primary, whenever no replica can: a replica that is away or too far behind is given up, and taken back by itself.
 //
-//	set := replica.New(replica.Config{Primary: lists, Watch: watch, Replicas: pools, MaxLag: 10 * time.Second, Log: log})
+//	set := replica.New(replica.Config{Primary: lists, Watch: watch, Replicas: pools, MaxLag: 10 * time.Second})
 //	err := set.Read(ctx, func(ctx context.Context, db replica.DB) error { return list.Run(ctx, db) })
 //
 // # What is read
 //
 // The function is called once on a replica, and once more on the primary where that failed, so it has to begin anew
-// each time. It does not know which it has, and changes nothing. Whatever decides who may do what, or about money, is not read through
-// a Set at all (docs/operations.md, Replicas).
+// each time. It does not know which it has, and changes nothing. Whatever decides who may do what, or about money, is
+// not read through a Set at all (docs/operations.md, Replicas).
 //
 // # Which replica
 //

@@ -3,9 +3,9 @@ package replica
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,7 +69,7 @@ type replica struct {
 }
 
 func newReplica(number int, pools Pools) *replica {
-	r := &replica{name: fmt.Sprint(number), pools: pools, last: standing{state: Away}, well: 1}
+	r := &replica{name: strconv.Itoa(number), pools: pools, last: standing{state: Away}, well: 1}
 	r.alive, r.end = context.WithCancelCause(context.Background())
 	return r
 }
@@ -93,7 +93,7 @@ func (r *replica) read(ctx context.Context, f func(ctx context.Context, db DB) e
 	r.mu.Unlock()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(alive, func() { cancel(errGivenUp) })()
+	defer context.AfterFunc(alive, func() { cancel(errGivenUp) })() //nolint:contextcheck // that of the replica, too
 	r.busy.Add(1)
 	defer r.busy.Add(-1)
 	err := f(ctx, r.pools.Reads)

@@ -55,7 +55,7 @@ type HTTP struct {
 	Addr            string        `env:"ADDR" envDefault:":8080" doc:"Address on which the API listens."`
 	MetricsAddr     string        `env:"METRICS_ADDR" envDefault:"127.0.0.1:9090" doc:"Address of GET /metrics and of the profiles below /debug/pprof/ of marquee serve, for operators alone; off for none."`
 	WorkMetricsAddr string        `env:"WORK_METRICS_ADDR" envDefault:"127.0.0.1:9091" doc:"Address of GET /metrics, /livez, /readyz and the profiles of marquee work; off for none. Where it is taken, as by another work on the machine, work goes on without."`
-	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"5s" zero:"yes" doc:"How long serve goes on answering after SIGTERM, while GET /readyz is 503 already: as long as whoever routes requests here needs to see it. Then what is under way has 20 s. 0: at once."`
+	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"5s" zero:"yes" doc:"How long serve goes on answering after SIGTERM, while GET /readyz is 503 already: as long as whoever routes requests here needs to see it. 0: not at all. Then what is under way has 20 s."`
 	PublicURL       string        `env:"PUBLIC_URL" doc:"Scheme and host under which clients reach the service, such as https://api.example.com."`
 	CORSOrigins     []string      `env:"CORS_ORIGINS" envDefault:"*" doc:"Origins whose pages may call the API, comma-separated."`
 	TrustedProxies  []string      `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated."`

@@ -46,8 +46,8 @@ type poolOpener func(ctx context.Context, url string, o postgres.Options) (*pgxp
 // and the replicas, of which none has to be there.
 func (a *App) openReads(ctx context.Context, open poolOpener) (err error) {
 	lists := postgres.Options{
-		MaxConns: a.cfg.Database.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout,
-		Gate: a.cfg.listGate(), Lazy: true,
+		MaxConns: a.cfg.Database.MaxConns, ApplicationName: "marquee lists",
+		StatementTimeout: resource.StatementTimeout, Gate: a.cfg.listGate(), Lazy: true,
 	}
 	if a.lists, err = open(ctx, a.cfg.Database.URL, lists); err != nil {
 		return err

@@ -103,7 +103,8 @@ func (s *Exports) writeStored(ctx context.Context, e financedb.Export) error {
 	}
 	fresh, err := s.deps.Reports.CatchUp(ctx) // whoever asked may have written just before
 	if err == nil {
-		err = s.write(fresh, out, r, counted, export.Options{Progress: func(n int64) error { rows.Store(n); return nil }})
+		progress := func(n int64) error { rows.Store(n); return nil }
+		err = s.write(fresh, out, r, counted, export.Options{Progress: progress})
 	}
 	if err == nil {
 		err = out.Flush()

@@ -56,7 +56,8 @@ func (s *Reports) Snapshot(ctx context.Context, timeout time.Duration, f func(tx
 	return s.deps.Reads.Read(ctx, func(ctx context.Context, db replica.DB) error {
 		return pgx.BeginTxFunc(ctx, db, options, func(tx pgx.Tx) error {
 			err := s.db.SnapshotBegin(ctx, tx, financedb.SnapshotBeginParams{
-				Now: s.deps.Clock.Now().Format(time.RFC3339Nano), Timeout: strconv.FormatInt(timeout.Milliseconds(), 10),
+				Now:     s.deps.Clock.Now().Format(time.RFC3339Nano),
+				Timeout: strconv.FormatInt(timeout.Milliseconds(), 10),
 			})
 			if err != nil {
 				return fmt.Errorf("begin snapshot: %w", err)

@@ -234,7 +234,7 @@ func (o *Operation[R, A]) check(ctx context.Context, c *check) (finding, error) 
 	return settled, nil
 }
 
-// stands says how the nth step stands; nil while nothing is found and nothing is proved. With an error that is not known.
+// stands says how the nth step stands; nil while nothing is found and nothing is proved. An error: it is not known.
 func (o *Operation[R, A]) stands(
 	ctx context.Context, c *check, n int, step Step[R, A], row R, made A,
 ) (Outcome[A], error) {
