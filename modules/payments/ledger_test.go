@@ -116,6 +116,27 @@ func TestAbsentIsWhatTheLedgerHasNoneOf(t *testing.T) {
 	requireAbsent(absent{Payment: true, Others: true}, "in_2", r.LocalID)
 }
 
+// Each renewal looks: also when the ledger has millions of rows.
+func TestWhatTheLedgerHasNoneOfIsReadByIndexes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tx, err := b.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	_, err = tx.Exec(t.Context(), "SET LOCAL enable_seqscan = off") // where an index can be read it is, however small the table
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "SELECT * FROM payments.absent($1, $2, $3, $4)", "gwb", "in_1", "subscription",
+		objectid.New())
+	require.NoError(t, err)
+	for _, table := range []string{"payments.payments", "payments.failed_attempts"} {
+		var whole, byIndex int
+		require.NoError(t, tx.QueryRow(t.Context(), `SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables
+			WHERE relid = $1::text::regclass`, table).Scan(&whole, &byIndex))
+		require.Zero(t, whole, table)
+		require.Positive(t, byIndex, table)
+	}
+}
+
 func TestTheSameIdAtBothGatewaysIsTwoPayments(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
