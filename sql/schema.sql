@@ -6847,6 +6847,8 @@ CREATE INDEX processed_events_open ON payments.processed_events USING btree (gat
 
 COMMENT ON INDEX payments.processed_events_open IS 'Events not applied yet, whose logs outlive their month.';
 
+CREATE INDEX processed_events_queued ON payments.processed_events USING btree (gateway, updated_at) WHERE (state = 'queued'::text);
+
 CREATE INDEX processed_events_waiting ON payments.processed_events USING gin (subjects) WHERE (state = 'waiting'::text);
 
 CREATE INDEX refunds_by_customer ON payments.refunds USING btree (customer_id, requested_at DESC);

@@ -68,10 +68,33 @@ const (
 )
 
 func newPageCounter() *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{
+	served := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "marquee_video_pages_total", Help: "Pages of videos shown, by where they came from.",
 	}, []string{"source"})
+	for _, source := range []string{fromCache, fromDatabase} {
+		served.WithLabelValues(source)
+	}
+	return served
 }
 
 // Metrics are to be registered once a process.
-func (s *Service) Metrics() []prometheus.Collector { return []prometheus.Collector{s.served} }
+func (s *Service) Metrics() []prometheus.Collector {
+	gauge := func(name, help string, value func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
+	}
+	return []prometheus.Collector{
+		s.served,
+		gauge("marquee_page_cache_pages", "Pages of videos in memory.", func() float64 {
+			pages, _, _ := s.pages.Size()
+			return float64(pages)
+		}),
+		gauge("marquee_page_cache_bytes", "Memory that the pages of videos take.", func() float64 {
+			_, bytes, _ := s.pages.Size()
+			return float64(bytes)
+		}),
+		gauge("marquee_page_cache_limit_bytes", "Memory that the pages of videos may take.", func() float64 {
+			_, _, limit := s.pages.Size()
+			return float64(limit)
+		}),
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
@@ -12,6 +13,7 @@ import (
 	"marquee/modules/payments/webhook"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/telemetry"
 )
 
 // What the rooms do for the modules above, one line each.
@@ -153,6 +155,12 @@ func (s *Service) RefundPayment(ctx context.Context, q refund.Request,
 // LastCalls tells when each gateway last called with an event; one that is missing has not called for long.
 func (s *Service) LastCalls(ctx context.Context, db postgres.DB) (map[gateway.Name]time.Time, error) {
 	return s.log.LastCalls(ctx, db)
+}
+
+// Metrics are to be registered once a process; db is what the queries of the new ones among them use.
+func (s *Service) Metrics(db postgres.DB) []prometheus.Collector {
+	return append(s.webhooks.Metrics(db), s.log.Figures(db), s.reader.Figures(db),
+		telemetry.Cached(s.intents.Health()), telemetry.Cached(s.unapplied.UnappliedMetrics()))
 }
 
 // Cases is the door to the list of money that gave nobody anything.

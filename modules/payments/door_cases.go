@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
-
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
 	"marquee/platform/objectid"
@@ -69,9 +67,4 @@ func (d Cases) RefundDueUnapplied(ctx context.Context) error {
 // once a day what is still nobody's.
 func (d Cases) TendUnknownMoney(ctx context.Context) error {
 	return d.s.unapplied.TendUnknownMoney(ctx)
-}
-
-// UnappliedMetrics tells how many unapplied payments are open, by kind.
-func (d Cases) UnappliedMetrics() prometheus.Collector {
-	return d.s.unapplied.UnappliedMetrics()
 }

@@ -46,11 +46,21 @@ func (a *API) observe(next http.Handler) http.Handler {
 		start := time.Now()
 		ww := watch(w, r, a.cfg.PieceTime)
 		defer func() { // also when a handler breaks the answer off
-			a.metrics.seconds.WithLabelValues(r.Method, ww.routeOf(r), strconv.Itoa(statusOf(ww, r))).
+			a.metrics.seconds.WithLabelValues(methodOf(r), ww.routeOf(r), strconv.Itoa(statusOf(ww, r))).
 				Observe(time.Since(start).Seconds())
 		}()
 		next.ServeHTTP(ww, r)
 	})
+}
+
+// methodOf is the request's method; what is none of HTTP is other, so that clients do not make up labels.
+func methodOf(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions, http.MethodConnect, http.MethodTrace:
+		return r.Method
+	}
+	return "other"
 }
 
 // watched is the writer of an answer that can be asked what became of it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
@@ -32,6 +33,12 @@ const (
 	QueueExport  = "export"
 )
 
+// queues are all of them.
+var queues = map[string]river.QueueConfig{
+	QueueDefault: {MaxWorkers: 10}, QueueMail: {MaxWorkers: 4}, QueueGateway: {MaxWorkers: 8},
+	QueueExport: {MaxWorkers: 2},
+}
+
 // WaitingStates are those in which a job still has its work before it.
 var WaitingStates = []rivertype.JobState{
 	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable,
@@ -45,6 +52,8 @@ type Options struct {
 	Log      *slog.Logger
 	// PollOnly does without LISTEN, for databases behind PgBouncer.
 	PollOnly bool
+	// Metrics registers what becomes of the jobs that are worked; nil: nobody counts.
+	Metrics prometheus.Registerer
 	// Ahead is how far the product's clock is ahead of the machine's, where it can be moved; nil: it can't.
 	Ahead func() time.Duration
 }
@@ -60,13 +69,13 @@ func New(pool *pgxpool.Pool, o Options) (*Client, error) {
 		cfg.PeriodicJobs = rivers(o.Periodic)
 		cfg.ErrorHandler = &errorHandler{log: o.Log}
 		cfg.Middleware = []rivertype.Middleware{river.WorkerMiddlewareFunc(asJob)}
+		if o.Metrics != nil {
+			cfg.Middleware = append(cfg.Middleware, river.WorkerMiddlewareFunc(newMetrics(o.Metrics).work))
+		}
 		cfg.JobTimeout = 2 * time.Minute // a gateway may take one for a card
 		cfg.FetchCooldown = 50 * time.Millisecond
 		cfg.FetchPollInterval = 500 * time.Millisecond
-		cfg.Queues = map[string]river.QueueConfig{
-			QueueDefault: {MaxWorkers: 10}, QueueMail: {MaxWorkers: 4}, QueueGateway: {MaxWorkers: 8},
-			QueueExport: {MaxWorkers: 2},
-		}
+		cfg.Queues = queues
 	}
 	client, err := river.NewClient(riverpgxv5.New(pool), cfg)
 	if err != nil {

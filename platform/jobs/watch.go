@@ -15,6 +15,8 @@ import (
 // dead. The zero value is every 3 s and 15 s.
 type Pace struct{ Beat, Silence time.Duration }
 
+var usualPace = Pace{Beat: 3 * time.Second, Silence: 15 * time.Second}
+
 // workerRetention is how long a dead process is remembered.
 const workerRetention = 24 * time.Hour
 
@@ -26,7 +28,7 @@ const maxDeaths = 3
 // once it has run an hour longer than it may.
 func Watch(ctx context.Context, db postgres.DB, client string, log *slog.Logger, p Pace) error {
 	if p == (Pace{}) {
-		p = Pace{Beat: 3 * time.Second, Silence: 15 * time.Second}
+		p = usualPace
 	}
 	w := &watch{db: db, client: client, log: log, pace: p}
 	if err := w.beat(ctx); err != nil { // before the first job runs

@@ -32,6 +32,8 @@ type Gate struct {
 	Wait     time.Duration // longest that a request waits for a connection
 	LockWait time.Duration // longest that it waits for a lock
 	Reserve  bool          // keep a fifth of the connections, at least 2, for Urgent and Brief
+	// Waited, where it is not nil, hears how long each connection was waited for, had or not.
+	Waited func(time.Duration)
 }
 
 // ErrBusy says that no connection was free in time.
@@ -195,8 +197,9 @@ func (g *gate) shareOf(key shareKey, size int) chan struct{} {
 // acquiring is a context whose end is ErrBusy.
 type acquiring struct {
 	context.Context
-	of context.Context // what the connection is acquired for
-	p  *pass
+	of    context.Context // what the connection is acquired for
+	p     *pass
+	since time.Time
 }
 
 // Err implements context.Context.
@@ -218,7 +221,7 @@ func (g *gate) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool,
 	if !ok {
 		return ctx
 	}
-	a := acquiring{Context: ctx, of: ctx, p: &pass{cancel: func() {}}}
+	a := acquiring{Context: ctx, of: ctx, p: &pass{cancel: func() {}}, since: time.Now()}
 	if w.hurried() {
 		a.Context, a.p.cancel = context.WithTimeout(ctx, g.Wait)
 	}
@@ -240,6 +243,9 @@ func (g *gate) TraceAcquireEnd(ctx context.Context, _ *pgxpool.Pool, data pgxpoo
 		return
 	}
 	a.p.cancel()
+	if g.Waited != nil {
+		g.Waited(time.Since(a.since))
+	}
 	if data.Conn == nil {
 		a.p.putBack()
 		return

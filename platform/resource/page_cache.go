@@ -12,6 +12,7 @@ import (
 type PageCache struct {
 	responses *otter.Cache[string, *CachedResponse]
 	maxBytes  int // of one response
+	limit     int
 }
 
 // overhead is about what a response takes beside its key and bodies.
@@ -20,7 +21,7 @@ const overhead = 512
 // NewPageCache makes an empty cache of at most limit bytes.
 func NewPageCache(limit int) *PageCache {
 	return &PageCache{
-		maxBytes: limit / 16,
+		maxBytes: limit / 16, limit: limit,
 		responses: otter.Must(&otter.Options[string, *CachedResponse]{
 			MaximumWeight: uint64(max(limit, 1)),
 			Executor:      func(evict func()) { evict() }, // before Put returns: what is too much does not gather
@@ -29,6 +30,11 @@ func NewPageCache(limit int) *PageCache {
 			},
 		}),
 	}
+}
+
+// Size is how many responses there are, and of how many bytes, of at most so many. The first two are about right.
+func (c *PageCache) Size() (responses int, bytes uint64, limit int) {
+	return c.responses.EstimatedSize(), c.responses.WeightedSize(), c.limit
 }
 
 // Get returns the response under a key. The caller compares its Version.

@@ -88,11 +88,15 @@ func mask(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// NewRegistry returns a metrics registry with Go's and the process's own
-// figures and those of the pool.
-func NewRegistry(pool *pgxpool.Pool) *prometheus.Registry {
+// NewRegistry returns a metrics registry with Go's and the process's own figures.
+func NewRegistry() *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return reg
+}
+
+// RegisterPool registers the figures of the pool that writes.
+func RegisterPool(reg prometheus.Registerer, pool *pgxpool.Pool) {
 	gauge := func(name, help string, value func(*pgxpool.Stat) float64) {
 		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
 			func() float64 { return value(pool.Stat()) }))
@@ -104,7 +108,38 @@ func NewRegistry(pool *pgxpool.Pool) *prometheus.Registry {
 	reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "marquee_db_waits_total", Help: "How often a connection had to be waited for.",
 	}, func() float64 { return float64(pool.Stat().EmptyAcquireCount()) }))
-	return reg
+}
+
+// Pools are the figures of a process's pools of connections, by pool.
+type Pools struct{ waited *prometheus.HistogramVec }
+
+// NewPools registers them. What Waited returns hears the waits of a pool; Add tells of its connections.
+func NewPools(reg prometheus.Registerer) *Pools {
+	p := &Pools{waited: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "marquee_db_wait_seconds",
+		Help:    "How long requests and jobs waited for a connection of the pool, whether they got one or not.",
+		Buckets: []float64{.0001, .001, .01, .05, .1, .25, .5, 1, 2.5, 10},
+	}, []string{"pool"})}
+	reg.MustRegister(p.waited)
+	return p
+}
+
+// Waited returns what is to hear how long connections of a pool are waited for.
+func (p *Pools) Waited(pool string) func(time.Duration) {
+	histogram := p.waited.WithLabelValues(pool)
+	return func(d time.Duration) { histogram.Observe(d.Seconds()) }
+}
+
+// Add registers the connections of a pool.
+func (*Pools) Add(reg prometheus.Registerer, name string, pool *pgxpool.Pool) {
+	for state, count := range map[string]func(*pgxpool.Stat) int32{
+		"used": (*pgxpool.Stat).AcquiredConns, "idle": (*pgxpool.Stat).IdleConns, "most": (*pgxpool.Stat).MaxConns,
+	} {
+		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "marquee_db_pool_connections", Help: "Connections of the pool; most is how many it may have.",
+			ConstLabels: prometheus.Labels{"pool": name, "state": state},
+		}, func() float64 { return float64(count(pool.Stat())) }))
+	}
 }
 
 // ServeInside answers operators on an address of their own, which is not meant for the public, until ctx ends.

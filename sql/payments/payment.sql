@@ -106,3 +106,17 @@ SELECT coalesce(s.subject, '')::text AS subject FROM (
 -- PaymentMoveTo makes a payment that of another subscription.
 UPDATE payments.payments SET purpose = 'subscription', local_id = @local_id, updated_at = @at
 WHERE gateway = @gateway AND gateway_payment_id = @gateway_payment_id AND customer_id = @customer_id;
+
+-- name: PaymentCountRecent :many
+-- PaymentCountRecent counts what the ledgers hold since the instant, by the gateways' clocks, by gateway and result. Of
+-- each ledger the newest so many rows count.
+SELECT l.gateway, l.result, count(*) AS entries FROM (
+    (SELECT p.gateway, 'settled' AS result FROM payments.payments p
+        WHERE p.settled_at >= @since ORDER BY p.settled_at DESC LIMIT @most)
+    UNION ALL (SELECT f.gateway, 'failed' FROM payments.failed_attempts f
+        WHERE f.failed_at >= @since ORDER BY f.failed_at DESC LIMIT @most)
+    UNION ALL (SELECT r.gateway, 'refunded' FROM payments.refunds r
+        WHERE r.status = 'done' AND r.refunded_at >= @since ORDER BY r.refunded_at DESC LIMIT @most)
+    UNION ALL (SELECT d.gateway, 'disputed' FROM payments.disputes d
+        WHERE d.opened_at >= @since ORDER BY d.opened_at DESC LIMIT @most)
+) l GROUP BY l.gateway, l.result;

@@ -44,7 +44,7 @@ SELECT event_id FROM payments.processed_events WHERE gateway = @gateway AND even
 -- name: ProcessedEventLock :one
 -- ProcessedEventLock holds an event that is not done until the transaction ends,
 -- with the body it came in.
-SELECT e.state, e.log_id, l.payload
+SELECT e.state, e.log_id, e.updated_at, l.payload
 FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
 WHERE e.gateway = @gateway AND e.event_id = @event_id AND e.state IN ('queued', 'waiting')
 FOR UPDATE OF e;
@@ -116,3 +116,14 @@ WHERE gateway = @gateway AND event_id = @event_id AND state = 'waiting' AND NOT 
 SELECT event_id FROM payments.processed_events
 WHERE state = 'waiting' AND gateway = @gateway AND subjects && @subjects::text[]
 ORDER BY event_at, log_id;
+
+-- name: ProcessedEventCountOpen :many
+-- ProcessedEventCountOpen counts the events of each gateway that are not done, of each state at most so many, and tells
+-- since when the oldest of those that are queued is; the given instant where none is.
+SELECT g.gateway::text AS gateway, s.state::text AS state,
+    (SELECT count(*) FROM (SELECT FROM payments.processed_events e
+        WHERE e.gateway = g.gateway AND e.state = s.state AND e.state IN ('queued', 'waiting') LIMIT @most) counted) AS events,
+    coalesce((SELECT e.updated_at FROM payments.processed_events e
+        WHERE e.gateway = g.gateway AND e.state = 'queued' AND s.state = 'queued' ORDER BY e.updated_at LIMIT 1),
+        sqlc.arg(now))::timestamptz AS oldest
+FROM unnest(@gateways::text[]) g(gateway), (VALUES ('queued'), ('waiting')) s(state);

@@ -83,3 +83,13 @@ SELECT id, code, title, description, event_type, event_date, event_end_date, end
     is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
     cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
 FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > @now ORDER BY event_date, id LIMIT 1000;
+
+-- name: EventSumPlaces :one
+-- EventSumPlaces adds up the places of the events on sale that end next, of at most so many: those that are left (where
+-- the capacity has a bound), held by orders that are not paid, and sold.
+SELECT count(*) AS on_sale, count(*) FILTER (WHERE e.tickets_issued >= e.capacity) AS sold_out,
+    coalesce(sum(greatest(e.capacity - e.tickets_issued, 0)), 0)::bigint AS free,
+    coalesce(sum(e.places_unpaid), 0)::bigint AS held,
+    coalesce(sum(greatest(e.tickets_issued - e.places_unpaid, 0)), 0)::bigint AS sold
+FROM (SELECT capacity, tickets_issued, places_unpaid FROM tickets.events
+    WHERE is_sale_box_office AND is_active AND ends_at > @now ORDER BY ends_at LIMIT @most) e;

@@ -90,3 +90,7 @@ WITH lists AS MATERIALIZED (
     RETURNING id, order_id
 )
 SELECT order_id::text AS order_id, array_agg(id::text ORDER BY id)::text[] AS ticket_ids FROM seated GROUP BY order_id;
+
+-- name: OrderCountOverdue :one
+-- OrderCountOverdue counts the orders whose places should have been released by the instant, at most so many.
+SELECT count(*) FROM (SELECT FROM tickets.orders WHERE state = 'reserved' AND hold_until < @by LIMIT @most) overdue;

@@ -156,7 +156,7 @@ var rooms = map[string][]room{
 			name: "checkout", uses: []string{"door", "events", "internal/ticketsdb", "orders", "state"},
 			sql: []string{"decline", "event", "order"},
 		},
-		{name: "", sql: []string{"customer", "decline", "order", "ticket"}}, // the sweep, and data of customers
+		{name: "", sql: []string{"customer", "decline", "event", "order", "ticket"}}, // the sweep, figures, and data of customers
 	},
 	"subscriptions": {
 		{name: "state", words: true},

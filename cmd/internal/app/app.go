@@ -53,17 +53,18 @@ const controlRoot = "/_dev"
 
 // App is one process of the platform: every module, built once.
 type App struct {
-	cfg     Config
-	log     *slog.Logger
-	pool    *pgxpool.Pool
-	reads   *pgxpool.Pool // for lists, with a bound on each statement; the replica when there is one
-	health  *pgxpool.Pool // for GET /health, which asks also when all others stand behind a lock
-	jobs    *jobs.Client
-	api     *httpapi.API
-	metrics *prometheus.Registry
-	modules modules
-	probe   *probe.Probe       // whether it lives and is ready
-	repeats *idempotency.Store // answers of requests with an Idempotency-Key
+	cfg      Config
+	log      *slog.Logger
+	pool     *pgxpool.Pool
+	reads    *pgxpool.Pool // for lists, with a bound on each statement; the replica when there is one
+	health   *pgxpool.Pool // for GET /health, which asks also when all others stand behind a lock
+	jobs     *jobs.Client
+	api      *httpapi.API
+	metrics  *prometheus.Registry
+	observed observed
+	modules  modules
+	probe    *probe.Probe       // whether it lives and is ready
+	repeats  *idempotency.Store // answers of requests with an Idempotency-Key
 
 	periodic []jobs.Periodic // the jobs that come by the clock, where the process works any
 	clock    clock.Corrected // the product's, by the database's
@@ -90,16 +91,18 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 	if parts.OpenPool != nil {
 		openPool = parts.OpenPool
 	}
-	pool, err := openPool(ctx, cfg.Database.URL,
-		postgres.Options{MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee", Gate: cfg.gate()})
+	observed := newObserved()
+	pool, err := openPool(ctx, cfg.Database.URL, postgres.Options{
+		MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee", Gate: observed.gate("main", cfg.gate()),
+	})
 	if err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: log, pool: pool, metrics: telemetry.NewRegistry(pool), moved: parts.Clock}
+	a := &App{cfg: cfg, log: log, pool: pool, metrics: observed.registry, observed: observed, moved: parts.Clock}
 	readURL := cmp.Or(cfg.Database.ReplicaURL, cfg.Database.URL)
 	a.reads, err = openPool(ctx, readURL, postgres.Options{
 		MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout,
-		Gate: cfg.listGate(), Lazy: readURL == cfg.Database.URL,
+		Gate: observed.gate("lists", cfg.listGate()), Lazy: readURL == cfg.Database.URL,
 	})
 	if err == nil {
 		a.health, err = openPool(ctx, cfg.Database.URL, postgres.Options{
@@ -125,7 +128,7 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 
 func (a *App) build(work bool, password accounts.PasswordCost) error {
 	workers := river.NewWorkers()
-	options := jobs.Options{Log: a.log, PollOnly: a.cfg.Database.PollOnly}
+	options := jobs.Options{Log: a.log, PollOnly: a.cfg.Database.PollOnly, Metrics: a.metrics}
 	var now clock.Clock = &a.clock
 	if a.moved != nil {
 		now, options.Ahead = a.moved, a.moved.Ahead
@@ -144,6 +147,7 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 	}
 	c := core{
 		cfg: a.cfg, pool: a.pool, reads: a.reads, jobs: client, clock: now, log: a.log, zone: zone, password: password,
+		observed: a.observed,
 	}
 	if a.modules, err = newModules(c); err != nil {
 		return err
@@ -178,10 +182,6 @@ func (a *App) newAPI() error {
 			return err
 		})
 	})
-	a.metrics.MustRegister(resource.UnknownFields, telemetry.NewClockGauge(a.clock.Ahead))
-	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
-	a.metrics.MustRegister(a.modules.invariants)
-	a.metrics.MustRegister(a.modules.payments.Intents().Health(), a.modules.payments.Cases().UnappliedMetrics())
 	a.api.AddCheck("gateways", func(ctx context.Context) error {
 		suspect, err := a.modules.payments.Intents().Health().Suspect(ctx, a.health)
 		if err == nil && len(suspect) > 0 {
@@ -189,7 +189,7 @@ func (a *App) newAPI() error {
 		}
 		return err
 	})
-	a.metrics.MustRegister(a.modules.finance.Metrics()...)
+	a.registerMetrics()
 	a.addRoutes()
 	a.probe = a.newProbe()
 	return nil

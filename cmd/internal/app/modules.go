@@ -57,6 +57,7 @@ type core struct {
 	log   *slog.Logger
 	zone  *time.Location
 
+	observed observed
 	password accounts.PasswordCost
 }
 
@@ -126,7 +127,7 @@ func newModules(c core) (m modules, err error) {
 }
 
 func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
-	sender, templates, err := newMail(c.cfg)
+	sender, templates, err := newMail(c)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 }
 
 func newTickets(c core, m modules) (*tickets.Service, error) {
-	sender, templates, err := newMail(c.cfg)
+	sender, templates, err := newMail(c)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func newTickets(c core, m modules) (*tickets.Service, error) {
 }
 
 func newSubscriptions(c core, m modules) (*subscriptions.Service, error) {
-	sender, templates, err := newMail(c.cfg)
+	sender, templates, err := newMail(c)
 	if err != nil {
 		return nil, err
 	}
@@ -196,8 +197,8 @@ func newSubscriptions(c core, m modules) (*subscriptions.Service, error) {
 }
 
 // newMail is what the modules write to people with.
-func newMail(cfg Config) (mail.Sender, *mail.Templates, error) {
-	sender, err := mail.NewSMTP(cfg.Mail.SMTPURL, cfg.Mail.From)
+func newMail(c core) (mail.Sender, *mail.Templates, error) {
+	sender, err := mail.NewSMTP(c.cfg.Mail.SMTPURL, c.cfg.Mail.From)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -205,12 +206,12 @@ func newMail(cfg Config) (mail.Sender, *mail.Templates, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return sender, templates, nil
+	return c.observed.mails.Count(sender), templates, nil
 }
 
 // newOperators is what writes to the people who run the platform.
 func newOperators(c core) (*operators.Mailer, error) {
-	sender, _, err := newMail(c.cfg)
+	sender, _, err := newMail(c)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +219,7 @@ func newOperators(c core) (*operators.Mailer, error) {
 }
 
 func newPayments(c core, m modules) (*payments.Service, error) {
-	sender, templates, err := newMail(c.cfg)
+	sender, templates, err := newMail(c)
 	if err != nil {
 		return nil, err
 	}
@@ -235,9 +236,11 @@ func newPayments(c core, m modules) (*payments.Service, error) {
 			gwa.New(gwa.Config{
 				URL: a.URL, APIKey: a.APIKey, WebhookTokens: a.WebhookTokens, Days: c.zone,
 				Clock: c.clock, UserAgent: "Marquee/" + Version(),
+				Transport: c.observed.clients.Transport(string(gateway.GWA), nil),
 			}),
 			gwb.New(gwb.Config{
 				URL: b.URL, SecretKey: b.SecretKey, WebhookSecrets: b.WebhookSecrets, Clock: c.clock,
+				Transport: c.observed.clients.Transport(string(gateway.GWB), nil),
 			}),
 		},
 	}), nil

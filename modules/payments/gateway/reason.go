@@ -1,5 +1,7 @@
 package gateway
 
+import "strings"
+
 // Reason says why an event changed nothing, or nothing yet: the text that the webhook's log
 // and its answer show. All are listed here, and told in docs/gateways.md.
 type Reason string
@@ -136,3 +138,11 @@ var Reasons = []struct {
 
 // With is the reason with what it is about: only ReasonImpossible is told so.
 func (r Reason) With(detail string) Reason { return r + ": " + Reason(detail) }
+
+// Listed is the reason without what it is about, as Reasons has it.
+func (r Reason) Listed() Reason {
+	if strings.HasPrefix(string(r), string(ReasonImpossible)) {
+		return ReasonImpossible
+	}
+	return r
+}

@@ -120,7 +120,8 @@ func (s *Webhooks) ConfirmEvent(ctx context.Context, a ConfirmEventArgs) error {
 	}
 	again := a
 	again.Misses++
-	return s.Confirm(ctx, Confirmation{
+	var result gateway.Result
+	err = s.Confirm(ctx, Confirmation{
 		Gateway: a.Gateway, EventID: a.EventID, Misses: a.Misses, Again: again,
 		Read: func(ctx context.Context, _ bool) (gateway.Event, error) {
 			live, err := gw.Confirm(gateway.Background(ctx), stored)
@@ -136,12 +137,17 @@ func (s *Webhooks) ConfirmEvent(ctx context.Context, a ConfirmEventArgs) error {
 			return gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonUnconfirmed}, nil
 		},
 		finishTx: func(ctx context.Context, tx pgx.Tx, r gateway.Result) error {
-			if r.Unclaimed {
-				return s.finishTx(ctx, tx, stored, state.EventWaiting, unclaimed(r))
+			if result = r; r.Unclaimed {
+				result = unclaimed(r)
+				return s.finishTx(ctx, tx, stored, state.EventWaiting, result)
 			}
 			return s.finishTx(ctx, tx, stored, state.EventDone, r)
 		},
 	})
+	if err == nil {
+		s.metrics.countIgnored(a.Gateway, result)
+	}
+	return err
 }
 
 // FinishConfirmationTx gives an event the result of asking its gateway, by a job of its applier

@@ -32,6 +32,7 @@ func (h Handlers) Receive(api *httpapi.API, name gateway.Name) http.HandlerFunc 
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), webhookTime)
 		defer cancel()
 		response, err := h.webhooks.take(ctx, w, r, name)
+		h.webhooks.metrics.count(name, response, err)
 		if err != nil {
 			api.WriteError(r.Context(), w, err)
 			return

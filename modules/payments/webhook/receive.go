@@ -73,6 +73,7 @@ func (s *Webhooks) take(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		reason := state.BadSignature
 		if authentic == gateway.Skewed {
 			reason = state.ClockSkew
+			s.metrics.countIgnored(name, gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonClockSkew})
 		}
 		s.refusals.refuse(ctx, refusal{
 			gateway: name, reason: reason, proof: proof, at: at, body: func() []byte { return raw },
@@ -164,7 +165,9 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 		return response, s.logFinal(ctx, d, response.Result)
 	}
 	result, err := s.applyAtOnce(ctx, d)
-	if err != nil {
+	if err == nil {
+		s.metrics.observe(gw.Name(), s.deps.Clock.Now().Sub(at))
+	} else {
 		s.deps.Log.WarnContext(ctx, "webhook event queued", slog.String("gateway", string(d.event.Gateway)),
 			slog.String("event_id", d.event.ID), slog.String("event_type", d.event.Type), slog.Any("error", err))
 		err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {

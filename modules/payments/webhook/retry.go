@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -48,14 +49,16 @@ func (s *Webhooks) queueTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway.
 // ApplyAgain applies a queued or waiting event from its stored body. An event
 // that is neither any more is left alone. The error keeps the event as it is.
 func (s *Webhooks) ApplyAgain(ctx context.Context, name gateway.Name, eventID string) error {
-	gateway, err := s.deps.Gateways.Find(name)
+	gw, err := s.deps.Gateways.Find(name)
 	if err != nil {
 		return err
 	}
-	if err := s.linkIntent(ctx, gateway, eventID); err != nil {
+	if err := s.linkIntent(ctx, gw, eventID); err != nil {
 		return err
 	}
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+	var queued *time.Time // since when, where it is now applied that had failed
+	var result gateway.Result
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		row, err := s.db.ProcessedEventLock(ctx, tx,
 			paymentsdb.ProcessedEventLockParams{Gateway: name, EventID: eventID})
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -64,19 +67,30 @@ func (s *Webhooks) ApplyAgain(ctx context.Context, name gateway.Name, eventID st
 		if err != nil {
 			return fmt.Errorf("lock event: %w", err)
 		}
-		event, err := readStored(gateway, row.Payload, row.LogID)
+		if row.State == state.EventQueued {
+			queued = &row.UpdatedAt
+		}
+		event, err := readStored(gw, row.Payload, row.LogID)
 		if err != nil {
 			return fmt.Errorf("read stored event %s: %w", eventID, err)
 		}
-		result, err := s.ApplyTx(ctx, tx, event)
-		if err != nil {
+		if result, err = s.ApplyTx(ctx, tx, event); err != nil {
 			return fmt.Errorf("apply event %s: %w", eventID, err)
 		}
 		if !result.Unclaimed {
 			return s.finishTx(ctx, tx, event, state.EventDone, result)
 		}
-		return s.finishTx(ctx, tx, event, state.EventWaiting, unclaimed(result))
+		result = unclaimed(result)
+		return s.finishTx(ctx, tx, event, state.EventWaiting, result)
 	})
+	if err != nil {
+		return err
+	}
+	if queued != nil {
+		s.metrics.observe(name, s.deps.Clock.Now().Sub(*queued))
+	}
+	s.metrics.countIgnored(name, result)
+	return nil
 }
 
 // ReplayWaiting applies each waiting event in its own transaction, oldest first.

@@ -49,11 +49,12 @@ type Webhooks struct {
 	refusals *Refusals
 	appliers []Applier
 	takers   []StrayMoneyTaker
+	metrics  *metrics
 }
 
 // New makes it. Connect it before serving.
 func New(d Deps, r *ledger.Reader, l *ledger.Ledger, refused *Refusals) *Webhooks {
-	return &Webhooks{deps: d, db: paymentsdb.New(), reader: r, ledger: l, refusals: refused}
+	return &Webhooks{deps: d, db: paymentsdb.New(), reader: r, ledger: l, refusals: refused, metrics: newMetrics()}
 }
 
 // Applier applies an event inside the webhook's transaction; it must be safe to

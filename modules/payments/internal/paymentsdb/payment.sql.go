@@ -74,6 +74,52 @@ func (q *Queries) PaymentConfirm(ctx context.Context, db DBTX, arg PaymentConfir
 	return err
 }
 
+const paymentCountRecent = `-- name: PaymentCountRecent :many
+SELECT l.gateway, l.result, count(*) AS entries FROM (
+    (SELECT p.gateway, 'settled' AS result FROM payments.payments p
+        WHERE p.settled_at >= $1 ORDER BY p.settled_at DESC LIMIT $2)
+    UNION ALL (SELECT f.gateway, 'failed' FROM payments.failed_attempts f
+        WHERE f.failed_at >= $1 ORDER BY f.failed_at DESC LIMIT $2)
+    UNION ALL (SELECT r.gateway, 'refunded' FROM payments.refunds r
+        WHERE r.status = 'done' AND r.refunded_at >= $1 ORDER BY r.refunded_at DESC LIMIT $2)
+    UNION ALL (SELECT d.gateway, 'disputed' FROM payments.disputes d
+        WHERE d.opened_at >= $1 ORDER BY d.opened_at DESC LIMIT $2)
+) l GROUP BY l.gateway, l.result
+`
+
+type PaymentCountRecentParams struct {
+	Since time.Time
+	Most  int32
+}
+
+type PaymentCountRecentRow struct {
+	Gateway gateway.Name
+	Result  string
+	Entries int64
+}
+
+// PaymentCountRecent counts what the ledgers hold since the instant, by the gateways' clocks, by gateway and result. Of
+// each ledger the newest so many rows count.
+func (q *Queries) PaymentCountRecent(ctx context.Context, db DBTX, arg PaymentCountRecentParams) ([]PaymentCountRecentRow, error) {
+	rows, err := db.Query(ctx, paymentCountRecent, arg.Since, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PaymentCountRecentRow{}
+	for rows.Next() {
+		var i PaymentCountRecentRow
+		if err := rows.Scan(&i.Gateway, &i.Result, &i.Entries); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const paymentGetByGatewayID = `-- name: PaymentGetByGatewayID :one
 SELECT id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted, due_at, shown_at FROM payments.payments
 WHERE gateway = $1 AND (gateway_payment_id = ANY($2::text[]) OR payment_intent_id = ANY($2::text[]))

@@ -68,6 +68,56 @@ func (q *Queries) ProcessedEventClaim(ctx context.Context, db DBTX, arg Processe
 	return result.RowsAffected(), nil
 }
 
+const processedEventCountOpen = `-- name: ProcessedEventCountOpen :many
+SELECT g.gateway::text AS gateway, s.state::text AS state,
+    (SELECT count(*) FROM (SELECT FROM payments.processed_events e
+        WHERE e.gateway = g.gateway AND e.state = s.state AND e.state IN ('queued', 'waiting') LIMIT $1) counted) AS events,
+    coalesce((SELECT e.updated_at FROM payments.processed_events e
+        WHERE e.gateway = g.gateway AND e.state = 'queued' AND s.state = 'queued' ORDER BY e.updated_at LIMIT 1),
+        $2)::timestamptz AS oldest
+FROM unnest($3::text[]) g(gateway), (VALUES ('queued'), ('waiting')) s(state)
+`
+
+type ProcessedEventCountOpenParams struct {
+	Most     int32
+	Now      time.Time
+	Gateways []string
+}
+
+type ProcessedEventCountOpenRow struct {
+	Gateway string
+	State   string
+	Events  int64
+	Oldest  time.Time
+}
+
+// ProcessedEventCountOpen counts the events of each gateway that are not done, of each state at most so many, and tells
+// since when the oldest of those that are queued is; the given instant where none is.
+func (q *Queries) ProcessedEventCountOpen(ctx context.Context, db DBTX, arg ProcessedEventCountOpenParams) ([]ProcessedEventCountOpenRow, error) {
+	rows, err := db.Query(ctx, processedEventCountOpen, arg.Most, arg.Now, arg.Gateways)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ProcessedEventCountOpenRow{}
+	for rows.Next() {
+		var i ProcessedEventCountOpenRow
+		if err := rows.Scan(
+			&i.Gateway,
+			&i.State,
+			&i.Events,
+			&i.Oldest,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const processedEventFinish = `-- name: ProcessedEventFinish :exec
 WITH logs AS (
     UPDATE payments.webhook_logs l SET processed = $7, result = $2, processed_at = $8
@@ -267,7 +317,7 @@ func (q *Queries) ProcessedEventListWaiting(ctx context.Context, db DBTX, arg Pr
 }
 
 const processedEventLock = `-- name: ProcessedEventLock :one
-SELECT e.state, e.log_id, l.payload
+SELECT e.state, e.log_id, e.updated_at, l.payload
 FROM payments.processed_events e JOIN payments.webhook_logs l ON l.id = e.log_id
 WHERE e.gateway = $1 AND e.event_id = $2 AND e.state IN ('queued', 'waiting')
 FOR UPDATE OF e
@@ -279,9 +329,10 @@ type ProcessedEventLockParams struct {
 }
 
 type ProcessedEventLockRow struct {
-	State   state.Event
-	LogID   objectid.ID
-	Payload json.RawMessage
+	State     state.Event
+	LogID     objectid.ID
+	UpdatedAt time.Time
+	Payload   json.RawMessage
 }
 
 // ProcessedEventLock holds an event that is not done until the transaction ends,
@@ -289,7 +340,12 @@ type ProcessedEventLockRow struct {
 func (q *Queries) ProcessedEventLock(ctx context.Context, db DBTX, arg ProcessedEventLockParams) (ProcessedEventLockRow, error) {
 	row := db.QueryRow(ctx, processedEventLock, arg.Gateway, arg.EventID)
 	var i ProcessedEventLockRow
-	err := row.Scan(&i.State, &i.LogID, &i.Payload)
+	err := row.Scan(
+		&i.State,
+		&i.LogID,
+		&i.UpdatedAt,
+		&i.Payload,
+	)
 	return i, err
 }
 

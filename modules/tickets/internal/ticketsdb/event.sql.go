@@ -617,3 +617,40 @@ func (q *Queries) EventRefundAll(ctx context.Context, db DBTX, arg EventRefundAl
 	_, err := db.Exec(ctx, eventRefundAll, arg.Now, arg.ID)
 	return err
 }
+
+const eventSumPlaces = `-- name: EventSumPlaces :one
+SELECT count(*) AS on_sale, count(*) FILTER (WHERE e.tickets_issued >= e.capacity) AS sold_out,
+    coalesce(sum(greatest(e.capacity - e.tickets_issued, 0)), 0)::bigint AS free,
+    coalesce(sum(e.places_unpaid), 0)::bigint AS held,
+    coalesce(sum(greatest(e.tickets_issued - e.places_unpaid, 0)), 0)::bigint AS sold
+FROM (SELECT capacity, tickets_issued, places_unpaid FROM tickets.events
+    WHERE is_sale_box_office AND is_active AND ends_at > $1 ORDER BY ends_at LIMIT $2) e
+`
+
+type EventSumPlacesParams struct {
+	Now  time.Time
+	Most int32
+}
+
+type EventSumPlacesRow struct {
+	OnSale  int64
+	SoldOut int64
+	Free    int64
+	Held    int64
+	Sold    int64
+}
+
+// EventSumPlaces adds up the places of the events on sale that end next, of at most so many: those that are left (where
+// the capacity has a bound), held by orders that are not paid, and sold.
+func (q *Queries) EventSumPlaces(ctx context.Context, db DBTX, arg EventSumPlacesParams) (EventSumPlacesRow, error) {
+	row := db.QueryRow(ctx, eventSumPlaces, arg.Now, arg.Most)
+	var i EventSumPlacesRow
+	err := row.Scan(
+		&i.OnSale,
+		&i.SoldOut,
+		&i.Free,
+		&i.Held,
+		&i.Sold,
+	)
+	return i, err
+}

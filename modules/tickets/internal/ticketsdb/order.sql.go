@@ -13,6 +13,23 @@ import (
 	"marquee/platform/objectid"
 )
 
+const orderCountOverdue = `-- name: OrderCountOverdue :one
+SELECT count(*) FROM (SELECT FROM tickets.orders WHERE state = 'reserved' AND hold_until < $1 LIMIT $2) overdue
+`
+
+type OrderCountOverdueParams struct {
+	By   *time.Time
+	Most int32
+}
+
+// OrderCountOverdue counts the orders whose places should have been released by the instant, at most so many.
+func (q *Queries) OrderCountOverdue(ctx context.Context, db DBTX, arg OrderCountOverdueParams) (int64, error) {
+	row := db.QueryRow(ctx, orderCountOverdue, arg.By, arg.Most)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const orderForget = `-- name: OrderForget :exec
 UPDATE tickets.orders SET pix_payload = NULL, pix_image = NULL, gateway_customer_id = NULL,
     tax_id_mac = NULL, email_mac = NULL, address_mac = NULL, updated_at = $1

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"marquee/platform/jobs"
+	"marquee/platform/mail"
+	"marquee/platform/postgres"
+	"marquee/platform/resource"
+	"marquee/platform/telemetry"
+)
+
+// observed is by what operators see what a process does with what it stands on. It is there before all else.
+type observed struct {
+	registry *prometheus.Registry
+	pools    *telemetry.Pools
+	clients  *telemetry.Clients
+	mails    *mail.Metrics
+}
+
+func newObserved() observed {
+	registry := telemetry.NewRegistry()
+	return observed{
+		registry: registry, pools: telemetry.NewPools(registry), clients: telemetry.NewClients(registry),
+		mails: mail.NewMetrics(registry),
+	}
+}
+
+// gate returns the gate of a pool whose waits are observed.
+func (o observed) gate(pool string, g *postgres.Gate) *postgres.Gate {
+	if g != nil {
+		g.Waited = o.pools.Waited(pool)
+	}
+	return g
+}
+
+var databaseGauge = prometheus.NewDesc("marquee_database_up", "1 while the database answers.", nil, nil)
+
+// registerMetrics registers what is told of the database and by the modules. What is read for it comes over the
+// connections of GET /health, which nothing else takes, and at most once in some seconds.
+func (a *App) registerMetrics() {
+	for name, pool := range map[string]*pgxpool.Pool{"main": a.pool, "lists": a.reads, "health": a.health} {
+		a.observed.pools.Add(a.metrics, name, pool)
+	}
+	telemetry.RegisterPool(a.metrics, a.pool)
+	a.metrics.MustRegister(resource.UnknownFields, telemetry.NewClockGauge(a.clock.Ahead))
+	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
+	a.metrics.MustRegister(a.modules.payments.Metrics(a.health)...)
+	a.metrics.MustRegister(a.modules.tickets.Metrics(a.health)...)
+	a.metrics.MustRegister(telemetry.Cached(a.modules.invariants), jobs.Figures(a.health, a.log))
+	for _, c := range a.modules.finance.Metrics() {
+		a.metrics.MustRegister(telemetry.Cached(c))
+	}
+	a.metrics.MustRegister(telemetry.NewFigures(a.log, func(ctx context.Context, gauge telemetry.Gauge) error {
+		up := 0.0
+		if a.health.Ping(ctx) == nil {
+			up = 1
+		}
+		gauge(databaseGauge, up)
+		return nil
+	}, databaseGauge))
+}
