@@ -16,6 +16,8 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/resource"
 	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/secrettest"
@@ -89,8 +91,12 @@ func setup(t testing.TB) *bundle {
 	furnish(t, b.db)
 	log := secrettest.Logger(t)
 	who := people{}
+	reads, err := postgres.NewPool(t.Context(), b.db.Config().ConnString(),
+		postgres.Options{MaxConns: 4, StatementTimeout: resource.StatementTimeout, Lazy: true})
+	require.NoError(t, err)
+	t.Cleanup(reads.Close)
 	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: who, Log: log})
-	b.service = catalog.New(catalog.Deps{Pool: b.db, Clock: b.clock, Log: log, StreamURLKey: streamKey})
+	b.service = catalog.New(catalog.Deps{Pool: b.db, Reads: reads, Clock: b.clock, Log: log, StreamURLKey: streamKey})
 	b.service.Routes(b.api)
 	b.client = apitest.New(t, b.api)
 	return b
