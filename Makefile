@@ -11,7 +11,7 @@ export CGO_ENABLED := 0
 SOAKED := ./cmd/internal/app ./cmd/internal/app/attacks ./cmd/internal/app/modeltest ./cmd/marquee ./modules/finance ./modules/payments ./modules/subscriptions ./modules/tickets ./platform/export
 
 # Test binaries link in half the time without what a debugger reads. Tests wait for Postgres more than they compute:
-# more of them than cores run at once. Linkers and tests end before their garbage is worth much of their time.
+# more of them than cores run at once. Compilers, linkers and tests end before their garbage is worth much of their time.
 TEST := GOGC=400 $(GO) test -vet=off -ldflags='-s -w' -parallel 4
 
 # How often `make flaky` runs the suite, and of what (soak too); one seed plays one order again.
@@ -145,9 +145,10 @@ vulnerabilities:
 	fi; \
 	scan=$$($(TOOL) -n govulncheck) && GOTOOLCHAIN=$(RELEASE_GO) "$$scan" -db "file://$$database/data/osv" ./cmd/...
 
+# -trimpath is for what leaves this machine: with it every package, Go's own too, is compiled once more than for tests and vet.
 ## build: bin/marquee; TAGS=nosandbox builds the one for production, without what only development and tests run
 build:
-	$(GO) build -trimpath -tags '$(TAGS)' -ldflags="-s -w" -o $(BINARY) ./cmd/marquee
+	GOGC=400 $(GO) build $(if $(TAGS),-trimpath) -tags '$(TAGS)' -ldflags="-s -w" -o $(BINARY) ./cmd/marquee
 
 ## release: what is released of this commit, for amd64 and arm64, in bin/release, by RELEASE_GO; the same bytes each time
 release:
