@@ -42,8 +42,12 @@ func TestShownPagesAreCounted(t *testing.T) {
 	families, err := registry.Gather()
 	require.NoError(t, err)
 	counts := map[string]float64{}
-	for _, m := range families[0].GetMetric() {
-		counts[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+	for _, family := range families {
+		if family.GetName() == "marquee_video_pages_total" {
+			for _, m := range family.GetMetric() {
+				counts[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+			}
+		}
 	}
 	require.Equal(t, map[string]float64{"database": 2, "memory": 2}, counts)
 }
