@@ -33,9 +33,9 @@ func (*Renewals) MayShare(e gateway.Event) bool {
 // errNotPlain says that an event which was taken for a plain renewal is none.
 var errNotPlain = errors.New("subscriptions: an event is no plain renewal")
 
-// ApplyEventsTx applies those of the events that are plain renewals (isPlainRenewal): what Applier.ApplyEventTx does of each,
-// by the same functions, but that what they are about is read and locked by one statement, and their payments are
-// booked by another. Errors are the database's, and errNotPlain; the transaction has to be rolled back then.
+// ApplyEventsTx applies those of the events that are plain renewals (isPlainRenewal): what Applier.ApplyEventTx does of
+// each, by the same functions, but that what they are about is read and locked by one statement, and their payments
+// are booked by another. Errors are the database's, and errNotPlain; the transaction has to be rolled back then.
 func (r *Renewals) ApplyEventsTx(ctx context.Context, tx pgx.Tx,
 	events []gateway.Event,
 ) (map[string]gateway.Result, error) {
