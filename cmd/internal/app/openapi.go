@@ -48,8 +48,8 @@ func UnservedAPI(ctx context.Context) (*httpapi.API, error) {
 	defer pool.Close()
 	observed := newObserved()
 	a := &App{
-		cfg: cfg, log: slog.New(slog.DiscardHandler), pool: pool, reads: pool, health: pool,
-		metrics: observed.registry, observed: observed,
+		cfg: cfg, log: slog.New(slog.DiscardHandler), metrics: observed.registry, observed: observed,
+		db: &database{pooled: pool, writes: pool, reads: pool, health: pool},
 	}
 	if err := a.build(false, accounts.PasswordCost{}); err != nil { //nolint:contextcheck // no request comes
 		return nil, err
