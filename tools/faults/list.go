@@ -250,7 +250,7 @@ var faults = []fault{
 	},
 	{
 		name: "export-formula", breaks: "A text in an exported file is computed as a formula.", where: "export.neutral",
-		old: `return "'" + s`, new: `return s`,
+		old: `return "'" + s }`, new: `return s }`,
 		below: "platform/export", tests: []string{"TestNeutral"},
 	},
 	// The platform.
