@@ -26,6 +26,7 @@ func Suite(t *testing.T, short, skip string) {
 		if !soak.Has(kindOf(program)) {
 			t.Skip("another share has it")
 		}
+		//nolint:gosec // the process itself, with the tests that its caller names
 		c := exec.Command(os.Args[0], "-test.run="+run, "-test.skip="+skip, "-test.timeout=60m", "-test.parallel=4")
 		c.Env = append(os.Environ(), suiteEnv+"="+program.Path, "SOAK=")
 		out, err := c.CombinedOutput()

@@ -80,7 +80,8 @@ func (d *database) openPools(ctx context.Context, cfg Config, log *slog.Logger) 
 		return err
 	}
 	d.pooled, d.writes, err = d.pool(ctx, "main", url, postgres.Options{
-		MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee", Gate: d.observed.gate("main", cfg.gate()), Pooler: pooler,
+		MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee",
+		Gate: d.observed.gate("main", cfg.gate()), Pooler: pooler,
 	})
 	if err != nil {
 		return err
