@@ -31,7 +31,7 @@ const canary = "canary-of-the-victim"
 // What cannot carry the canary.
 const (
 	victimPhone   = "+5511912345670"
-	victimTaxID   = "52998224725"
+	victimTaxID   = "64031827571"
 	victimPayment = "pay_of_the_victim"
 	// victimTimeline is where the victim has stopped watching, in seconds.
 	victimTimeline = 4321.0625
