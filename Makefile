@@ -35,7 +35,7 @@ TAGS ?=
 # With what the figures are compared: a file that keeps some, or a commit; and with what binary the benchmarks are.
 COMPARE ?=
 
-.PHONY: run web verify-web test-web test test-ops flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
+.PHONY: run web verify-web test-web test test-ops pgbouncer flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
 
 ## run: the whole platform on this machine: http://127.0.0.1:8080
 run: build
@@ -62,6 +62,10 @@ test:
 test-ops:
 	OPS=1 $(GO) -C tools test -count=1 -v -run Ops -timeout 8m ./...
 	OPS=1 $(TEST) -count=1 -v -run Ops -timeout 12m ./cmd/marquee ./migrations/schema
+
+## pgbouncer: bin/pgbouncer, 1.24 from Debian's source, behind which tests run beside Debian 12's own
+pgbouncer:
+	@tools/pgbouncer.sh
 
 ## flaky: the suite N times, uncached and in random order, until the first red run; its log is kept
 flaky:

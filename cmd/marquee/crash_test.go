@@ -38,6 +38,7 @@ type outside struct {
 	database string
 	pool     *pgxpool.Pool // see db
 	sandbox  *sandbox.Sandbox
+	mails    *mail.Catcher
 	addr     string
 	env      []string
 	password string
@@ -86,6 +87,7 @@ func newOutsideOf(t *testing.T, database, binary string) *outside {
 	catcher, err := mail.NewCatcher("127.0.0.1:0", secrettest.Logger(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = catcher.Close() })
+	o.mails = catcher
 	o.env = append(os.Environ(),
 		"DATABASE_URL="+o.database, "ADDR="+o.addr, "METRICS_ADDR=off", "WORK_METRICS_ADDR=off",
 		"DRAIN_DELAY=0", "PUBLIC_URL=http://"+o.addr, "LOG_LEVEL=warn",

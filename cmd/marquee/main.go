@@ -84,6 +84,15 @@ func runs(run func(ctx context.Context, args []string) error) func(*cobra.Comman
 // configured reads the configuration and insists that it is complete.
 func configured() (app.Config, error) { return app.CheckedConfig() }
 
+// sessionURL is the address of the database for what needs a session of its own.
+func sessionURL() (string, error) {
+	cfg, err := databaseOnly()
+	if err != nil {
+		return "", err
+	}
+	return cfg.Database.SessionURL()
+}
+
 // databaseOnly reads the configuration for commands that need the database alone.
 func databaseOnly() (app.Config, error) {
 	cfg, err := app.ReadConfig()

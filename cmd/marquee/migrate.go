@@ -19,11 +19,11 @@ func migrateCommand() *cobra.Command {
 }
 
 func migrateUp(ctx context.Context) error {
-	cfg, err := databaseOnly()
+	address, err := sessionURL()
 	if err != nil {
 		return err
 	}
-	n, err := schema.Up(ctx, cfg.Database.URL, func(sentence string) { fmt.Fprintln(os.Stderr, sentence) })
+	n, err := schema.Up(ctx, address, func(sentence string) { fmt.Fprintln(os.Stderr, sentence) })
 	if err != nil {
 		return err
 	}
@@ -32,11 +32,11 @@ func migrateUp(ctx context.Context) error {
 }
 
 func migrateDown(ctx context.Context) error {
-	cfg, err := databaseOnly()
+	address, err := sessionURL()
 	if err != nil {
 		return err
 	}
-	file, err := schema.Down(ctx, cfg.Database.URL)
+	file, err := schema.Down(ctx, address)
 	if err != nil {
 		return err
 	}
@@ -45,11 +45,11 @@ func migrateDown(ctx context.Context) error {
 }
 
 func migrateStatus(ctx context.Context) error {
-	cfg, err := databaseOnly()
+	address, err := sessionURL()
 	if err != nil {
 		return err
 	}
-	all, err := schema.List(ctx, cfg.Database.URL)
+	all, err := schema.List(ctx, address)
 	if err != nil {
 		return err
 	}

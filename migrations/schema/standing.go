@@ -43,7 +43,12 @@ func (s Standing) Err() error {
 
 // Compare reads which migrations the database has. It changes nothing.
 func Compare(ctx context.Context, databaseURL string) (Standing, error) {
-	conn, err := pgx.Connect(ctx, databaseURL)
+	config, err := pgx.ParseConfig(databaseURL)
+	if err != nil {
+		return Standing{}, errors.New("this is no Postgres connection string") // the cause may hold the password
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // a pooler need not keep what is prepared
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return Standing{}, fmt.Errorf("the database does not answer: %w", err)
 	}

@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/customers"
 	"marquee/modules/accounts/identity"
@@ -17,6 +15,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
+	"marquee/platform/postgres"
 	"marquee/platform/resource"
 	"marquee/platform/secret"
 )
@@ -74,8 +73,8 @@ type PromoCodes interface {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool      *pgxpool.Pool
-	Reads     *pgxpool.Pool // serves the lists, with resource.StatementTimeout; nil means Pool
+	Pool      postgres.Pool
+	Reads     postgres.Pool // serves the lists, with resource.StatementTimeout; nil means Pool
 	Jobs      *jobs.Client
 	Clock     clock.Clock
 	Log       *slog.Logger

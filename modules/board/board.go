@@ -3,20 +3,19 @@ package board
 import (
 	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts"
 	"marquee/modules/board/internal/boarddb"
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Reads    *pgxpool.Pool // for lists, with resource.StatementTimeout; nil means Pool
+	Pool     postgres.Pool
+	Reads    postgres.Pool // for lists, with resource.StatementTimeout; nil means Pool
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Accounts *accounts.Service // keeps the audit trail

@@ -4,21 +4,21 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
 
 	"marquee/modules/catalog/internal/catalogdb"
 	"marquee/platform/clock"
+	"marquee/platform/postgres"
 	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
 type Deps struct {
-	Pool *pgxpool.Pool
+	Pool postgres.Pool
 	// Reads serves the lists, with resource.StatementTimeout; nil means Pool. It
 	// checks the caller too: a replica that lags lets in whom the primary does not.
-	Reads *pgxpool.Pool
+	Reads postgres.Pool
 	Clock clock.Clock
 	Log   *slog.Logger
 	// PageCacheBytes is how many bytes of video pages the process keeps; default 64 MiB.

@@ -6,13 +6,13 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/singleflight"
 
 	"marquee/modules/files/internal/filesdb"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/image"
+	"marquee/platform/postgres"
 )
 
 // Service stores files, serves them to whom they are meant for, and keeps the
@@ -40,7 +40,7 @@ type Config struct {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool   *pgxpool.Pool
+	Pool   postgres.Pool
 	Clock  clock.Clock
 	Log    *slog.Logger // default: slog.Default
 	Config Config

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
@@ -305,7 +306,7 @@ func TestASlowReaderHoldsNoConnection(t *testing.T) {
 func TestFewExportsAreSentAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *finance.Deps) {
-		reads, err := postgres.NewPool(t.Context(), d.Pool.Config().ConnString(),
+		reads, err := postgres.NewPool(t.Context(), d.Pool.(*pgxpool.Pool).Config().ConnString(),
 			postgres.Options{MaxConns: finance.MaxSending + 1})
 		require.NoError(t, err)
 		t.Cleanup(reads.Close)

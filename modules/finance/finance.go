@@ -5,13 +5,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/finance/exports"
 	"marquee/modules/finance/internal/financedb"
 	"marquee/modules/finance/reports"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/postgres"
 )
 
 // ExportConfig is the configuration of exports; the zero value of a field means its default.
@@ -19,9 +18,9 @@ type ExportConfig = exports.Config
 
 // Deps are what New needs.
 type Deps struct {
-	Pool *pgxpool.Pool
+	Pool postgres.Pool
 	// Reads serves reports, which may lag: the replica when there is one; nil means Pool.
-	Reads *pgxpool.Pool
+	Reads postgres.Pool
 	Jobs  *jobs.Client
 	Clock clock.Clock
 	Log   *slog.Logger

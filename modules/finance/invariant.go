@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 
 	"marquee/platform/clock"
@@ -26,13 +25,13 @@ const (
 // InvariantMonitor checks the invariants by the clock and keeps what it found, so
 // that every process can show it.
 type InvariantMonitor struct {
-	pool  *pgxpool.Pool
+	pool  postgres.Pool
 	clock clock.Clock
 	log   *slog.Logger
 }
 
 // NewInvariantMonitor makes it.
-func NewInvariantMonitor(pool *pgxpool.Pool, clk clock.Clock, log *slog.Logger) *InvariantMonitor {
+func NewInvariantMonitor(pool postgres.Pool, clk clock.Clock, log *slog.Logger) *InvariantMonitor {
 	return &InvariantMonitor{pool: pool, clock: clk, log: log}
 }
 
@@ -81,7 +80,7 @@ func keepResultsTx(ctx context.Context, tx pgx.Tx, results []invariants.Result, 
 		if err != nil {
 			return err
 		}
-		batch.Queue(keepResultSQL, r.Name, r.Findings, offenders, at)
+		batch.Queue(keepResultSQL, r.Name, r.Findings, json.RawMessage(offenders), at)
 	}
 	// Of invariants that this version does not know.
 	batch.Queue(`DELETE FROM finance.invariant_results WHERE checked_at < $1`, at)

@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
@@ -20,12 +18,13 @@ import (
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
 	"marquee/platform/operators"
+	"marquee/platform/postgres"
 )
 
 // Deps is what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
-	Reads    *pgxpool.Pool // lists and counts of logs; default Pool
+	Pool     postgres.Pool
+	Reads    postgres.Pool // lists and counts of logs; default Pool
 	Jobs     *jobs.Client
 	Clock    clock.Clock
 	Log      *slog.Logger

@@ -3,13 +3,12 @@ package promos
 import (
 	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts"
 	"marquee/modules/files"
 	"marquee/modules/promos/internal/promosdb"
 	"marquee/modules/tickets"
 	"marquee/platform/clock"
+	"marquee/platform/postgres"
 	"marquee/platform/resource"
 )
 
@@ -26,9 +25,9 @@ type Config struct {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool *pgxpool.Pool
+	Pool postgres.Pool
 	// Reads serves the admins' lists, with resource.StatementTimeout; nil means Pool.
-	Reads    *pgxpool.Pool
+	Reads    postgres.Pool
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Accounts *accounts.Service

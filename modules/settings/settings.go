@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/settings/internal/settingsdb"
 	"marquee/platform/audit"
@@ -23,7 +22,7 @@ type Service struct {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool  *pgxpool.Pool
+	Pool  postgres.Pool
 	Clock clock.Clock
 }
 

@@ -3,8 +3,6 @@ package subscriptions
 import (
 	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
@@ -30,6 +28,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/operators"
+	"marquee/platform/postgres"
 )
 
 // What whoever makes the module says, in the words of its lowest room.
@@ -46,7 +45,7 @@ type (
 
 // Deps is what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
+	Pool     postgres.Pool
 	Jobs     *jobs.Client
 	Clock    clock.Clock
 	Log      *slog.Logger

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts"
 	"marquee/modules/files"
@@ -91,9 +90,9 @@ func (c Config) withDefaults() Config {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool *pgxpool.Pool
+	Pool postgres.Pool
 	// Reads serves the lists, with resource.StatementTimeout; nil means Pool.
-	Reads     *pgxpool.Pool
+	Reads     postgres.Pool
 	Jobs      *jobs.Client
 	Clock     clock.Clock
 	Log       *slog.Logger

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/platform/clock"
 	"marquee/platform/fault"
@@ -66,7 +65,7 @@ func CheckKey(key string) error {
 
 // Store keeps the keys, in Postgres.
 type Store struct {
-	pool      *pgxpool.Pool
+	pool      postgres.Pool
 	clock     clock.Clock
 	keys      []byte // of the hashes of keys
 	bodies    []byte // of the hashes of bodies
@@ -75,7 +74,7 @@ type Store struct {
 
 // New makes a store; its keys are derived from the master key, so that every
 // process has the same.
-func New(pool *pgxpool.Pool, c clock.Clock, master []byte) *Store {
+func New(pool postgres.Pool, c clock.Clock, master []byte) *Store {
 	block, err := aes.NewCipher(secret.Derive(master, "idempotency/answers"))
 	if err != nil {
 		panic(err) // only for lengths of keys that Derive does not give

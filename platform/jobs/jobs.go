@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
@@ -50,10 +51,12 @@ type Options struct {
 	Workers  *river.Workers
 	Periodic []Periodic
 	Log      *slog.Logger
-	// PollOnly does without LISTEN, for databases behind PgBouncer.
+	// PollOnly does without LISTEN.
 	PollOnly bool
 	// Metrics registers what becomes of the jobs that are worked; nil: nobody counts.
 	Metrics prometheus.Registerer
+	// Listen is a pool for LISTEN, where the client's own stands behind a pooler; nil: the client's own.
+	Listen *pgxpool.Pool
 	// Ahead is how far the product's clock is ahead of the machine's, where it can be moved; nil: it can't.
 	Ahead func() time.Duration
 }
@@ -77,11 +80,28 @@ func New(pool *pgxpool.Pool, o Options) (*Client, error) {
 		cfg.FetchPollInterval = 500 * time.Millisecond
 		cfg.Queues = queues
 	}
-	client, err := river.NewClient(riverpgxv5.New(pool), cfg)
+	var client *Client
+	var err error
+	if d := riverpgxv5.New(pool); o.Listen == nil {
+		client, err = river.NewClient(d, cfg)
+	} else {
+		client, err = river.NewClient(listening{d, riverpgxv5.New(o.Listen)}, cfg)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("job client: %w", err)
 	}
 	return client, nil
+}
+
+// listening is a driver whose LISTEN another one does.
+type listening struct {
+	*riverpgxv5.Driver
+	by *riverpgxv5.Driver
+}
+
+// GetListener implements riverdriver.Driver.
+func (d listening) GetListener(p *riverdriver.GetListenenerParams) riverdriver.Listener {
+	return d.by.GetListener(p)
 }
 
 // withoutCounts is the log without River's lines of information, which it writes every 5 s, unless it is one for

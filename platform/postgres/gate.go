@@ -273,16 +273,21 @@ func (*gate) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryS
 // TraceQueryEnd implements pgx.QueryTracer.
 func (*gate) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
+// lockWait is how long a lock may be waited for; 0: as long as it takes.
+func (g Gate) lockWait(ctx context.Context) time.Duration {
+	if w, ok := ctx.Value(waitingKey{}).(waiting); ok && w.bounded() {
+		return g.LockWait
+	}
+	return 0
+}
+
 // lockWaitKey is under what a connection keeps the lock_timeout that it has.
 const lockWaitKey = "lock_timeout"
 
 // prepare gives the connection the lock_timeout of its new holder, where it has
 // another. A new one has the requests'.
 func (g *gate) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
-	want := time.Duration(0)
-	if w, ok := ctx.Value(waitingKey{}).(waiting); ok && w.bounded() {
-		want = g.LockWait
-	}
+	want := g.lockWait(ctx)
 	data := conn.PgConn().CustomData()
 	has, ok := data[lockWaitKey].(time.Duration)
 	if !ok {

@@ -29,8 +29,9 @@ type Options struct {
 	MaxConns         int32         // default 20
 	StatementTimeout time.Duration // server side; default none
 	ApplicationName  string
-	Gate             *Gate // of a process that serves requests; nil bounds no wait
-	Lazy             bool  // a further pool on a database that answers: nothing is opened before it is needed
+	Gate             *Gate  // of a process that serves requests; nil bounds no wait
+	Pooler           Pooler // what stands before the server: see Limited
+	Lazy             bool   // a further pool on a database that answers: nothing is opened before it is needed
 }
 
 // NewPool opens a pool whose sessions speak UTC and know the arrays of object
@@ -38,27 +39,13 @@ type Options struct {
 func NewPool(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New("DATABASE_URL is not a Postgres connection string") // the cause may hold the password
+		return nil, errNoURL
 	}
 	cfg.MaxConns = 20
 	if o.MaxConns > 0 {
 		cfg.MaxConns = o.MaxConns
 	}
-	params := cfg.ConnConfig.RuntimeParams
-	params["timezone"] = "UTC"
-	params["jit"] = "off" // long OR lists of client filters otherwise pay for compilation
-	if o.ApplicationName != "" {
-		params["application_name"] = o.ApplicationName
-	}
-	if o.StatementTimeout > 0 {
-		params["statement_timeout"] = milliseconds(o.StatementTimeout)
-	}
-	if o.Gate != nil {
-		params["lock_timeout"] = milliseconds(o.Gate.LockWait)
-		g := newGate(*o.Gate, int(cfg.MaxConns))
-		cfg.ConnConfig.Tracer, cfg.PrepareConn = g, g.prepare
-	}
-	cfg.AfterConnect = loadTypes
+	o.begin(cfg)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open pool: %w", err)
@@ -71,6 +58,33 @@ func NewPool(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) 
 		return nil, fmt.Errorf("the database does not answer: %w", err)
 	}
 	return pool, nil
+}
+
+// begin sets what sessions begin with. A pooler takes the names alone for which it can tell clients apart.
+func (o Options) begin(cfg *pgxpool.Config) {
+	params := cfg.ConnConfig.RuntimeParams
+	params["timezone"] = "UTC"
+	if o.ApplicationName != "" {
+		params["application_name"] = o.ApplicationName
+	}
+	if o.Pooler == Unprepared {
+		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	if o.Pooler == NoPooler {
+		params["jit"] = "off" // long OR lists of client filters otherwise pay for compilation
+		if o.StatementTimeout > 0 {
+			params["statement_timeout"] = milliseconds(o.StatementTimeout)
+		}
+	}
+	if o.Gate != nil {
+		g := newGate(*o.Gate, int(cfg.MaxConns))
+		cfg.ConnConfig.Tracer = g
+		if o.Pooler == NoPooler {
+			params["lock_timeout"] = milliseconds(o.Gate.LockWait)
+			cfg.PrepareConn = g.prepare
+		}
+	}
+	cfg.AfterConnect = loadTypes
 }
 
 // loadTypes makes instants come back in UTC, whatever zone the machine is in,

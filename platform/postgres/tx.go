@@ -17,11 +17,22 @@ type Beginner interface {
 // InTx runs f in a transaction, committed when f returns nil. That of a pool begins with its
 // first statement, which saves a round trip.
 func InTx(ctx context.Context, db Beginner, f func(tx pgx.Tx) error) error {
-	pool, ok := db.(*pgxpool.Pool)
-	if !ok {
+	begin := &pgx.Batch{}
+	begin.BeginTx(pgx.TxOptions{})
+	var pool *pgxpool.Pool
+	switch of := db.(type) {
+	case *pgxpool.Pool:
+		pool = of
+	case *limited:
+		pool = of.pool
+		sql, args := of.limits(ctx)
+		begin.Queue(sql, args...)
+	default:
 		return pgx.BeginFunc(ctx, db, f)
 	}
-	return pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return pgx.BeginFunc(ctx, beginner{c.Conn()}, f) })
+	return pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		return pgx.BeginFunc(ctx, beginner{c.Conn(), begin}, f)
+	})
 }
 
 // Later is a database for statements of a transaction of InTx of which nobody needs the results: they
@@ -42,18 +53,14 @@ func (l later) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandT
 	return pgconn.CommandTag{}, nil
 }
 
-type beginner struct{ conn *pgx.Conn }
+type beginner struct {
+	conn  *pgx.Conn
+	begin *pgx.Batch // BEGIN, and what else a transaction begins with
+}
 
 // Begin implements Beginner. Nothing is sent yet.
 func (b beginner) Begin(context.Context) (pgx.Tx, error) {
-	return &tx{conn: b.conn, pending: begin()}, nil
-}
-
-// begin is a batch with BEGIN.
-func begin() *pgx.Batch {
-	b := &pgx.Batch{}
-	b.BeginTx(pgx.TxOptions{})
-	return b
+	return &tx{conn: b.conn, pending: b.begin, begins: b.begin.Len()}, nil
 }
 
 // tx is a transaction that spares round trips: BEGIN, and what was left for later, are sent together with
@@ -62,6 +69,7 @@ type tx struct {
 	pgx.Tx  // nil until BEGIN is sent
 	conn    *pgx.Conn
 	pending *pgx.Batch // what is sent with the next statement
+	begins  int        // of how many statements it begins
 }
 
 // Exec implements pgx.Tx.
@@ -247,8 +255,8 @@ func (t *tx) Conn() *pgx.Conn { return t.conn }
 // Commit implements pgx.Tx.
 func (t *tx) Commit(ctx context.Context) error {
 	switch {
-	case t.Tx == nil && t.pending.Len() == 1:
-		return nil // but for BEGIN, which was not sent, there was nothing
+	case t.Tx == nil && t.pending.Len() == t.begins:
+		return nil // but for its begin, which was not sent, there was nothing
 	case t.pending.Len() == 0:
 		return t.Tx.Commit(ctx)
 	}
@@ -256,7 +264,7 @@ func (t *tx) Commit(ctx context.Context) error {
 	tag, err := results.Exec()
 	err = t.close(ctx, results, err)
 	if t.conn.PgConn().TxStatus() == 'I' {
-		t.Tx = pgx.FailedBatchResults(begin(), pgx.ErrTxClosed).Tx() // a closed one: the driver does not know of COMMIT
+		t.Tx = closedTx() // the driver does not know of COMMIT
 	} else {
 		_ = t.Tx.Rollback(ctx) // there is an error already
 	}
@@ -264,6 +272,13 @@ func (t *tx) Commit(ctx context.Context) error {
 		return pgx.ErrTxCommitRollback
 	}
 	return err
+}
+
+// closedTx is a transaction that has ended.
+func closedTx() pgx.Tx {
+	b := &pgx.Batch{}
+	b.BeginTx(pgx.TxOptions{})
+	return pgx.FailedBatchResults(b, pgx.ErrTxClosed).Tx()
 }
 
 // Rollback implements pgx.Tx.

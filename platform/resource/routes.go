@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/platform/clock"
 	"marquee/platform/fault"
@@ -18,8 +17,8 @@ import (
 
 // Routes makes the handlers of the four methods for httpapi.Route.
 type Routes struct {
-	Pool  *pgxpool.Pool // writes, and reads when Reads is nil
-	Reads *pgxpool.Pool // lists: StatementTimeout, at times a replica
+	Pool  postgres.Pool // writes, and reads when Reads is nil
+	Reads postgres.Pool // lists: StatementTimeout, at times a replica
 	Clock clock.Clock
 	Log   *slog.Logger
 }

@@ -45,7 +45,11 @@ func CreateAnalyst(ctx context.Context, cfg Config, name string, personal bool) 
 	if _, err := standingOf(ctx, cfg); err != nil {
 		return a, err
 	}
-	conn, err := pgx.Connect(ctx, cfg.Database.URL)
+	address, err := cfg.Database.SessionURL()
+	if err != nil {
+		return a, err
+	}
+	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
 		return a, fmt.Errorf("the database does not answer: %w", err)
 	}
@@ -59,7 +63,7 @@ func CreateAnalyst(ctx context.Context, cfg Config, name string, personal bool) 
 	if err := a.makeLogin(ctx, conn, personal); err != nil {
 		return a, err
 	}
-	if u, err := url.Parse(cfg.Database.URL); err == nil && u.Host != "" && a.Password != "" {
+	if u, err := url.Parse(address); err == nil && u.Host != "" && a.Password != "" {
 		u.User = url.UserPassword(name, a.Password)
 		a.URL = u.String()
 	}

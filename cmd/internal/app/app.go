@@ -31,7 +31,6 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
 	"marquee/platform/probe"
-	"marquee/platform/resource"
 	"marquee/platform/telemetry"
 	"marquee/web"
 )
@@ -55,9 +54,7 @@ const controlRoot = "/_dev"
 type App struct {
 	cfg      Config
 	log      *slog.Logger
-	pool     *pgxpool.Pool
-	reads    *pgxpool.Pool // for lists, with a bound on each statement; the replica when there is one
-	health   *pgxpool.Pool // for GET /health, which asks also when all others stand behind a lock
+	db       *database
 	jobs     *jobs.Client
 	api      *httpapi.API
 	metrics  *prometheus.Registry
@@ -87,33 +84,17 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, work bool) (*App, er
 
 // NewOf is New with parts of the caller's.
 func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts Parts) (*App, error) {
-	openPool := postgres.NewPool
-	if parts.OpenPool != nil {
-		openPool = parts.OpenPool
+	open := parts.OpenPool
+	if open == nil {
+		open = postgres.NewPool
 	}
 	observed := newObserved()
-	pool, err := openPool(ctx, cfg.Database.URL, postgres.Options{
-		MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee", Gate: observed.gate("main", cfg.gate()),
-	})
+	db, err := openDatabase(ctx, cfg, log, work, open, observed)
 	if err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: log, pool: pool, metrics: observed.registry, observed: observed, moved: parts.Clock}
-	readURL := cmp.Or(cfg.Database.ReplicaURL, cfg.Database.URL)
-	a.reads, err = openPool(ctx, readURL, postgres.Options{
-		MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout,
-		Gate: observed.gate("lists", cfg.listGate()), Lazy: readURL == cfg.Database.URL,
-	})
-	if err == nil {
-		a.health, err = openPool(ctx, cfg.Database.URL, postgres.Options{
-			MaxConns: healthConns, ApplicationName: "marquee health", Gate: &postgres.Gate{LockWait: healthLockWait},
-			Lazy: true,
-		})
-	}
-	if err == nil {
-		err = a.correctClock(ctx)
-	}
-	if err == nil {
+	a := &App{cfg: cfg, log: log, db: db, metrics: observed.registry, observed: observed, moved: parts.Clock}
+	if err = a.correctClock(ctx); err == nil {
 		err = a.build(work, parts.Password) //nolint:contextcheck // what is registered there runs in the contexts of requests
 	}
 	if err == nil {
@@ -128,7 +109,9 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 
 func (a *App) build(work bool, password accounts.PasswordCost) error {
 	workers := river.NewWorkers()
-	options := jobs.Options{Log: a.log, PollOnly: a.cfg.Database.PollOnly, Metrics: a.metrics}
+	options := jobs.Options{
+		Log: a.log, PollOnly: a.cfg.Database.PollOnly, Listen: a.db.listen, Metrics: a.metrics,
+	}
 	var now clock.Clock = &a.clock
 	if a.moved != nil {
 		now, options.Ahead = a.moved, a.moved.Ahead
@@ -136,7 +119,7 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 	if work {
 		options.Workers = workers // filled below, before the client starts
 	}
-	client, err := jobs.New(a.pool, options)
+	client, err := jobs.New(a.db.pooled, options)
 	if err != nil {
 		return err
 	}
@@ -146,13 +129,13 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 		return fmt.Errorf("REPORT_TZ: %w", err)
 	}
 	c := core{
-		cfg: a.cfg, pool: a.pool, reads: a.reads, jobs: client, clock: now, log: a.log, zone: zone, password: password,
-		observed: a.observed,
+		cfg: a.cfg, pool: a.db.writes, reads: a.db.reads, jobs: client, clock: now, log: a.log, zone: zone,
+		password: password, observed: a.observed,
 	}
 	if a.modules, err = newModules(c); err != nil {
 		return err
 	}
-	a.repeats = idempotency.New(a.pool, c.clock, []byte(a.cfg.Keys.File))
+	a.repeats = idempotency.New(a.db.writes, c.clock, []byte(a.cfg.Keys.File))
 	if work {
 		a.addWorkers(workers)
 	}
@@ -175,15 +158,15 @@ func (a *App) newAPI() error {
 		InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off, DocsPage: web.DocsPage, Pages: shown,
 		Idempotency: a.repeats,
 	})
-	a.api.AddCheck("database", a.health.Ping)
+	a.api.AddCheck("database", func(ctx context.Context) error { return ping(ctx, a.db.health) })
 	a.api.AddCheck("jobs", func(ctx context.Context) error {
-		return postgres.InTx(ctx, a.health, func(tx pgx.Tx) error {
+		return postgres.InTx(ctx, a.db.health, func(tx pgx.Tx) error {
 			_, err := a.jobs.JobListTx(ctx, tx, river.NewJobListParams().First(1))
 			return err
 		})
 	})
 	a.api.AddCheck("gateways", func(ctx context.Context) error {
-		suspect, err := a.modules.payments.Intents().Health().Suspect(ctx, a.health)
+		suspect, err := a.modules.payments.Intents().Health().Suspect(ctx, a.db.health)
 		if err == nil && len(suspect) > 0 {
 			return httpapi.Warning("suspect: " + strings.Join(suspect, ", "))
 		}
@@ -196,14 +179,7 @@ func (a *App) newAPI() error {
 }
 
 // Close lets go of the database.
-func (a *App) Close() {
-	for _, pool := range []*pgxpool.Pool{a.reads, a.health} {
-		if pool != nil {
-			pool.Close()
-		}
-	}
-	a.pool.Close()
-}
+func (a *App) Close() { a.db.close() }
 
 // StartWorkers has the job client of a process that works jobs begin; each job ends with ctx.
 func (a *App) StartWorkers(ctx context.Context) error { return a.jobs.Start(ctx) }
@@ -298,7 +274,7 @@ func roomBesideHashes() (undo func()) {
 func (a *App) work(ctx context.Context, grace time.Duration) error {
 	living, die := context.WithCancel(context.WithoutCancel(ctx))
 	defer die() // once no job is under way
-	if err := jobs.Watch(living, a.pool, a.jobs.ID(), a.log, jobs.Pace{}); err != nil {
+	if err := jobs.Watch(living, a.db.writes, a.jobs.ID(), a.log, jobs.Pace{}); err != nil {
 		return err
 	}
 	go a.keepClock(living)
@@ -327,7 +303,7 @@ func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	if _, err := a.modules.payments.Comparison().RefundsStopped(ctx, a.pool); err != nil { // which says so
+	if _, err := a.modules.payments.Comparison().RefundsStopped(ctx, a.db.writes); err != nil { // which says so
 		return err
 	}
 	a.log.Info("serving", slog.String("addr", listener.Addr().String()), slog.String("version", Version()))
@@ -351,7 +327,7 @@ func Work(ctx context.Context, cfg Config, logs io.Writer) error {
 		return err
 	}
 	defer a.Close()
-	if _, err := a.modules.payments.Comparison().RefundsStopped(ctx, a.pool); err != nil { // which says so
+	if _, err := a.modules.payments.Comparison().RefundsStopped(ctx, a.db.writes); err != nil { // which says so
 		return err
 	}
 	a.log.Info("working", slog.String("version", Version()))
@@ -392,7 +368,7 @@ func open(ctx context.Context, cfg Config, logs io.Writer, work bool) (*App, err
 
 // standingOf is how the database compares with this program; an error where it does not run on it.
 func standingOf(ctx context.Context, cfg Config) (schema.Standing, error) {
-	standing, err := schema.Compare(ctx, cfg.Database.URL)
+	standing, err := schema.Compare(ctx, cmp.Or(cfg.Database.DirectURL, cfg.Database.URL))
 	if err != nil {
 		return standing, err
 	}

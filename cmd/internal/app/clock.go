@@ -20,7 +20,7 @@ const (
 func (a *App) correctClock(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clockTime)
 	defer cancel()
-	ahead, err := a.clock.Correct(func() (time.Time, error) { return postgres.Now(ctx, a.health) })
+	ahead, err := a.clock.Correct(func() (time.Time, error) { return postgres.Now(ctx, a.db.health) })
 	if err == nil && ahead.Abs() > clockWrong {
 		a.log.ErrorContext(ctx, "this machine's clock, or the database's, is wrong: it is corrected by the database's",
 			slog.Duration("ahead", ahead))

@@ -103,6 +103,11 @@ func (c Config) checkDatabase(p *problems) {
 	p.need(c.Database.URL != "", "DATABASE_URL", "is missing: the Postgres connection string.")
 	connection("DATABASE_URL", c.Database.URL)
 	connection("DATABASE_REPLICA_URL", c.Database.ReplicaURL)
+	connection("DATABASE_DIRECT_URL", c.Database.DirectURL)
+	p.need(c.Database.Pooler == "" || c.Database.Pooler == transactionPooler, "DATABASE_POOLER",
+		"has to be transaction, or empty for none.")
+	p.need(c.Database.PollOnly || c.Database.hasSessions(), "DATABASE_DIRECT_URL",
+		"is missing: a pooler passes no LISTEN on, by which work hears of jobs. Or set DATABASE_POLL_ONLY=true.")
 }
 
 // origin is what browsers send as Origin, in which one star may stand for anything.

@@ -133,6 +133,7 @@ func (m *machine) openDatabase(ctx context.Context, o DevOptions) error {
 		}
 	})
 	m.dir = pg.DataDir()
+	m.cfg.Database.Pooler, m.cfg.Database.DirectURL = "", ""
 	if m.cfg.Database.URL, err = pg.EnsureDatabase(ctx, "marquee"); err != nil {
 		return err
 	}

@@ -232,7 +232,7 @@ func (d *devClock) nextStop(ctx context.Context, target time.Time) (time.Time, e
 	for _, p := range d.plan {
 		earlier(p.next, p.daily)
 	}
-	in, known, err := jobs.DueIn(ctx, d.app.pool)
+	in, known, err := jobs.DueIn(ctx, d.app.db.writes)
 	earlier(now.Add(in), known)
 	if at.Before(target) {
 		at = at.Add(shortestStop - time.Millisecond).Truncate(shortestStop)
@@ -254,7 +254,7 @@ func (d *devClock) stopAt(ctx context.Context, at time.Time, last bool) error {
 		return err
 	}
 	d.clock.Move(by)
-	if err := jobs.BringForward(ctx, d.app.pool, max(by, 0)); err != nil {
+	if err := jobs.BringForward(ctx, d.app.db.writes, max(by, 0)); err != nil {
 		return err
 	}
 	if err := d.catchUp(); err != nil {
@@ -269,7 +269,7 @@ func (d *devClock) stopAt(ctx context.Context, at time.Time, last bool) error {
 // settle has the jobs that are due done, and waits until they, and the events that are due, are; but not for what
 // makes no progress.
 func (d *devClock) settle(ctx context.Context) error {
-	if err := jobs.StartDue(ctx, d.app.pool, d.app.jobs); err != nil {
+	if err := jobs.StartDue(ctx, d.app.db.writes, d.app.jobs); err != nil {
 		return err
 	}
 	progress, limit := 0, time.Now().Add(stopTimeout)
@@ -300,7 +300,7 @@ func (d *devClock) settle(ctx context.Context) error {
 
 // underWay is how many jobs and events are due.
 func (d *devClock) underWay(ctx context.Context) (n int, err error) {
-	if n, err = jobs.UnderWay(ctx, d.app.pool); err != nil {
+	if n, err = jobs.UnderWay(ctx, d.app.db.writes); err != nil {
 		return 0, err
 	}
 	for _, s := range d.gateways.Stages() {

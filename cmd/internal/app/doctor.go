@@ -19,7 +19,7 @@ func CheckInvariants(ctx context.Context, cfg Config) ([]invariants.Result, erro
 	if _, err := standingOf(ctx, cfg); err != nil {
 		return nil, err
 	}
-	pool, err := postgres.NewPool(ctx, cfg.Database.URL,
+	pool, err := cfg.Database.openSession(ctx,
 		postgres.Options{MaxConns: 1, ApplicationName: "marquee doctor"})
 	if err != nil {
 		return nil, err

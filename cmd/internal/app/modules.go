@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts"
 	"marquee/modules/board"
 	"marquee/modules/catalog"
@@ -27,6 +25,7 @@ import (
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/operators"
+	"marquee/platform/postgres"
 	"marquee/platform/secret"
 	"marquee/web"
 )
@@ -50,8 +49,8 @@ type modules struct {
 // core is what every module gets.
 type core struct {
 	cfg   Config
-	pool  *pgxpool.Pool
-	reads *pgxpool.Pool // for lists that may lag
+	pool  postgres.Pool
+	reads postgres.Pool // for lists that may lag
 	jobs  *jobs.Client
 	clock clock.Clock
 	log   *slog.Logger

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"marquee/platform/jobs"
@@ -42,21 +41,18 @@ var databaseGauge = prometheus.NewDesc("marquee_database_up", "1 while the datab
 // registerMetrics registers what is told of the database and by the modules. What is read for it comes over the
 // connections of GET /health, which nothing else takes, and at most once in some seconds.
 func (a *App) registerMetrics() {
-	for name, pool := range map[string]*pgxpool.Pool{"main": a.pool, "lists": a.reads, "health": a.health} {
-		a.observed.pools.Add(a.metrics, name, pool)
-	}
-	telemetry.RegisterPool(a.metrics, a.pool)
+	telemetry.RegisterPool(a.metrics, a.db.pooled)
 	a.metrics.MustRegister(resource.UnknownFields, telemetry.NewClockGauge(a.clock.Ahead))
 	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
-	a.metrics.MustRegister(a.modules.payments.Metrics(a.health)...)
-	a.metrics.MustRegister(a.modules.tickets.Metrics(a.health)...)
-	a.metrics.MustRegister(telemetry.Cached(a.modules.invariants), jobs.Figures(a.health, a.log))
+	a.metrics.MustRegister(a.modules.payments.Metrics(a.db.health)...)
+	a.metrics.MustRegister(a.modules.tickets.Metrics(a.db.health)...)
+	a.metrics.MustRegister(telemetry.Cached(a.modules.invariants), jobs.Figures(a.db.health, a.log))
 	for _, c := range a.modules.finance.Metrics() {
 		a.metrics.MustRegister(telemetry.Cached(c))
 	}
 	a.metrics.MustRegister(telemetry.NewFigures(a.log, func(ctx context.Context, gauge telemetry.Gauge) error {
 		up := 0.0
-		if a.health.Ping(ctx) == nil {
+		if ping(ctx, a.db.health) == nil {
 			up = 1
 		}
 		gauge(databaseGauge, up)

@@ -52,7 +52,7 @@ var errReadOnly = errors.New("the database takes no writes: it is a replica")
 // so that what stands between is asked too. Their bounds hold: it takes one of those that are kept for storing events.
 func (a *App) pingDatabase(ctx context.Context) error {
 	var follows bool
-	err := a.pool.QueryRow(postgres.As(ctx, postgres.Brief, "readyz"),
+	err := a.db.writes.QueryRow(postgres.As(ctx, postgres.Brief, "readyz"),
 		"SELECT pg_is_in_recovery() AND $1::bool", true).Scan(&follows)
 	if err == nil && follows {
 		err = errReadOnly
@@ -61,7 +61,7 @@ func (a *App) pingDatabase(ctx context.Context) error {
 }
 
 func (a *App) checkJobs(ctx context.Context) (any, error) {
-	age, err := jobs.OldestReady(ctx, a.health)
+	age, err := jobs.OldestReady(ctx, a.db.health)
 	c := jobsCheck{probe.Check{Status: probe.OK}, age.Seconds()}
 	if age > lateJob {
 		c.Status = jobsLate
@@ -70,11 +70,11 @@ func (a *App) checkJobs(ctx context.Context) (any, error) {
 }
 
 func (a *App) checkGateways(ctx context.Context) (any, error) {
-	states, err := a.modules.payments.Intents().Health().States(ctx, a.health)
+	states, err := a.modules.payments.Intents().Health().States(ctx, a.db.health)
 	if err != nil {
 		return nil, err
 	}
-	called, err := a.modules.payments.LastCalls(ctx, a.health)
+	called, err := a.modules.payments.LastCalls(ctx, a.db.health)
 	if err != nil {
 		return nil, err
 	}

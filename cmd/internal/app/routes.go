@@ -26,7 +26,7 @@ func (a *App) addRoutes() {
 // addSearch registers the search over the collections of all modules; each is
 // one line, with the rights of its list.
 func (a *App) addSearch() {
-	lists := resource.Routes{Pool: a.pool, Reads: a.reads, Clock: clock.System{}, Log: a.log}
+	lists := resource.Routes{Pool: a.db.writes, Reads: a.db.reads, Clock: clock.System{}, Log: a.log}
 	httpapi.Route(a.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, lists.Search(
 		a.modules.accounts.UserSearch(),
 		a.modules.accounts.CustomerSearch(),

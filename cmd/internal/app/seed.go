@@ -29,7 +29,7 @@ func Seed(ctx context.Context, cfg Config, logs io.Writer) error {
 }
 
 func (a *App) seed(ctx context.Context) error {
-	if err := subscriptions.SeedPlans(ctx, a.pool, clock.System{}.Now()); err != nil {
+	if err := subscriptions.SeedPlans(ctx, a.db.writes, clock.System{}.Now()); err != nil {
 		return fmt.Errorf("seed plans: %w", err)
 	}
 	if err := a.modules.catalog.Seed(ctx); err != nil {
@@ -41,7 +41,7 @@ func (a *App) seed(ctx context.Context) error {
 // SeedScale fills the database with made-up subscriptions and all that hangs on
 // them, telling of its progress. It needs the database alone.
 func SeedScale(ctx context.Context, cfg Config, count int, progress io.Writer) error {
-	pool, err := postgres.NewPool(ctx, cfg.Database.URL, postgres.Options{MaxConns: 1, ApplicationName: "marquee seed"})
+	pool, err := cfg.Database.openSession(ctx, postgres.Options{MaxConns: 1, ApplicationName: "marquee seed"})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 // CreateUser is `marquee user create`: it needs the database alone.
 func CreateUser(ctx context.Context, cfg Config, u accounts.NewUser) (accounts.User, error) {
-	pool, err := postgres.NewPool(ctx, cfg.Database.URL, postgres.Options{MaxConns: 2, ApplicationName: "marquee user"})
+	pool, err := cfg.Database.openSession(ctx, postgres.Options{MaxConns: 2, ApplicationName: "marquee user"})
 	if err != nil {
 		return accounts.User{}, err
 	}

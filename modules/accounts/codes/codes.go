@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
@@ -19,6 +18,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // Config holds the keys and limits of codes; accounts.Config says what each is.
@@ -42,7 +42,7 @@ func (c Config) withDefaults() Config {
 
 // Deps are what New needs.
 type Deps struct {
-	Pool      *pgxpool.Pool
+	Pool      postgres.Pool
 	Jobs      *jobs.Client
 	Clock     clock.Clock
 	Log       *slog.Logger

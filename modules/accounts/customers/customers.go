@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
@@ -13,12 +11,13 @@ import (
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/postgres"
 	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
+	Pool     postgres.Pool
 	Jobs     *jobs.Client
 	Clock    clock.Clock
 	Log      *slog.Logger

@@ -1,16 +1,15 @@
 package identity
 
 import (
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/files"
 	"marquee/platform/clock"
+	"marquee/platform/postgres"
 )
 
 // Deps are what New needs.
 type Deps struct {
-	Pool  *pgxpool.Pool
+	Pool  postgres.Pool
 	Clock clock.Clock
 	Files *files.Service
 	// TaxIDAlphanumeric takes a CNPJ with letters, in force since July 2026.

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sony/gobreaker/v2"
 
 	"marquee/modules/accounts/identity"
@@ -13,6 +12,7 @@ import (
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/postgres"
 	"marquee/platform/secret"
 )
 
@@ -30,7 +30,7 @@ type Config struct {
 
 // Deps are what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
+	Pool     postgres.Pool
 	Jobs     *jobs.Client
 	Clock    clock.Clock
 	Log      *slog.Logger

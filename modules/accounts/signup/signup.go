@@ -3,8 +3,6 @@ package signup
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
@@ -12,6 +10,7 @@ import (
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // PromoCodes is what is asked about the promo code that a customer gives at signup.
@@ -23,7 +22,7 @@ type PromoCodes interface {
 
 // Deps are what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
+	Pool     postgres.Pool
 	Clock    clock.Clock
 	Files    *files.Service
 	Identity *identity.Store

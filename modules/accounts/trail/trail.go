@@ -1,16 +1,15 @@
 package trail
 
 import (
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/clock"
+	"marquee/platform/postgres"
 	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
 type Deps struct {
-	Pool  *pgxpool.Pool
+	Pool  postgres.Pool
 	Clock clock.Clock
 }
 

@@ -1,8 +1,6 @@
 package users
 
 import (
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
@@ -10,12 +8,13 @@ import (
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
 	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
+	Pool     postgres.Pool
 	Clock    clock.Clock
 	Files    *files.Service
 	Identity *identity.Store

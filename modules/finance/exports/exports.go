@@ -14,7 +14,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/finance/internal/financedb"
 	"marquee/modules/finance/reports"
@@ -23,6 +22,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
+	"marquee/platform/postgres"
 )
 
 // Config is the configuration of exports; the zero value of a field means
@@ -47,7 +47,7 @@ type Callers interface {
 
 // Deps are what New needs.
 type Deps struct {
-	Pool    *pgxpool.Pool
+	Pool    postgres.Pool
 	Jobs    *jobs.Client
 	Clock   clock.Clock
 	Log     *slog.Logger

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/finance/internal/financedb"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
 )
 
 // Deps are what New needs.
 type Deps struct {
-	Reads *pgxpool.Pool // may lag: the replica when there is one
+	Reads postgres.Pool // may lag: the replica when there is one
 	Clock clock.Clock
 	Zone  *time.Location // REPORT_TZ
 }

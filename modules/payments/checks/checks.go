@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/gateway"
@@ -14,6 +13,7 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/postgres"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 
 // Turns make the checks that are due.
 type Turns struct {
-	Pool    *pgxpool.Pool
+	Pool    postgres.Pool
 	Clock   clock.Clock
 	Log     *slog.Logger
 	Intents *intent.Service

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
@@ -29,7 +28,7 @@ const (
 
 // Deps is what New needs.
 type Deps struct {
-	Pool      *pgxpool.Pool
+	Pool      postgres.Pool
 	Clock     clock.Clock
 	Log       *slog.Logger
 	Operators *operators.Mailer // nil: nobody is written to

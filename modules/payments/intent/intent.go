@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/payments/backoff"
 	"marquee/modules/payments/gateway"
@@ -20,6 +19,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
 	"marquee/platform/operators"
+	"marquee/platform/postgres"
 )
 
 // Kind says what an intent is for. Kinds are stored and never renamed.
@@ -177,7 +177,7 @@ func outcomeOf[A any](err error, made A, counts, waited bool) Outcome[A] {
 
 // Deps is what New needs.
 type Deps struct {
-	Pool      *pgxpool.Pool
+	Pool      postgres.Pool
 	Clock     clock.Clock
 	Log       *slog.Logger
 	Gateways  gateway.Set

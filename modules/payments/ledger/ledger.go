@@ -6,7 +6,6 @@ import (
 	"log/slog"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/accounts"
 	"marquee/modules/payments/gateway"
@@ -14,11 +13,12 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/postgres"
 )
 
 // Deps is what the room needs.
 type Deps struct {
-	Pool    *pgxpool.Pool
+	Pool    postgres.Pool
 	Jobs    *jobs.Client
 	Clock   clock.Clock
 	Log     *slog.Logger

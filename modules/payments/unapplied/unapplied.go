@@ -1,20 +1,19 @@
 package unapplied
 
 import (
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/refund"
 	"marquee/platform/mail"
 	"marquee/platform/operators"
+	"marquee/platform/postgres"
 )
 
 // Deps is what the room needs.
 type Deps struct {
 	ledger.Deps
-	Reads     *pgxpool.Pool // counts for the metric
+	Reads     postgres.Pool // counts for the metric
 	Gateways  gateway.Set
 	Operators *operators.Mailer // nil: nobody is told
 	// Automatic bounds what is refunded without a person's decision.

@@ -4,17 +4,17 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/platform/postgres"
 )
 
 // Deps is what the room needs.
 type Deps struct {
 	ledger.Deps
-	Reads    *pgxpool.Pool // counts of the log
+	Reads    postgres.Pool // counts of the log
 	Gateways gateway.Set
 }
 

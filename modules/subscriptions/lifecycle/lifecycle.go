@@ -3,18 +3,17 @@ package lifecycle
 import (
 	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts"
 	"marquee/modules/payments"
 	"marquee/modules/payments/intent"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/postgres"
 )
 
 // Deps is what New needs.
 type Deps struct {
-	Pool     *pgxpool.Pool
+	Pool     postgres.Pool
 	Jobs     *jobs.Client
 	Clock    clock.Clock
 	Log      *slog.Logger

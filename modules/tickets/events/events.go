@@ -3,20 +3,19 @@ package events
 import (
 	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"marquee/modules/accounts"
 	"marquee/modules/files"
 	"marquee/modules/payments"
 	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
+	"marquee/platform/postgres"
 	"marquee/platform/resource"
 )
 
 // Base is what every room of the module stands on.
 type Base struct {
-	Pool     *pgxpool.Pool
+	Pool     postgres.Pool
 	Jobs     *jobs.Client
 	Clock    clock.Clock
 	Log      *slog.Logger
@@ -27,7 +26,7 @@ type Base struct {
 // Deps is what New needs.
 type Deps struct {
 	Base
-	Lists  *pgxpool.Pool // serves the lists
+	Lists  postgres.Pool // serves the lists
 	Files  *files.Service
 	Routes resource.Routes
 }

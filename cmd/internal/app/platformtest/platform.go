@@ -36,6 +36,7 @@ import (
 	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
 	"marquee/testutil/cleanup"
+	"marquee/testutil/pgbouncer"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/sandbox"
 	"marquee/testutil/secrettest"
@@ -96,6 +97,10 @@ func NewOf(t testing.TB, o Options) *Platform {
 		change(&cfg)
 	}
 	p.openDatabase(&cfg)
+	if program, ok := pgbouncer.OfSuite(t); ok {
+		cfg.Database.DirectURL, cfg.Database.Pooler = cfg.Database.URL, "transaction"
+		cfg.Database.URL = program.Start(t, cfg.Database.DirectURL)
+	}
 	require.NoError(t, cfg.Validate())
 	if o.Log == nil {
 		o.Log = secrettest.Logger(t, &p.log)
