@@ -128,8 +128,8 @@ SELECT g.gateway::text AS gateway, s.state::text AS state,
         sqlc.arg(now))::timestamptz AS oldest
 FROM unnest(@gateways::text[]) g(gateway), (VALUES ('queued'), ('waiting')) s(state);
 
--- name: ProcessedEventBoundTransaction :exec
--- ProcessedEventBoundTransaction has a transaction of many events wait and work no longer than leaves time to apply each alone.
+-- name: ProcessedEventSetLimits :exec
+-- ProcessedEventSetLimits has a transaction of many events wait and work no longer than leaves time to apply each alone.
 SELECT set_config('lock_timeout', '100ms', true), set_config('statement_timeout', '1s', true);
 
 -- name: ProcessedEventListDone :many

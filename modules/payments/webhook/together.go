@@ -84,7 +84,7 @@ func (s *Webhooks) receiveTogetherTx(ctx context.Context, tx pgx.Tx, on gateway.
 	all []*shared,
 ) (received []*shared, err error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(d *shared) bool { return d.event.Gateway != on })
-	if err := s.db.ProcessedEventBoundTransaction(ctx, postgres.Later(tx)); err != nil {
+	if err := s.db.ProcessedEventSetLimits(ctx, postgres.Later(tx)); err != nil {
 		return nil, err
 	}
 	results, queued, err := s.doneTx(ctx, tx, on, all)
