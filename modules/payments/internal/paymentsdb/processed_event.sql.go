@@ -585,12 +585,12 @@ func (q *Queries) ProcessedEventRepeat(ctx context.Context, db DBTX, arg Process
 	return result, err
 }
 
-const processedEventSetWaits = `-- name: ProcessedEventSetLimits :exec
+const processedEventSetLimits = `-- name: ProcessedEventSetLimits :exec
 SELECT set_config('lock_timeout', '100ms', true), set_config('statement_timeout', '1s', true)
 `
 
 // ProcessedEventSetLimits has a transaction of many events wait and work no longer than leaves time to apply each alone.
 func (q *Queries) ProcessedEventSetLimits(ctx context.Context, db DBTX) error {
-	_, err := db.Exec(ctx, processedEventSetWaits)
+	_, err := db.Exec(ctx, processedEventSetLimits)
 	return err
 }
