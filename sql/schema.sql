@@ -235,6 +235,17 @@ $_$;
 
 COMMENT ON FUNCTION accounts.rights_of(profiles text[]) IS 'The handler names that an admin with these profiles may call. A name counts only in its own list, which its ending tells: requisition_post under view grants nothing.';
 
+CREATE FUNCTION accounts.try_lock_customer(customer_id platform.object_id) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $_$
+BEGIN
+    PERFORM 1 FROM accounts.users u WHERE u.id = $1 AND u.user_type = 'customer' AND u.deleted_at IS NULL FOR NO KEY UPDATE SKIP LOCKED;
+    RETURN FOUND;
+END
+$_$;
+
+COMMENT ON FUNCTION accounts.try_lock_customer(customer_id platform.object_id) IS 'Published: locks a customer until the transaction ends, and tells whether it did: not one whom somebody else holds, nor one who has deleted the account.';
+
 CREATE FUNCTION board.advance_update_date() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -933,17 +944,21 @@ CREATE FUNCTION jobs.river_job_state_in_bitmask(bitmask bit, state jobs.river_jo
 $$;
 
 CREATE FUNCTION payments.absent(gateway text, payment_id text, purpose text, local_id platform.object_id) RETURNS TABLE(payment boolean, others boolean, failures boolean)
-    LANGUAGE sql STABLE PARALLEL SAFE
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
+BEGIN
     -- An argument that is an id gives all of them its collation, by which no index of the columns beside it could be read.
-    SELECT count(*) = 0, count(*) FILTER (WHERE NOT (p.purpose = $3 AND p.local_id = $4)) = 0,
-           NOT EXISTS (SELECT 1 FROM payments.failed_attempts f WHERE f.purpose = $3 COLLATE "default" AND f.local_id = $4)
+    RETURN QUERY SELECT count(*) = 0, count(*) FILTER (WHERE NOT (p.purpose = $3 AND p.local_id = $4)) = 0,
+        NOT EXISTS (SELECT 1 FROM payments.failed_attempts f WHERE f.purpose = $3 COLLATE "default" AND f.local_id = $4)
     FROM payments.payments p
     WHERE p.gateway = $1 COLLATE "default"
-      AND (p.gateway_payment_id = $2 COLLATE "default" OR p.payment_intent_id = $2 COLLATE "default")
+        AND (p.gateway_payment_id = $2 COLLATE "default" OR p.payment_intent_id = $2 COLLATE "default");
+END
 $_$;
 
-COMMENT ON FUNCTION payments.absent(gateway text, payment_id text, purpose text, local_id platform.object_id) IS 'Published: what the ledger has none of: a payment with the id, one with it that is for something else, a failed attempt of the subscription or order. One row.';
+COMMENT ON FUNCTION payments.absent(gateway text, payment_id text, purpose text, local_id platform.object_id) IS 'Published: what the ledger has none of: a payment with the id, one with it that is for something else, a failed attempt of the subscription or order. One row. VOLATILE, so that it sees what was committed while the calling statement took its locks.';
 
 CREATE FUNCTION payments.add_webhook_log_months(since timestamp with time zone, months integer) RETURNS integer
     LANGUAGE plpgsql
@@ -1069,6 +1084,22 @@ CREATE FUNCTION platform.search_words(words text) RETURNS text
 $$;
 
 COMMENT ON FUNCTION platform.search_words(words text) IS 'Words as the full text search compares them: without accents, lower case, ASCII punctuation as blanks. In no need of the extension unaccent, and the same under every locale.';
+
+CREATE FUNCTION subscriptions.absent(subscription_id platform.object_id, gateway text, payment_id text, reference text) RETURNS TABLE(charge boolean, pauses boolean, charge_moves boolean)
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $_$
+BEGIN
+    RETURN QUERY SELECT
+        NOT EXISTS (SELECT FROM subscriptions.renewal_charges c
+            WHERE c.id = $4 COLLATE "C" OR c.gateway = $2 COLLATE "C" AND c.gateway_payment_id = $3 COLLATE "C"),
+        NOT EXISTS (SELECT FROM subscriptions.pauses p WHERE p.subscription_id = $1),
+        NOT EXISTS (SELECT FROM subscriptions.charge_moves m WHERE m.subscription_id = $1);
+END
+$_$;
+
+COMMENT ON FUNCTION subscriptions.absent(subscription_id platform.object_id, gateway text, payment_id text, reference text) IS 'What a subscription has none of: a renewal charge with our own id or the payment, a pause, an extension''s charge move. One row. VOLATILE, as payments.absent is.';
 
 CREATE FUNCTION subscriptions.has_access(customer_id platform.object_id, at timestamp with time zone) RETURNS TABLE(has_access boolean)
     LANGUAGE sql STABLE PARALLEL SAFE

@@ -39,7 +39,7 @@ type Service struct {
 	pages   *resource.PageCache
 	served  *prometheus.CounterVec
 	fetches singleflight.Group // pages being fetched
-	viewers viewers
+	viewers *viewers
 }
 
 // New makes the service.
@@ -57,7 +57,7 @@ func New(d Deps) *Service {
 		deps: d, db: catalogdb.New(), crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 		pages: resource.NewPageCache(d.PageCacheBytes), served: newPageCounter(),
 	}
-	s.viewers.read, s.viewers.slow = s.readViewers, slowCheck
+	s.viewers = newViewers(s.readViewers)
 	return s
 }
 

@@ -3,11 +3,10 @@ package catalog
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
-	"sync"
 	"time"
 
 	"marquee/modules/catalog/internal/catalogdb"
+	"marquee/platform/batch"
 	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
 	"marquee/platform/resource"
@@ -22,97 +21,39 @@ const (
 )
 
 // viewers checks the callers of many requests in one statement: while one is under way, those
-// that come meanwhile wait for the next. A lone request waits for nobody. No request is checked
-// by a statement that began before it came.
+// that come meanwhile wait for the next (package batch).
 type viewers struct {
-	read func(ctx context.Context, batch []*viewer) error // fills each row; an error is of all of them
-	slow time.Duration
-
-	mu      sync.Mutex
-	waiting []*viewer
-	serving bool // a goroutine takes what waits once its statement is done
+	read  func(ctx context.Context, batch []*viewer) error // fills each row; an error is of all of them
+	batch *batch.Batcher[*viewer]
 }
 
 // viewer is one request, and what was read of its caller.
 type viewer struct {
-	ctx     context.Context
-	claims  httpapi.Claims
-	row     catalogdb.ViewerReadRow
-	err     error
-	checked chan struct{} // closed when row and err are there
+	claims httpapi.Claims
+	row    catalogdb.ViewerReadRow
+}
+
+func newViewers(read func(ctx context.Context, batch []*viewer) error) *viewers {
+	v := &viewers{read: read}
+	v.batch = batch.New(maxViewers, slowCheck, v.readBatch)
+	return v
 }
 
 // check reads the caller and whether they may watch; it returns the catalogue's version, by
 // which a response in the page cache is known to be the present one. The error is the
 // caller's: 403 for a bad token, 403 without an active subscription.
 func (v *viewers) check(ctx context.Context, claims httpapi.Claims) (version int64, err error) {
-	one := &viewer{ctx: ctx, claims: claims, checked: make(chan struct{})}
-	v.mu.Lock()
-	v.waiting = append(v.waiting, one)
-	begin := !v.serving
-	v.serving = true
-	v.mu.Unlock()
-	if begin {
-		go v.serve() //nolint:contextcheck // it serves others too: each batch detaches from its first
-	}
-	select {
-	case <-one.checked:
-	case <-ctx.Done(): // the others are checked all the same
-		return 0, fmt.Errorf("read who lists videos: %w", ctx.Err())
-	}
-	if one.err != nil {
-		return 0, fmt.Errorf("read who lists videos: %w", one.err)
+	one := &viewer{claims: claims}
+	if err := v.batch.Join(ctx, one); err != nil {
+		return 0, fmt.Errorf("read who lists videos: %w", err)
 	}
 	return one.row.Number, mayWatch(one.row.UserType, one.row.HasAccess)
 }
 
-// serve checks what waits until nothing does. When a statement is slow, another goroutine goes
-// on in its place.
-func (v *viewers) serve() {
-	for {
-		batch := v.take()
-		if len(batch) == 0 {
-			return
-		}
-		relief := time.AfterFunc(v.slow, v.serve)
-		err := v.readSafely(batch)
-		for _, one := range batch {
-			one.err = err
-			close(one.checked)
-		}
-		if !relief.Stop() {
-			return
-		}
-	}
-}
-
-// take returns those to be checked by the next statement, without those whose clients have
-// gone; none when nobody waits, and then the next request begins anew.
-func (v *viewers) take() []*viewer {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	var batch []*viewer
-	for len(batch) < maxViewers && len(v.waiting) > 0 {
-		if one := v.waiting[0]; one.ctx.Err() == nil {
-			batch = append(batch, one)
-		}
-		v.waiting[0], v.waiting = nil, v.waiting[1:]
-	}
-	v.serving = len(batch) > 0
-	return batch
-}
-
-// readSafely is read within the time of a list, whichever of the clients goes away meanwhile,
-// and by a share of the connections of its own, whichever route they came by. A panic is an
-// error of all: nobody else would recover it.
-func (v *viewers) readSafely(batch []*viewer) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic while reading viewers: %v\n%s", p, debug.Stack())
-		}
-	}()
-	ctx := postgres.Sharing(postgres.Detach(batch[0].ctx), "catalog_viewers")
-	ctx, cancel := context.WithTimeout(ctx, resource.Deadline)
+// readBatch is read within the time of a list, whichever of the clients goes away meanwhile,
+// and by a share of the connections of its own, whichever route they came by.
+func (v *viewers) readBatch(ctx context.Context, batch []*viewer) error {
+	ctx, cancel := context.WithTimeout(postgres.Sharing(postgres.Detach(ctx), "catalog_viewers"), resource.Deadline)
 	defer cancel()
 	return v.read(ctx, batch)
 }

@@ -53,6 +53,12 @@ func (s *Service) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r ledger.Recor
 	return s.ledger.RecordPaymentTx(ctx, tx, r)
 }
 
+// RecordCountedTx is RecordPaymentTx and CountPaymentTx of payments of subscriptions that the ledger was seen to lack,
+// by one statement. One that it has all the same is an error, and the transaction has to be rolled back.
+func (s *Service) RecordCountedTx(ctx context.Context, tx pgx.Tx, all []ledger.Record) error {
+	return s.ledger.RecordCountedTx(ctx, tx, all)
+}
+
 // CountPaymentTx notes that a booked payment opened its subscription or paid one of its
 // periods. What is not counted has to stand on the list of unapplied payments.
 func (s *Service) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {

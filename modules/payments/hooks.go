@@ -13,6 +13,7 @@ import (
 // Hooks are all calls upward: what a module above is told and asked.
 type Hooks struct {
 	Appliers  []webhook.Applier         // asked in the order of Connect; the first that does not answer Unclaimed wins
+	Together  webhook.GroupApplier      // nil: each event is applied alone; the last one counts
 	Takers    []webhook.StrayMoneyTaker // asked in the same order for money that nobody claims
 	Followers []refund.Follower         // all are told
 	Extender  unapplied.Extender        // nil: none; the last one counts
@@ -28,7 +29,10 @@ func (s *Service) Connect(h Hooks) {
 	if h.Extender != nil {
 		s.hooks.Extender = h.Extender
 	}
-	s.webhooks.Connect(s.hooks.Appliers, s.hooks.Takers)
+	if h.Together != nil {
+		s.hooks.Together = h.Together
+	}
+	s.webhooks.Connect(s.hooks.Appliers, s.hooks.Together, s.hooks.Takers)
 	s.refunds.Connect(s.hooks.Followers)
 	s.unapplied.Connect(s.hooks.Extender)
 	s.intents.Connect(intent.Hooks{Checkers: maps.Clone(h.Intents)})

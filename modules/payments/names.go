@@ -24,6 +24,7 @@ type (
 	UnappliedKind       = state.UnappliedKind
 
 	Applier          = webhook.Applier
+	GroupApplier     = webhook.GroupApplier
 	StrayMoneyTaker  = webhook.StrayMoneyTaker
 	Confirmation     = webhook.Confirmation
 	ConfirmEventArgs = webhook.ConfirmEventArgs

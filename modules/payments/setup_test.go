@@ -50,7 +50,7 @@ type bundle struct {
 	apply *applier
 }
 
-// applier writes one row an application, and fails or disowns on demand.
+// applier writes one row an application, and fails or disowns on demand; of an event with "bad" in its id it always fails.
 type applier struct {
 	unknown, failing, panicking atomic.Bool
 	local                       objectid.ID
@@ -66,7 +66,7 @@ func (a *applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if a.panicking.Load() {
 		panic("the applier is broken")
 	}
-	if a.failing.Load() {
+	if a.failing.Load() || strings.Contains(e.ID, "bad") {
 		return gateway.Result{}, errors.New("the applier fails")
 	}
 	return gateway.Result{Status: gateway.ResultApplied, SubscriptionID: &a.local, NewStatus: new("active")}, nil

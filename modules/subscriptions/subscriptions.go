@@ -103,7 +103,7 @@ func New(d Deps) *Service {
 	})}
 	s.furnish(d, s.base)
 	d.Payments.Connect(payments.Hooks{
-		Appliers: []payments.Applier{s.applier}, Takers: []payments.StrayMoneyTaker{s.strays},
+		Appliers: []payments.Applier{s.applier}, Together: webhooks.NewRenewals(s.applier), Takers: []payments.StrayMoneyTaker{s.strays},
 		Followers: []payments.RefundFollower{s.applier},
 		Extender:  s.extensions,
 		Intents: map[intent.Kind]intent.Checker{

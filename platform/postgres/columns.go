@@ -50,12 +50,26 @@ func (c Columns[R]) Outside(named []string) (more []string) {
 // something that the update sets in any case. It answers how many rows it changed. What happens
 // often writes the same few sets of columns: each is prepared once a connection.
 func (c Columns[R]) Update(ctx context.Context, tx pgx.Tx, update string, row *R, args ...any) (int64, error) {
+	update, args = c.set(update, row, args)
+	tag, err := tx.Exec(ctx, update, args...)
+	return tag.RowsAffected(), err
+}
+
+// UpdateLater is Update by ChangeLater, with the error of an update that changes no row.
+func (c Columns[R]) UpdateLater(ctx context.Context, tx pgx.Tx, unchanged error, update string, row *R,
+	args ...any,
+) error {
+	update, args = c.set(update, row, args)
+	return ChangeLater(ctx, tx, unchanged, update, args...)
+}
+
+// set puts the columns into an update.
+func (c Columns[R]) set(update string, row *R, args []any) (string, []any) {
 	var set strings.Builder
 	args = slices.Clone(args)
 	for _, column := range c {
 		args = append(args, column.Of(row))
 		fmt.Fprintf(&set, ", %s = $%d", column.Name, len(args))
 	}
-	tag, err := tx.Exec(ctx, fmt.Sprintf(update, set.String()), args...)
-	return tag.RowsAffected(), err
+	return fmt.Sprintf(update, set.String()), args
 }

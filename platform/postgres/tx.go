@@ -42,6 +42,28 @@ func (l later) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandT
 	return pgconn.CommandTag{}, nil
 }
 
+// ChangeLater has a statement of a transaction of InTx sent as Later does. It has to change a row: where it changes
+// none, unchanged is the error of what it is sent with, and the transaction is over. So it is never sent with COMMIT,
+// but before it. In any other transaction it is sent at once.
+func ChangeLater(ctx context.Context, within pgx.Tx, unchanged error, sql string, args ...any) error {
+	if t, ok := within.(*tx); ok {
+		t.changes = append(t.changes, change{place: t.pending.Len(), unchanged: unchanged})
+		t.pending.Queue(sql, args...)
+		return nil
+	}
+	tag, err := within.Exec(ctx, sql, args...)
+	if err == nil && tag.RowsAffected() == 0 {
+		return unchanged
+	}
+	return err
+}
+
+// change is a pending statement that has to change a row.
+type change struct {
+	place     int // among those that are pending
+	unchanged error
+}
+
 type beginner struct{ conn *pgx.Conn }
 
 // Begin implements Beginner. Nothing is sent yet.
@@ -62,6 +84,8 @@ type tx struct {
 	pgx.Tx  // nil until BEGIN is sent
 	conn    *pgx.Conn
 	pending *pgx.Batch // what is sent with the next statement
+	changes []change   // those of the pending that have to change a row
+	missed  error      // that one of those which were sent last did not
 }
 
 // Exec implements pgx.Tx.
@@ -117,11 +141,28 @@ func isOption(arg any) bool {
 func (t *tx) flushWith(ctx context.Context, sql string, args ...any) pgx.BatchResults {
 	before := t.pending.Len()
 	t.pending.Queue(sql, args...)
+	changes := t.changes
 	results := t.flushBatch(ctx)
-	for range before {
-		_, _ = results.Exec() // an error of it is that of the statement as well
-	}
+	_ = t.readPending(results, before, changes) // an error of it is that of the statement as well
 	return results
+}
+
+// readPending reads the results of what was pending.
+func (t *tx) readPending(results pgx.BatchResults, n int, changes []change) (first error) {
+	for i := range n {
+		tag, err := results.Exec()
+		if first == nil {
+			first = err
+		}
+		if len(changes) == 0 || changes[0].place != i {
+			continue
+		}
+		if err == nil && tag.RowsAffected() == 0 && t.missed == nil {
+			t.missed = changes[0].unchanged
+		}
+		changes = changes[1:]
+	}
+	return first
 }
 
 // flush sends what is pending, if anything is.
@@ -129,12 +170,14 @@ func (t *tx) flush(ctx context.Context) error {
 	if t.pending.Len() == 0 {
 		return nil
 	}
-	return t.close(ctx, t.flushBatch(ctx), nil)
+	n, changes := t.pending.Len(), t.changes
+	results := t.flushBatch(ctx)
+	return t.close(ctx, results, t.readPending(results, n, changes))
 }
 
 func (t *tx) flushBatch(ctx context.Context) pgx.BatchResults {
 	pending := t.pending
-	t.pending = &pgx.Batch{}
+	t.pending, t.changes, t.missed = &pgx.Batch{}, nil, nil
 	if t.Tx != nil {
 		return t.Tx.SendBatch(ctx, pending)
 	}
@@ -148,6 +191,10 @@ func (t *tx) flushBatch(ctx context.Context) pgx.BatchResults {
 // transaction is over.
 func (t *tx) close(ctx context.Context, results pgx.BatchResults, err error) error {
 	closing := results.Close()
+	if closing == nil && t.missed != nil {
+		closing, err = t.missed, nil
+	}
+	t.missed = nil
 	if closing != nil && t.conn.PgConn().TxStatus() == 'T' {
 		_ = t.Tx.Rollback(ctx) // there is an error already
 	}
@@ -249,6 +296,11 @@ func (t *tx) Commit(ctx context.Context) error {
 	switch {
 	case t.Tx == nil && t.pending.Len() == 1:
 		return nil // but for BEGIN, which was not sent, there was nothing
+	case len(t.changes) > 0:
+		if err := t.flush(ctx); err != nil {
+			return err
+		}
+		return t.Tx.Commit(ctx)
 	case t.pending.Len() == 0:
 		return t.Tx.Commit(ctx)
 	}

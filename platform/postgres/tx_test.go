@@ -280,6 +280,56 @@ func TestWhatIsLeftForLaterIsSentInItsOrder(t *testing.T) {
 	requireNumbers(t, pool, append(want, 90, 91)...)
 }
 
+// TestAChangeThatIsSentLaterHasToChangeARow, whatever it is sent with: nothing of its transaction stands else.
+func TestAChangeThatIsSentLaterHasToChangeARow(t *testing.T) {
+	t.Parallel()
+	pool := onePool(t)
+	_, err := pool.Exec(t.Context(), insert, 1)
+	require.NoError(t, err)
+	missed := errors.New("there is no such number")
+	raise := func(tx pgx.Tx, from, to int) error {
+		return postgres.ChangeLater(t.Context(), tx, missed, "UPDATE platform.numbers SET n = $2 WHERE n = $1", from, to)
+	}
+	require.NoError(t, postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error { return raise(tx, 1, 2) }))
+	requireNumbers(t, pool, 2)
+	for i, with := range []func(tx pgx.Tx) error{
+		func(pgx.Tx) error { return nil }, // COMMIT
+		func(tx pgx.Tx) error { _, err := tx.Exec(t.Context(), insert, 7); return err },
+		func(tx pgx.Tx) error {
+			var n int
+			err := tx.QueryRow(t.Context(), "SELECT n FROM platform.numbers WHERE n = $1", 1000).Scan(&n)
+			require.NotErrorIs(t, err, pgx.ErrNoRows)
+			return err
+		},
+		func(tx pgx.Tx) error {
+			rows, err := tx.Query(t.Context(), "SELECT n FROM platform.numbers")
+			require.NoError(t, err)
+			rows.Close()
+			return rows.Err()
+		},
+		func(tx pgx.Tx) error { _, err := tx.Begin(t.Context()); return err },
+		func(tx pgx.Tx) error { _, err := tx.Exec(t.Context(), "SELECT"); return err },
+		func(tx pgx.Tx) error { // who does not heed the error
+			_, _ = tx.Exec(t.Context(), insert, 7)
+			return nil
+		},
+	} {
+		err := postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+			_, err := postgres.Later(tx).Exec(t.Context(), insert, 5)
+			require.NoError(t, err)
+			require.NoError(t, raise(tx, 2, 3))
+			require.NoError(t, raise(tx, 100, 4))
+			return with(tx)
+		})
+		if i < 6 {
+			require.ErrorIs(t, err, missed, i)
+		}
+		require.Error(t, err, i)
+		requireNumbers(t, pool, 2)
+	}
+	require.ErrorIs(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error { return raise(tx, 100, 4) }), missed)
+}
+
 // TestNothingStandsWhereWhatWasLeftForLaterFails: COMMIT is not executed behind an error.
 func TestNothingStandsWhereWhatWasLeftForLaterFails(t *testing.T) {
 	t.Parallel()

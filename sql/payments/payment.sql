@@ -19,6 +19,35 @@ SELECT EXISTS (SELECT 1 FROM first) AS is_first, EXISTS (
     WHERE e.state = 'waiting' AND e.gateway = @gateway AND e.subjects && @subjects::text[]
 ) AS is_awaited;
 
+-- name: PaymentInsertMany :many
+-- PaymentInsertMany writes the ledger rows of payments of subscriptions that have none, all of which count, and lists
+-- those for which an event waits.
+WITH lists AS MATERIALIZED (
+    SELECT @ids::text[] AS ids, @gateway_payment_ids::text[] AS gateway_payment_ids, @invoice_ids::text[] AS invoice_ids,
+        @payment_intent_ids::text[] AS payment_intent_ids, @local_ids::text[] AS local_ids, @customer_ids::text[] AS customer_ids,
+        @amounts::bigint[] AS amounts, @methods::text[] AS methods, @native_statuses::text[] AS native_statuses,
+        @settled_ats::timestamptz[] AS settled_ats
+), given AS (
+    SELECT unnest(l.ids) AS id, unnest(l.gateway_payment_ids) AS gateway_payment_id, unnest(l.invoice_ids) AS invoice_id,
+        unnest(l.payment_intent_ids) AS payment_intent_id, unnest(l.local_ids) AS local_id, unnest(l.customer_ids) AS customer_id,
+        unnest(l.amounts) AS amount_cents, unnest(l.methods) AS method, unnest(l.native_statuses) AS native_status,
+        unnest(l.settled_ats) AS settled_at
+    FROM lists l
+), written AS (
+    INSERT INTO payments.payments (
+        id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
+        amount_cents, method, native_status, settled_at, created_at, updated_at, counted
+    )
+    SELECT g.id, @gateway, g.gateway_payment_id, nullif(g.invoice_id, ''), nullif(g.payment_intent_id, ''), 'subscription', g.local_id, g.customer_id,
+        g.amount_cents, g.method, g.native_status, g.settled_at, sqlc.arg(at)::timestamptz, sqlc.arg(at)::timestamptz, true
+    FROM given g
+)
+SELECT g.gateway_payment_id::text AS gateway_payment_id FROM given g
+WHERE EXISTS (
+    SELECT 1 FROM payments.processed_events e
+    WHERE e.state = 'waiting' AND e.gateway = @gateway AND e.subjects && ARRAY[g.gateway_payment_id, g.invoice_id, g.payment_intent_id]
+);
+
 -- name: PaymentGetFirstOfSubject :one
 -- PaymentGetFirstOfSubject is when the first payment of a subscription or order settled that was
 -- made for it: none that an admin lengthened it by.

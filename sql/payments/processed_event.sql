@@ -116,3 +116,39 @@ WHERE gateway = @gateway AND event_id = @event_id AND state = 'waiting' AND NOT 
 SELECT event_id FROM payments.processed_events
 WHERE state = 'waiting' AND gateway = @gateway AND subjects && @subjects::text[]
 ORDER BY event_at, log_id;
+
+-- name: ProcessedEventSetWaits :exec
+-- ProcessedEventSetWaits has a transaction of many events wait and work no longer than leaves time to apply each alone.
+SELECT set_config('lock_timeout', '100ms', true), set_config('statement_timeout', '1s', true);
+
+-- name: ProcessedEventListDone :many
+-- ProcessedEventListDone tells which of the events have come, with their results. The share lock is that of
+-- ProcessedEventRepeat; one that somebody is at is left out.
+SELECT e.event_id, e.state, e.result FROM payments.processed_events e
+WHERE e.gateway = @gateway AND e.event_id = ANY(@event_ids::text[])
+FOR SHARE SKIP LOCKED;
+
+-- name: ProcessedEventReceiveMany :exec
+-- ProcessedEventReceiveMany writes events that were applied, whose log_ids are those of their first deliveries, and
+-- the logs of all deliveries. An event that has come meanwhile is an error.
+WITH lists AS MATERIALIZED (
+    SELECT @event_ids::text[] AS event_ids, @event_log_ids::text[] AS event_log_ids, @subjects::text[] AS subjects,
+        @event_results::text[] AS event_results, @event_ats::timestamptz[] AS event_ats,
+        @log_ids::text[] AS log_ids, @log_event_ids::text[] AS log_event_ids, @event_types::text[] AS event_types,
+        @payloads::text[] AS payloads, @signatures::text[] AS signatures, @finals::boolean[] AS finals, @results::text[] AS results,
+        @received_ats::timestamptz[] AS received_ats
+), first AS (
+    INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
+    SELECT @gateway, e.event_id, e.log_id, 'done', ARRAY(SELECT jsonb_array_elements_text(e.subjects::jsonb)), e.result::jsonb, e.event_at,
+        sqlc.arg(at)::timestamptz
+    FROM (SELECT unnest(l.event_ids) AS event_id, unnest(l.event_log_ids) AS log_id, unnest(l.subjects) AS subjects,
+        unnest(l.event_results) AS result, unnest(l.event_ats) AS event_at FROM lists l) e
+)
+INSERT INTO payments.webhook_logs (
+    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+)
+SELECT d.log_id, @gateway, d.event_id, d.event_type, d.payload::jsonb, nullif(d.signature, ''), true, d.is_final, d.result::jsonb,
+    d.received_at, CASE WHEN d.is_final THEN sqlc.arg(at)::timestamptz END
+FROM (SELECT unnest(l.log_ids) AS log_id, unnest(l.log_event_ids) AS event_id, unnest(l.event_types) AS event_type,
+    unnest(l.payloads) AS payload, unnest(l.signatures) AS signature, unnest(l.finals) AS is_final, unnest(l.results) AS result,
+    unnest(l.received_ats) AS received_at FROM lists l) d;

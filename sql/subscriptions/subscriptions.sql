@@ -12,16 +12,12 @@ ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1;
 SELECT * FROM subscriptions.subscriptions WHERE id = @id;
 
 -- name: SubscriptionCheckAbsent :one
--- What a subscription and its ledger have none of: the payment, one that is for something else, a failed attempt, a
--- renewal charge with our own id or the payment, a pause, an extension's charge move, a deletion of the account.
-SELECT l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
-    (NOT EXISTS (SELECT FROM subscriptions.renewal_charges c
-        WHERE c.id = @reference OR c.gateway = @gateway AND c.gateway_payment_id = sqlc.narg(gateway_payment_id)))::boolean AS charge,
-    (NOT EXISTS (SELECT FROM subscriptions.pauses p WHERE p.subscription_id = @subscription_id))::boolean AS pauses,
-    (NOT EXISTS (SELECT FROM subscriptions.charge_moves m WHERE m.subscription_id = @subscription_id))::boolean AS charge_moves,
-    a.has_customer::boolean AS deletion
-FROM payments.absent(@gateway, @payment_id, 'subscription', @subscription_id) AS l (payment, others, failures)
-CROSS JOIN accounts.has_customer(@customer_id) AS a (has_customer);
+-- What a subscription and its ledger have none of (subscriptions.absent, payments.absent), and a deletion of the account.
+SELECT l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures, a.charge::boolean AS charge,
+    a.pauses::boolean AS pauses, a.charge_moves::boolean AS charge_moves, c.has_customer::boolean AS deletion
+FROM payments.absent(@gateway, @payment_id::text, 'subscription', @subscription_id) AS l (payment, others, failures)
+CROSS JOIN subscriptions.absent(@subscription_id, @gateway, @payment_id::text, @reference::text) AS a (charge, pauses, charge_moves)
+CROSS JOIN accounts.has_customer(@customer_id) AS c (has_customer);
 
 -- name: SubscriptionGetByAuthorization :one
 SELECT * FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = @gwa_pix_auth_id;
@@ -67,6 +63,28 @@ WITH named AS MATERIALIZED (
 )
 SELECT s.* FROM named JOIN subscriptions.subscriptions s ON s.id = named.id
 WHERE named.is_customer IS NOT NULL FOR UPDATE OF s;
+
+-- name: SubscriptionLockManyByGWBID :many
+-- SubscriptionLockManyByGWBID locks the customers of recurrences at gateway B, and then the rows, without those that
+-- somebody else holds; with what each and its ledger have none of once the customer is held. The lists pass a subquery,
+-- so that the plan is made once.
+WITH lists AS MATERIALIZED (
+    SELECT @places::integer[] AS places, @gwb_subscription_ids::text[] AS gwb_subscription_ids, @payment_ids::text[] AS payment_ids,
+        @refs::text[] AS refs
+), found AS MATERIALIZED (
+    SELECT g.place, g.payment_id, g.ref, f.id, f.customer_id
+    FROM (SELECT unnest(l.places) AS place, unnest(l.gwb_subscription_ids) AS gwb_subscription_id, unnest(l.payment_ids) AS payment_id,
+        unnest(l.refs) AS ref FROM lists l) g
+    JOIN subscriptions.subscriptions f ON f.gwb_subscription_id = g.gwb_subscription_id
+), held AS MATERIALIZED (
+    SELECT f.* FROM found f WHERE accounts.try_lock_customer(f.customer_id)
+)
+SELECT h.place::integer AS place, sqlc.embed(s), l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
+    a.charge::boolean AS charge, a.pauses::boolean AS pauses, a.charge_moves::boolean AS charge_moves
+FROM held h JOIN subscriptions.subscriptions s ON s.id = h.id
+CROSS JOIN LATERAL payments.absent('gwb', h.payment_id, 'subscription', h.id) AS l (payment, others, failures)
+CROSS JOIN LATERAL subscriptions.absent(h.id, 'gwb', h.payment_id, h.ref) AS a (charge, pauses, charge_moves)
+FOR UPDATE OF s SKIP LOCKED;
 
 -- name: SubscriptionGetWaitingRenewal :one
 -- The renewal that waits for the gateway to take its card.

@@ -25,7 +25,7 @@ var modules = []module{
 // published are the SQL functions that are part of a module's interface: the queries of the modules that use it
 // may call them.
 var published = map[string][]string{
-	"accounts":      {"caller", "has_customer", "lock_customer"},
+	"accounts":      {"caller", "has_customer", "lock_customer", "try_lock_customer"},
 	"payments":      {"absent"},
 	"subscriptions": {"has_access"},
 }
@@ -267,7 +267,7 @@ const checks = "invariants"
 
 // foundation are the platform packages that know none of the others; all others may use them.
 var foundation = []string{
-	"clock", "config", "fault", "faultpoint", "money", "nullable", "objectid", "passwordlist", "postgres", "secret",
+	"batch", "clock", "config", "fault", "faultpoint", "money", "nullable", "objectid", "passwordlist", "postgres", "secret",
 	"taxid", "transition",
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // renew applies the first delivery of a paid renewal and logs it: the event, its log, the
-// ledger's row, the subscription, and the job that looks for events that waited for the
-// payment. The conditions are those under which the platform renews. No row: the event has
+// ledger's row, the subscription, and, where an event waited for the payment, the job that
+// applies it. The conditions are those under which the platform renews. No row: the event has
 // been there before, or it is no plain renewal.
 const renew = `WITH sub AS (
 	SELECT s.id, s.customer_id, s.next_billing_date FROM subscriptions.subscriptions s
@@ -43,6 +43,7 @@ const renew = `WITH sub AS (
 ), later AS (
 	INSERT INTO jobs.river_job (args, kind, max_attempts)
 	SELECT jsonb_build_object('gateway', 'gwb', 'subjects', jsonb_build_array($6::text)), 'payments_events_replay', 25 FROM first
+	WHERE EXISTS (SELECT FROM payments.processed_events e WHERE e.state = 'waiting' AND e.gateway = 'gwb' AND e.subjects && ARRAY[$6::text])
 )
 SELECT s.id FROM sub s, first`
 

@@ -28,6 +28,15 @@ type Record struct {
 	Confirmed  bool            // the gateway was asked for it and shows it: no event alone tells it
 }
 
+// check refuses what is no money yet.
+func (r Record) check() error {
+	if r.Payment.ID == "" || r.Payment.Status != gateway.PaymentStatusSettled {
+		return fmt.Errorf("payments: only a settled payment with an id enters the ledger, not %q (%s)", r.Payment.ID,
+			r.Payment.Status)
+	}
+	return nil
+}
+
 // RecordPaymentTx writes a settled payment into the ledger. First reports that
 // the gateway payment was not there before: whoever gets it does the work that
 // follows from the money, everybody later only adds what was not known (CONFIRMED
@@ -35,11 +44,10 @@ type Record struct {
 // times, also at once. One that has no id or has not settled is an error, since it is no money yet. Others are the
 // database's.
 func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (first bool, err error) {
-	p := r.Payment
-	if p.ID == "" || p.Status != gateway.PaymentStatusSettled {
-		return false, fmt.Errorf("payments: only a settled payment with an id enters the ledger, not %q (%s)", p.ID,
-			p.Status)
+	if err := r.check(); err != nil {
+		return false, err
 	}
+	p := r.Payment
 	now := s.deps.Clock.Now()
 	settledAt := now
 	if p.SettledAt != nil {

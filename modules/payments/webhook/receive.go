@@ -176,11 +176,14 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 	return response, err
 }
 
-// applyAtOnce applies an event while its gateway waits. After an error nothing of it
-// stands, or, when it was the commit that failed, all of it.
+// applyAtOnce applies an event while its gateway waits, together with others where it can be. After an error nothing
+// of it stands, or, when it was the commit that failed, all of it.
 func (s *Webhooks) applyAtOnce(ctx context.Context, d delivery) (result gateway.Result, err error) {
 	ctx, cancel := context.WithTimeout(postgres.As(ctx, postgres.Urgent, "events being applied"), applyTime)
 	defer cancel()
+	if result, received := s.receiveShared(ctx, d); received {
+		return result, nil
+	}
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
 		result, err = s.receiveTx(ctx, tx, d)
 		return err

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -9,6 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/platform/batch"
 )
 
 // Deps is what the room needs.
@@ -48,12 +50,18 @@ type Webhooks struct {
 	ledger   *ledger.Ledger
 	refusals *Refusals
 	appliers []Applier
+	together GroupApplier // nil: each event is applied alone
 	takers   []StrayMoneyTaker
+	batches  []*batch.Batcher[*shared] // as many transactions at once as cores
 }
 
 // New makes it. Connect it before serving.
 func New(d Deps, r *ledger.Reader, l *ledger.Ledger, refused *Refusals) *Webhooks {
-	return &Webhooks{deps: d, db: paymentsdb.New(), reader: r, ledger: l, refusals: refused}
+	s := &Webhooks{deps: d, db: paymentsdb.New(), reader: r, ledger: l, refusals: refused}
+	for range runtime.GOMAXPROCS(0) {
+		s.batches = append(s.batches, batch.New(maxTogether, slowBatch, s.receiveTogether))
+	}
+	return s
 }
 
 // Applier applies an event inside the webhook's transaction; it must be safe to
@@ -69,8 +77,19 @@ type StrayMoneyTaker interface {
 	TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error)
 }
 
+// GroupApplier applies what most events bring, as their Applier would, by few statements for many of them.
+type GroupApplier interface {
+	// MayShare reports whether an event may be one that is applied so, and is no other applier's.
+	MayShare(e gateway.Event) bool
+	// ApplyEventsTx applies events of one gateway, of which none has been applied, and gives their results by their
+	// ids. It waits for no lock of what they are about. Of an event without a result it writes nothing: that is
+	// applied alone, by ApplyEventTx.
+	ApplyEventsTx(ctx context.Context, tx pgx.Tx, events []gateway.Event) (map[string]gateway.Result, error)
+}
+
 // Connect names who applies events, asked in this order until one does not answer
-// Unclaimed, and who takes in money that nobody claims. Not safe once the server runs.
-func (s *Webhooks) Connect(appliers []Applier, takers []StrayMoneyTaker) {
-	s.appliers, s.takers = appliers, takers
+// Unclaimed, who applies many of them together, and who takes in money that nobody claims.
+// Not safe once the server runs.
+func (s *Webhooks) Connect(appliers []Applier, together GroupApplier, takers []StrayMoneyTaker) {
+	s.appliers, s.together, s.takers = appliers, together, takers
 }

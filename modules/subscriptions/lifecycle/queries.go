@@ -59,9 +59,42 @@ func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db postgres.DB, s
 	e gateway.Event,
 ) (subscriptionsdb.SubscriptionCheckAbsentRow, error) {
 	return q.Queries.SubscriptionCheckAbsent(ctx, db, subscriptionsdb.SubscriptionCheckAbsentParams{
-		Gateway: e.Gateway, PaymentID: paymentID, SubscriptionID: sub.ID, CustomerID: sub.CustomerID,
-		Reference: e.Reference, GatewayPaymentID: nullable.Ptr(e.PaymentID()),
+		Gateway: string(e.Gateway), PaymentID: paymentID, SubscriptionID: sub.ID, CustomerID: sub.CustomerID,
+		Reference: e.Reference.String(),
 	})
+}
+
+// Located is a locked subscription that an event is about, whose place it has.
+type Located struct {
+	Place        int
+	Subscription Subscription
+	Absent       subscriptionsdb.SubscriptionCheckAbsentRow // as of SubscriptionCheckAbsent
+}
+
+// SubscriptionLockMany locks the customers of gateway B's recurrences that events name, and then the subscriptions,
+// without those that somebody else holds, and without those of deleted customers.
+func (q *Queries) SubscriptionLockMany(ctx context.Context, db postgres.DB, events []gateway.Event) ([]Located, error) {
+	p := subscriptionsdb.SubscriptionLockManyByGWBIDParams{}
+	for place, e := range events {
+		p.Places = append(p.Places, int32(place)) //nolint:gosec // a batch is small
+		p.GwbSubscriptionIds = append(p.GwbSubscriptionIds, e.SubscriptionID)
+		p.PaymentIds, p.Refs = append(p.PaymentIds, e.PaymentID()), append(p.Refs, e.Reference.String())
+	}
+	rows, err := q.SubscriptionLockManyByGWBID(ctx, db, p)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Located, len(rows))
+	for i, r := range rows {
+		all[i] = Located{
+			Place: int(r.Place), Subscription: Subscription(r.Subscription),
+			Absent: subscriptionsdb.SubscriptionCheckAbsentRow{
+				Payment: r.Payment, Others: r.Others, Failures: r.Failures, Charge: r.Charge, Pauses: r.Pauses,
+				ChargeMoves: r.ChargeMoves, Deletion: true, // or the customer would not be held
+			},
+		}
+	}
+	return all, nil
 }
 
 // SubscriptionGet reads a subscription. None: pgx.ErrNoRows.

@@ -73,7 +73,8 @@ func (s *Store) IsGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID)
 // a state changes: compare-and-set, history, the customer's pointer and the job
 // for its expiry in the caller's transaction. Moved is false, and nothing is
 // written, when the state holds against the action; errMoved when the row, which was not locked then, has
-// another state by now. Other errors are the database's, or of promo codes: the caller rolls back.
+// another state by now, told by the next statement (postgres.ChangeLater). Other errors are the database's, or of promo
+// codes: the caller rolls back.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Subscription, c Change) (moved bool, err error) {
 	from := sub.Status
 	to, ok := state.Next(from, c.Action)
@@ -256,12 +257,9 @@ func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Subscription, a
 			slog.String("subscription_id", r.ID.String()), slog.String("change", as.name), slog.Any("columns", more))
 	}
 	const update = "UPDATE subscriptions.subscriptions SET register_update_date = $3%s WHERE id = $1 AND status = $2"
-	n, err := differ.Update(ctx, tx, update, &r, r.ID, before.Status, r.RegisterUpdateDate)
-	if err != nil {
+	moved := fmt.Errorf("subscription %s is no longer %s: %w", r.ID, before.Status, errMoved)
+	if err := differ.UpdateLater(ctx, tx, moved, update, &r, r.ID, before.Status, r.RegisterUpdateDate); err != nil {
 		return Subscription{}, fmt.Errorf("write subscription: %w", err)
-	}
-	if n == 0 {
-		return Subscription{}, fmt.Errorf("subscription %s is no longer %s: %w", r.ID, before.Status, errMoved)
 	}
 	if before.IntentOpen && !r.IntentOpen {
 		if err := s.deps.Intents.EndTx(ctx, tx, IntentOf(r.ID), end.How, end.By); err != nil {

@@ -29,7 +29,14 @@ type Payment struct {
 	cycle        *time.Time               // of a debit of automatic PIX: the beginning of the period that it pays
 	Absent       Absent                   // what was looked for before
 	ConfirmFirst *bool                    // filled: the gateway is asked for it first, and nothing else has changed
+	Booking      *Booking                 // filled: the caller books it, together with others
 	before       bool                     // an extension has moved the next charge: it pays a period that began before
+}
+
+// Booking is a payment, of which the ledger has none, that the caller takes into the ledger after it is settled.
+type Booking struct {
+	Record payments.Record
+	Counts bool // it opened the subscription, or paid one of its periods
 }
 
 // SettlePaymentTx is where every payment of a subscription ends, keyed by the
@@ -58,10 +65,7 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 			return err
 		}
 	}
-	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: sub.Gateway, Purpose: gateway.ForSubscription,
-		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Confirmed: p.Source != state.ByWebhook,
-	})
+	first, err := p.bookTx(ctx, tx, s.deps.Payments, sub)
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
 	}
@@ -75,6 +79,30 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 		return s.settleChargeTx(ctx, tx, sub, p)
 	}
 	return s.settleBookedTx(ctx, tx, sub, p)
+}
+
+// bookTx takes a payment into the ledger, where the caller does not. First: it was not there.
+func (p Payment) bookTx(ctx context.Context, tx pgx.Tx, in *payments.Service,
+	sub *lifecycle.Subscription,
+) (first bool, err error) {
+	r := payments.Record{
+		Gateway: sub.Gateway, Purpose: gateway.ForSubscription,
+		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Confirmed: p.Source != state.ByWebhook,
+	}
+	if p.Booking != nil {
+		p.Booking.Record = r
+		return true, nil
+	}
+	return in.RecordPaymentTx(ctx, tx, r)
+}
+
+// countTx notes that a payment counts.
+func (p Payment) countTx(ctx context.Context, tx pgx.Tx, in *payments.Service, sub *lifecycle.Subscription) error {
+	if p.Booking != nil {
+		p.Booking.Counts = true
+		return nil
+	}
+	return in.CountPaymentTx(ctx, tx, sub.Gateway, p.ID)
 }
 
 // confirmFirstTx has money of gateway A that the ledger lacks, and that comes after the
@@ -219,7 +247,7 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return err
 	}
 	if p.Older {
-		return s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID) // a later charge failed, and is owed
+		return p.countTx(ctx, tx, s.deps.Payments, sub) // a later charge failed, and is owed
 	}
 	if p.before, err = s.isBeforeMoveTx(ctx, tx, *sub, p); err != nil {
 		return err
@@ -227,7 +255,7 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if sub.HasChargeback && sub.Status == state.Suspended {
 		err = s.deps.Store.EditTx(ctx, tx, sub, state.PaidWhileDisputed,
 			func(r *lifecycle.Subscription) { s.pay(r, p) }) // paid, but closed while disputed
-		return errors.Join(err, s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID))
+		return errors.Join(err, p.countTx(ctx, tx, s.deps.Payments, sub))
 	}
 	moved, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{
 		Action: state.PaymentSettles, Source: p.Source, Event: p.Event,
@@ -236,7 +264,7 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if err != nil || !moved {
 		return err
 	}
-	return s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID)
+	return p.countTx(ctx, tx, s.deps.Payments, sub)
 }
 
 // settleZeroInvoiceTx: an invoice of nothing is no money for the ledger. It opens a

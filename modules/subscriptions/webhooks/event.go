@@ -284,7 +284,7 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subs
 ) (ignored gateway.Reason, err error) {
 	switch payload := e.Payload.(type) {
 	case gateway.SettledPayment:
-		return s.applyPaymentTx(ctx, tx, sub, e, payload.Payment, absent)
+		return s.applyPaymentTx(ctx, tx, sub, e, settle.Payment{Payment: payload.Payment, Absent: absent})
 	case gateway.FailedPayment:
 		return s.applyFailureTx(ctx, tx, sub, e, payload)
 	case gateway.LostPayment:
@@ -310,41 +310,39 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subs
 	return "", fmt.Errorf("an event %s is of no subscription", e.Kind())
 }
 
-// applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
+// applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED. Of p the payment is given, what was looked for,
+// and its booking.
 func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
-	p gateway.Payment, absent settle.Absent,
+	p settle.Payment,
 ) (gateway.Reason, error) {
 	adopted, err := s.locator.adoptTx(ctx, tx, sub, e)
 	if err != nil {
 		return "", err
 	}
-	older := false
-	if !absent.Failures {
-		if older, err = s.olderInvoiceTx(ctx, tx, *sub, e, p); err != nil {
+	if !p.Absent.Failures {
+		if p.Older, err = s.olderInvoiceTx(ctx, tx, *sub, e, p.Payment); err != nil {
 			return "", err
 		}
 	}
-	if chargedThoughEnding(*sub, e, p) {
+	if chargedThoughEnding(*sub, e, p.Payment) {
 		if err := s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
 			return "", err
 		}
 	}
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
-	recurs := (sub.PaymentMethod != gateway.MethodPix || sub.PixAutomatic) && (adopted || !sub.Status.Ended())
-	beside, err := s.deps.Settler.IsBesideTx(ctx, tx, *sub, e, p)
-	if err != nil {
+	p.Recurs = (sub.PaymentMethod != gateway.MethodPix || sub.PixAutomatic) && (adopted || !sub.Status.Ended())
+	if p.Beside, err = s.deps.Settler.IsBesideTx(ctx, tx, *sub, e, p.Payment); err != nil {
 		return "", err
 	}
 	confirming := false
-	err = s.deps.Settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
-		Payment: p, Source: settle.SourceOf(e), Event: settle.EventOf(e), Recurs: recurs,
-		First: settle.IsFirst(*sub, e), Beside: beside, Older: older, Absent: absent, ConfirmFirst: &confirming,
-	})
+	p.Source, p.Event = settle.SourceOf(e), settle.EventOf(e)
+	p.First, p.ConfirmFirst = settle.IsFirst(*sub, e), &confirming
+	err = s.deps.Settler.SettlePaymentTx(ctx, tx, sub, p)
 	switch {
 	case err == nil && confirming:
 		return gateway.ReasonToConfirmPayment, nil
-	case err == nil && older:
+	case err == nil && p.Older:
 		return gateway.ReasonOlderPayment, nil
 	case err == nil && sub.Status.Ended():
 		return gateway.ReasonEnded, nil

@@ -204,6 +204,84 @@ func (q *Queries) PaymentInsert(ctx context.Context, db DBTX, arg PaymentInsertP
 	return i, err
 }
 
+const paymentInsertMany = `-- name: PaymentInsertMany :many
+WITH lists AS MATERIALIZED (
+    SELECT $2::text[] AS ids, $3::text[] AS gateway_payment_ids, $4::text[] AS invoice_ids,
+        $5::text[] AS payment_intent_ids, $6::text[] AS local_ids, $7::text[] AS customer_ids,
+        $8::bigint[] AS amounts, $9::text[] AS methods, $10::text[] AS native_statuses,
+        $11::timestamptz[] AS settled_ats
+), given AS (
+    SELECT unnest(l.ids) AS id, unnest(l.gateway_payment_ids) AS gateway_payment_id, unnest(l.invoice_ids) AS invoice_id,
+        unnest(l.payment_intent_ids) AS payment_intent_id, unnest(l.local_ids) AS local_id, unnest(l.customer_ids) AS customer_id,
+        unnest(l.amounts) AS amount_cents, unnest(l.methods) AS method, unnest(l.native_statuses) AS native_status,
+        unnest(l.settled_ats) AS settled_at
+    FROM lists l
+), written AS (
+    INSERT INTO payments.payments (
+        id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
+        amount_cents, method, native_status, settled_at, created_at, updated_at, counted
+    )
+    SELECT g.id, $1, g.gateway_payment_id, nullif(g.invoice_id, ''), nullif(g.payment_intent_id, ''), 'subscription', g.local_id, g.customer_id,
+        g.amount_cents, g.method, g.native_status, g.settled_at, $12::timestamptz, $12::timestamptz, true
+    FROM given g
+)
+SELECT g.gateway_payment_id::text AS gateway_payment_id FROM given g
+WHERE EXISTS (
+    SELECT 1 FROM payments.processed_events e
+    WHERE e.state = 'waiting' AND e.gateway = $1 AND e.subjects && ARRAY[g.gateway_payment_id, g.invoice_id, g.payment_intent_id]
+)
+`
+
+type PaymentInsertManyParams struct {
+	Gateway           gateway.Name
+	Ids               []string
+	GatewayPaymentIds []string
+	InvoiceIds        []string
+	PaymentIntentIds  []string
+	LocalIds          []string
+	CustomerIds       []string
+	Amounts           []int64
+	Methods           []string
+	NativeStatuses    []string
+	SettledAts        []time.Time
+	At                time.Time
+}
+
+// PaymentInsertMany writes the ledger rows of payments of subscriptions that have none, all of which count, and lists
+// those for which an event waits.
+func (q *Queries) PaymentInsertMany(ctx context.Context, db DBTX, arg PaymentInsertManyParams) ([]string, error) {
+	rows, err := db.Query(ctx, paymentInsertMany,
+		arg.Gateway,
+		arg.Ids,
+		arg.GatewayPaymentIds,
+		arg.InvoiceIds,
+		arg.PaymentIntentIds,
+		arg.LocalIds,
+		arg.CustomerIds,
+		arg.Amounts,
+		arg.Methods,
+		arg.NativeStatuses,
+		arg.SettledAts,
+		arg.At,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var gateway_payment_id string
+		if err := rows.Scan(&gateway_payment_id); err != nil {
+			return nil, err
+		}
+		items = append(items, gateway_payment_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const paymentIsCounted = `-- name: PaymentIsCounted :one
 SELECT coalesce(counted, false)::boolean FROM payments.payments WHERE gateway = $1 AND gateway_payment_id = $2
 `

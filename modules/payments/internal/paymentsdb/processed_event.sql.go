@@ -203,6 +203,45 @@ func (q *Queries) ProcessedEventHold(ctx context.Context, db DBTX, arg Processed
 	return i, err
 }
 
+const processedEventListDone = `-- name: ProcessedEventListDone :many
+SELECT e.event_id, e.state, e.result FROM payments.processed_events e
+WHERE e.gateway = $1 AND e.event_id = ANY($2::text[])
+FOR SHARE SKIP LOCKED
+`
+
+type ProcessedEventListDoneParams struct {
+	Gateway  gateway.Name
+	EventIds []string
+}
+
+type ProcessedEventListDoneRow struct {
+	EventID string
+	State   state.Event
+	Result  json.RawMessage
+}
+
+// ProcessedEventListDone tells which of the events have come, with their results. The share lock is that of
+// ProcessedEventRepeat; one that somebody is at is left out.
+func (q *Queries) ProcessedEventListDone(ctx context.Context, db DBTX, arg ProcessedEventListDoneParams) ([]ProcessedEventListDoneRow, error) {
+	rows, err := db.Query(ctx, processedEventListDone, arg.Gateway, arg.EventIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ProcessedEventListDoneRow{}
+	for rows.Next() {
+		var i ProcessedEventListDoneRow
+		if err := rows.Scan(&i.EventID, &i.State, &i.Result); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const processedEventListKnown = `-- name: ProcessedEventListKnown :many
 SELECT event_id FROM payments.processed_events WHERE gateway = $1 AND event_id = ANY($2::text[])
 `
@@ -328,6 +367,71 @@ func (q *Queries) ProcessedEventReceive(ctx context.Context, db DBTX, arg Proces
 	return result.RowsAffected(), nil
 }
 
+const processedEventReceiveMany = `-- name: ProcessedEventReceiveMany :exec
+WITH lists AS MATERIALIZED (
+    SELECT $3::text[] AS event_ids, $4::text[] AS event_log_ids, $5::text[] AS subjects,
+        $6::text[] AS event_results, $7::timestamptz[] AS event_ats,
+        $8::text[] AS log_ids, $9::text[] AS log_event_ids, $10::text[] AS event_types,
+        $11::text[] AS payloads, $12::text[] AS signatures, $13::boolean[] AS finals, $14::text[] AS results,
+        $15::timestamptz[] AS received_ats
+), first AS (
+    INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
+    SELECT $1, e.event_id, e.log_id, 'done', ARRAY(SELECT jsonb_array_elements_text(e.subjects::jsonb)), e.result::jsonb, e.event_at,
+        $2::timestamptz
+    FROM (SELECT unnest(l.event_ids) AS event_id, unnest(l.event_log_ids) AS log_id, unnest(l.subjects) AS subjects,
+        unnest(l.event_results) AS result, unnest(l.event_ats) AS event_at FROM lists l) e
+)
+INSERT INTO payments.webhook_logs (
+    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+)
+SELECT d.log_id, $1, d.event_id, d.event_type, d.payload::jsonb, nullif(d.signature, ''), true, d.is_final, d.result::jsonb,
+    d.received_at, CASE WHEN d.is_final THEN $2::timestamptz END
+FROM (SELECT unnest(l.log_ids) AS log_id, unnest(l.log_event_ids) AS event_id, unnest(l.event_types) AS event_type,
+    unnest(l.payloads) AS payload, unnest(l.signatures) AS signature, unnest(l.finals) AS is_final, unnest(l.results) AS result,
+    unnest(l.received_ats) AS received_at FROM lists l) d
+`
+
+type ProcessedEventReceiveManyParams struct {
+	Gateway      gateway.Name
+	At           time.Time
+	EventIds     []string
+	EventLogIds  []string
+	Subjects     []string
+	EventResults []string
+	EventAts     []time.Time
+	LogIds       []string
+	LogEventIds  []string
+	EventTypes   []string
+	Payloads     []string
+	Signatures   []string
+	Finals       []bool
+	Results      []string
+	ReceivedAts  []time.Time
+}
+
+// ProcessedEventReceiveMany writes events that were applied, whose log_ids are those of their first deliveries, and
+// the logs of all deliveries. An event that has come meanwhile is an error.
+func (q *Queries) ProcessedEventReceiveMany(ctx context.Context, db DBTX, arg ProcessedEventReceiveManyParams) error {
+	_, err := db.Exec(ctx, processedEventReceiveMany,
+		arg.Gateway,
+		arg.At,
+		arg.EventIds,
+		arg.EventLogIds,
+		arg.Subjects,
+		arg.EventResults,
+		arg.EventAts,
+		arg.LogIds,
+		arg.LogEventIds,
+		arg.EventTypes,
+		arg.Payloads,
+		arg.Signatures,
+		arg.Finals,
+		arg.Results,
+		arg.ReceivedAts,
+	)
+	return err
+}
+
 const processedEventRecord = `-- name: ProcessedEventRecord :exec
 WITH log AS (
     INSERT INTO payments.webhook_logs (
@@ -423,4 +527,14 @@ func (q *Queries) ProcessedEventRepeat(ctx context.Context, db DBTX, arg Process
 	var result json.RawMessage
 	err := row.Scan(&result)
 	return result, err
+}
+
+const processedEventSetWaits = `-- name: ProcessedEventSetWaits :exec
+SELECT set_config('lock_timeout', '100ms', true), set_config('statement_timeout', '1s', true)
+`
+
+// ProcessedEventSetWaits has a transaction of many events wait and work no longer than leaves time to apply each alone.
+func (q *Queries) ProcessedEventSetWaits(ctx context.Context, db DBTX) error {
+	_, err := db.Exec(ctx, processedEventSetWaits)
+	return err
 }

@@ -15,23 +15,19 @@ import (
 )
 
 const subscriptionCheckAbsent = `-- name: SubscriptionCheckAbsent :one
-SELECT l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
-    (NOT EXISTS (SELECT FROM subscriptions.renewal_charges c
-        WHERE c.id = $1 OR c.gateway = $2 AND c.gateway_payment_id = $3))::boolean AS charge,
-    (NOT EXISTS (SELECT FROM subscriptions.pauses p WHERE p.subscription_id = $4))::boolean AS pauses,
-    (NOT EXISTS (SELECT FROM subscriptions.charge_moves m WHERE m.subscription_id = $4))::boolean AS charge_moves,
-    a.has_customer::boolean AS deletion
-FROM payments.absent($2, $5, 'subscription', $4) AS l (payment, others, failures)
-CROSS JOIN accounts.has_customer($6) AS a (has_customer)
+SELECT l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures, a.charge::boolean AS charge,
+    a.pauses::boolean AS pauses, a.charge_moves::boolean AS charge_moves, c.has_customer::boolean AS deletion
+FROM payments.absent($1, $2::text, 'subscription', $3) AS l (payment, others, failures)
+CROSS JOIN subscriptions.absent($3, $1, $2::text, $4::text) AS a (charge, pauses, charge_moves)
+CROSS JOIN accounts.has_customer($5) AS c (has_customer)
 `
 
 type SubscriptionCheckAbsentParams struct {
-	Reference        objectid.ID
-	Gateway          gateway.Name
-	GatewayPaymentID *string
-	SubscriptionID   objectid.ID
-	PaymentID        string
-	CustomerID       objectid.ID
+	Gateway        string
+	PaymentID      string
+	SubscriptionID objectid.ID
+	Reference      string
+	CustomerID     objectid.ID
 }
 
 type SubscriptionCheckAbsentRow struct {
@@ -44,15 +40,13 @@ type SubscriptionCheckAbsentRow struct {
 	Deletion    bool
 }
 
-// What a subscription and its ledger have none of: the payment, one that is for something else, a failed attempt, a
-// renewal charge with our own id or the payment, a pause, an extension's charge move, a deletion of the account.
+// What a subscription and its ledger have none of (subscriptions.absent, payments.absent), and a deletion of the account.
 func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db DBTX, arg SubscriptionCheckAbsentParams) (SubscriptionCheckAbsentRow, error) {
 	row := db.QueryRow(ctx, subscriptionCheckAbsent,
-		arg.Reference,
 		arg.Gateway,
-		arg.GatewayPaymentID,
-		arg.SubscriptionID,
 		arg.PaymentID,
+		arg.SubscriptionID,
+		arg.Reference,
 		arg.CustomerID,
 	)
 	var i SubscriptionCheckAbsentRow
@@ -1536,6 +1530,130 @@ func (q *Queries) SubscriptionLockByGWBID(ctx context.Context, db DBTX, gwbSubsc
 		&i.PeriodEndLookAt,
 	)
 	return i, err
+}
+
+const subscriptionLockManyByGWBID = `-- name: SubscriptionLockManyByGWBID :many
+WITH lists AS MATERIALIZED (
+    SELECT $1::integer[] AS places, $2::text[] AS gwb_subscription_ids, $3::text[] AS payment_ids,
+        $4::text[] AS refs
+), found AS MATERIALIZED (
+    SELECT g.place, g.payment_id, g.ref, f.id, f.customer_id
+    FROM (SELECT unnest(l.places) AS place, unnest(l.gwb_subscription_ids) AS gwb_subscription_id, unnest(l.payment_ids) AS payment_id,
+        unnest(l.refs) AS ref FROM lists l) g
+    JOIN subscriptions.subscriptions f ON f.gwb_subscription_id = g.gwb_subscription_id
+), held AS MATERIALIZED (
+    SELECT f.place, f.payment_id, f.ref, f.id, f.customer_id FROM found f WHERE accounts.try_lock_customer(f.customer_id)
+)
+SELECT h.place::integer AS place, s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at, l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
+    a.charge::boolean AS charge, a.pauses::boolean AS pauses, a.charge_moves::boolean AS charge_moves
+FROM held h JOIN subscriptions.subscriptions s ON s.id = h.id
+CROSS JOIN LATERAL payments.absent('gwb', h.payment_id, 'subscription', h.id) AS l (payment, others, failures)
+CROSS JOIN LATERAL subscriptions.absent(h.id, 'gwb', h.payment_id, h.ref) AS a (charge, pauses, charge_moves)
+FOR UPDATE OF s SKIP LOCKED
+`
+
+type SubscriptionLockManyByGWBIDParams struct {
+	Places             []int32
+	GwbSubscriptionIds []string
+	PaymentIds         []string
+	Refs               []string
+}
+
+type SubscriptionLockManyByGWBIDRow struct {
+	Place        int32
+	Subscription Subscription
+	Payment      bool
+	Others       bool
+	Failures     bool
+	Charge       bool
+	Pauses       bool
+	ChargeMoves  bool
+}
+
+// SubscriptionLockManyByGWBID locks the customers of recurrences at gateway B, and then the rows, without those that
+// somebody else holds; with what each and its ledger have none of once the customer is held. The lists pass a subquery,
+// so that the plan is made once.
+func (q *Queries) SubscriptionLockManyByGWBID(ctx context.Context, db DBTX, arg SubscriptionLockManyByGWBIDParams) ([]SubscriptionLockManyByGWBIDRow, error) {
+	rows, err := db.Query(ctx, subscriptionLockManyByGWBID,
+		arg.Places,
+		arg.GwbSubscriptionIds,
+		arg.PaymentIds,
+		arg.Refs,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SubscriptionLockManyByGWBIDRow{}
+	for rows.Next() {
+		var i SubscriptionLockManyByGWBIDRow
+		if err := rows.Scan(
+			&i.Place,
+			&i.Subscription.ID,
+			&i.Subscription.CustomerID,
+			&i.Subscription.PlanID,
+			&i.Subscription.Gateway,
+			&i.Subscription.PaymentMethod,
+			&i.Subscription.Status,
+			&i.Subscription.PriceCents,
+			&i.Subscription.PeriodMonths,
+			&i.Subscription.TrialDays,
+			&i.Subscription.GwaSubscriptionID,
+			&i.Subscription.GwaCustomerID,
+			&i.Subscription.GwaPixAuthID,
+			&i.Subscription.GwbSubscriptionID,
+			&i.Subscription.GwbCustomerID,
+			&i.Subscription.GwbPriceID,
+			&i.Subscription.PixPaymentID,
+			&i.Subscription.PixPayload,
+			&i.Subscription.PixImage,
+			&i.Subscription.PixExpiresAt,
+			&i.Subscription.StartedAt,
+			&i.Subscription.NextBillingDate,
+			&i.Subscription.LastPaymentAt,
+			&i.Subscription.ExpiresAt,
+			&i.Subscription.EndedAt,
+			&i.Subscription.GatewayDeletedAt,
+			&i.Subscription.CancelAtPeriodEnd,
+			&i.Subscription.PaymentFailures,
+			&i.Subscription.TotalRefundedCents,
+			&i.Subscription.HasChargeback,
+			&i.Subscription.IntentOpen,
+			&i.Subscription.RecoveryTries,
+			&i.Subscription.RecoveryAt,
+			&i.Subscription.LastEventAt,
+			&i.Subscription.LastEventID,
+			&i.Subscription.LastPaidInvoiceID,
+			&i.Subscription.DocumentCreatedByID,
+			&i.Subscription.RegisterDate,
+			&i.Subscription.RegisterUpdateDate,
+			&i.Subscription.PixAutomatic,
+			&i.Subscription.PixConciliationID,
+			&i.Subscription.PromoCode,
+			&i.Subscription.FirstAmountCents,
+			&i.Subscription.GatewayEndedAt,
+			&i.Subscription.AnchorDay,
+			&i.Subscription.RenewsID,
+			&i.Subscription.StartsAt,
+			&i.Subscription.GatewayEndOpenSince,
+			&i.Subscription.PeriodEndToldAt,
+			&i.Subscription.PeriodEndTells,
+			&i.Subscription.PeriodEndLookAt,
+			&i.Payment,
+			&i.Others,
+			&i.Failures,
+			&i.Charge,
+			&i.Pauses,
+			&i.ChargeMoves,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const subscriptionLockRenewals = `-- name: SubscriptionLockRenewals :many
