@@ -74,8 +74,8 @@ func isPlainRenewal(sub lifecycle.Subscription, e gateway.Event, absent settle.A
 		Payment: true, Others: true, Failures: true, Charge: true, Pauses: true, ChargeMoves: true, Deletion: true,
 	}
 	return absent == nothing && sub.Status == state.Active && sub.Gateway == e.Gateway &&
-		sub.PaymentMethod == gateway.MethodCard && sub.RemoteID() == e.SubscriptionID &&
-		sub.StartedAt != nil && !sub.IntentOpen && !sub.HasChargeback && !sub.CancelAtPeriodEnd && !sub.Stopped()
+		sub.Recurs() && sub.RemoteID() == e.SubscriptionID &&
+		sub.StartedAt != nil && !sub.IntentOpen && !sub.HasChargeback && !sub.CancelAtPeriodEnd
 }
 
 // renewTx applies a plain renewal, all but the ledger's row of its payment, which it returns.
