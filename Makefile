@@ -122,11 +122,13 @@ lint:
 	$(TOOL) golangci-lint run ./...
 	$(GO) -C tools tool golangci-lint run -c ../.golangci.yml ./...
 
-## verify: generated code and sql/schema.sql are what their sources say, every fault has its place, the code is formatted and vets,
-## and no program calls what is known to be vulnerable
+## verify: generated code and sql/schema.sql are what their sources say, every fault has its place, the OpenAPI document is
+## clean and clients are made of it (says so where there is no Node), the code is formatted and vets, and no program calls
+## what is known to be vulnerable
 verify: vulnerabilities
 	$(GO) mod verify
 	$(GO) -C tools test ./...
+	$(GO) -C tools/openapi test -count=1 -v ./...
 	$(TOOL) sqlc diff
 	$(GO) test -vet=off -count=1 -run '^(TestSchemaFile|TestTheDatabaseHoldsTheSources)$$' ./migrations/schema
 	@unlike="$$($(FORMAT) -l *.go cmd modules platform testutil migrations sql web tools)"; test -z "$$unlike" || { echo "$$unlike"; echo 'make format'; exit 1; }

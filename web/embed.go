@@ -4,13 +4,32 @@ package web
 import (
 	"embed"
 	"io/fs"
+	"strings"
 )
+
+//go:embed docs
+var docs embed.FS
 
 // DocsPage is the HTML of GET /api/v1/docs. It carries its own script and style,
 // so that it works without the internet.
-//
-//go:embed docs.html
-var DocsPage []byte
+var DocsPage = whole(docs, "docs/page.html", "docs/style.css", "docs/schema.js", "docs/try.js", "docs/docs.js")
+
+// whole is a page with its style and scripts, in their order, in it.
+func whole(files embed.FS, page, style string, scripts ...string) []byte {
+	read := func(name string) string {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			panic(err) // only for a name that is not there
+		}
+		return string(text)
+	}
+	var script strings.Builder
+	for _, name := range scripts {
+		script.WriteString(read(name))
+	}
+	return []byte(strings.NewReplacer("<style></style>", "<style>"+read(style)+"</style>",
+		"<script></script>", "<script>"+script.String()+"</script>").Replace(read(page)))
+}
 
 // UndoPage is the HTML of GET /api/v1/auth/undo-email-change, to which mails link. It
 // too carries its own script and style.
@@ -37,6 +56,13 @@ var plain embed.FS
 
 // Plain is the folder of the pages that need no front end, for pages.Config.
 func Plain() fs.FS { return below(plain, "pages") }
+
+//go:embed openapi
+var texts embed.FS
+
+// OpenAPI is the folder of what the OpenAPI document says of each operation, for
+// openapi.ReadTexts.
+func OpenAPI() fs.FS { return below(texts, "openapi") }
 
 func below(files embed.FS, dir string) fs.FS {
 	folder, err := fs.Sub(files, dir)

@@ -27,7 +27,7 @@ func main() {
 	command, err := group("marquee", "The backend of a video streaming platform with subscriptions and tickets.",
 		serveCommand(), workCommand(), probeCommand(), devCommand(), sandboxCommand(), configCommand(),
 		migrateCommand(), userCommand(), analystCommand(), seedCommand(), reconcileCommand(), gatewayCommand(),
-		doctorCommand(), versionCommand(),
+		doctorCommand(), openAPICommand(), versionCommand(),
 	).ExecuteContextC(ctx)
 	failed, ran := errors.AsType[failure](err)
 	if err == nil || ran && errors.Is(failed.error, context.Canceled) {

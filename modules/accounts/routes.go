@@ -35,7 +35,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/customers/check-availability", "customer_check_availability", httpapi.Public,
 		join.CheckAvailability, throttled)
 	httpapi.Route(api, http.MethodPost, "/customers/signup", "customer_signup", httpapi.Public, join.SignUp, throttled,
-		signup.Responses(api))
+		signup.Responses(api), httpapi.Info[signup.Confirmed]())
 	httpapi.Route(api, http.MethodPost, "/customers/me/verify-email", "customer_verify_email", httpapi.Customer,
 		proof.VerifyEmail)
 	httpapi.Route(api, http.MethodGet, "/customers/me", "customer_me_get", httpapi.Customer, me.GetMe)
@@ -44,7 +44,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/customers/me/change-email", "customer_change_email", httpapi.Customer,
 		proof.ChangeEmail)
 	httpapi.Route(api, http.MethodPost, "/customers/me/confirm-email", "customer_confirm_email", httpapi.Customer,
-		proof.ConfirmEmail)
+		proof.ConfirmEmail, httpapi.Info[codes.MessageBody]())
 	httpapi.Route(api, http.MethodGet, "/customers/me/data", "customer_data_get", httpapi.Customer, me.Data,
 		httpapi.ResponseSchema(customers.DataSchema()))
 	httpapi.Route(api, http.MethodPost, codes.UndoPath, "undo_email_change_post", httpapi.Public, proof.UndoEmailChange,

@@ -3,6 +3,8 @@ package subscriptions
 import (
 	"net/http"
 
+	"marquee/modules/subscriptions/checkout"
+	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/platform/httpapi"
 	"marquee/platform/resource"
@@ -10,10 +12,11 @@ import (
 
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
-	checkout, selfService := s.checkout.Handlers(), s.selfService.Handlers()
+	subscribe, selfService := s.checkout.Handlers(), s.selfService.Handlers()
 	charges, withdrawals := s.charges.Handlers(), s.withdrawals.Handlers()
 	list := resource.Routes{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log}
-	created := httpapi.Status(http.StatusCreated)
+	created, message := httpapi.Status(http.StatusCreated), httpapi.Info[lifecycle.MessageInfo]()
+	pixGWA, cardGWB := httpapi.Info[checkout.PixGWAInfo](), httpapi.Info[checkout.CardGWBInfo]()
 
 	httpapi.Route(api, http.MethodGet, "/plans", "plan_list", httpapi.Public, list.List(plans.PublicPlans),
 		plans.PublicPlans.ListDoc()...)
@@ -30,31 +33,34 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/customers/me/subscription/renew/pix", "my_subscription_renew_pix",
 		httpapi.Customer, charges.RenewPix, created, httpapi.Idempotent(charges.ReplayRenewPix, nil))
 	httpapi.Route(api, http.MethodGet, "/customers/me/pix-qr", "my_pix_qr_get", httpapi.Customer, selfService.PixQR)
-	httpapi.Route(api, http.MethodPost, "/customers/me/subscribe", "my_subscribe", httpapi.Customer, checkout.Subscribe)
+	httpapi.Route(api, http.MethodPost, "/customers/me/subscribe", "my_subscribe", httpapi.Customer,
+		subscribe.Subscribe)
 
-	httpapi.Route(api, http.MethodPost, "/gwa/subscribe", "gwa_subscribe", httpapi.Customer, checkout.SubscribeGWA,
-		created, httpapi.Idempotent(checkout.ReplayCardGWA, nil))
+	httpapi.Route(api, http.MethodPost, "/gwa/subscribe", "gwa_subscribe", httpapi.Customer, subscribe.SubscribeGWA,
+		created, httpapi.Info[checkout.CardGWAInfo](), httpapi.Idempotent(subscribe.ReplayCardGWA, nil))
 	httpapi.Route(api, http.MethodPost, "/gwa/subscribe/pix", "gwa_subscribe_pix", httpapi.Customer,
-		checkout.SubscribePixGWA, created, httpapi.Idempotent(checkout.ReplayPixGWA, nil))
+		subscribe.SubscribePixGWA, created, pixGWA, httpapi.Idempotent(subscribe.ReplayPixGWA, nil))
 	httpapi.Route(api, http.MethodPost, "/gwa/subscribe/pix-automatico", "gwa_subscribe_pix_automatic",
-		httpapi.Customer, checkout.SubscribePixAutomatic, created, httpapi.Idempotent(checkout.ReplayPixGWA, nil))
+		httpapi.Customer, subscribe.SubscribePixAutomatic, created, pixGWA,
+		httpapi.Idempotent(subscribe.ReplayPixGWA, nil))
 	httpapi.Route(api, http.MethodGet, "/gwa/subscription", "gwa_subscription_get", httpapi.Customer,
-		selfService.ReadGWA)
+		selfService.ReadGWA, message)
 	httpapi.Route(api, http.MethodPut, "/gwa/subscription/credit-card", "gwa_subscription_card", httpapi.Customer,
-		selfService.ChangeCardGWA)
+		selfService.ChangeCardGWA, message)
 	httpapi.Route(api, http.MethodDelete, "/gwa/subscription", "gwa_subscription_cancel", httpapi.Customer,
-		selfService.CancelGWA)
+		selfService.CancelGWA, message)
 
-	httpapi.Route(api, http.MethodPost, "/gwb/subscribe", "gwb_subscribe", httpapi.Customer, checkout.SubscribeGWB,
-		created, httpapi.Idempotent(checkout.ReplayCardGWB, nil))
+	httpapi.Route(api, http.MethodPost, "/gwb/subscribe", "gwb_subscribe", httpapi.Customer, subscribe.SubscribeGWB,
+		created, cardGWB, httpapi.Idempotent(subscribe.ReplayCardGWB, nil))
 	httpapi.Route(api, http.MethodPost, "/gwb/subscribe/pix", "gwb_subscribe_pix", httpapi.Customer,
-		checkout.SubscribePixGWB, created, httpapi.Idempotent(checkout.ReplayPixGWB, nil))
+		subscribe.SubscribePixGWB, created, httpapi.Info[checkout.PixGWBInfo](),
+		httpapi.Idempotent(subscribe.ReplayPixGWB, nil))
 	httpapi.Route(api, http.MethodPut, "/gwb/subscription/payment-method", "gwb_subscription_card", httpapi.Customer,
-		selfService.ChangeCardGWB)
+		selfService.ChangeCardGWB, message)
 	httpapi.Route(api, http.MethodDelete, "/gwb/subscription", "gwb_subscription_cancel", httpapi.Customer,
-		selfService.CancelGWB)
+		selfService.CancelGWB, message)
 	httpapi.Route(api, http.MethodGet, "/gwb/subscription", "gwb_subscription_get", httpapi.Customer,
-		selfService.ReadGWB)
+		selfService.ReadGWB, cardGWB)
 
 	s.admin.AdminRoutes(api)
 }

@@ -19,7 +19,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/events", "event_create", httpapi.Admin, s.crud.Create(events.Events),
 		events.Events.CreateDoc()...)
 	httpapi.Route(api, http.MethodPut, "/events", "event_update", httpapi.Admin, event.UpdateEvents,
-		events.Events.UpdateDoc()...)
+		append(events.Events.UpdateDoc(), httpapi.Info[*events.Warnings]())...)
 	httpapi.Route(api, http.MethodDelete, "/events", "event_delete", httpapi.Admin, s.crud.Delete(events.Events),
 		events.Events.DeleteDoc()...)
 	httpapi.Route(api, http.MethodGet, "/events/{id}/checkin-bundle", "event_checkin_bundle", httpapi.Admin,

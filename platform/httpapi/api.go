@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 
 	"marquee/platform/audit"
 	"marquee/platform/idempotency"
+	"marquee/platform/openapi"
 	"marquee/platform/postgres"
 )
 
@@ -44,6 +46,7 @@ type Config struct {
 	InFlight       int                // requests that are worked on at once; default 64 a core
 	NoThrottle     bool               // lifts the limits per address, for load and end-to-end tests
 	DocsPage       []byte             // HTML of GET /docs, with its own script and style
+	Texts          openapi.Texts      // what the OpenAPI document says of each operation
 	Pages          Pages              // what browsers are shown beside the API; nil: nothing
 	Idempotency    *idempotency.Store // keeps the answers of Idempotent operations; nil: the header is ignored
 }
@@ -105,6 +108,7 @@ func New(cfg Config) *API {
 	a.mux.NotFound(a.notFound)
 	a.mux.MethodNotAllowed(plainError(http.StatusMethodNotAllowed))
 	a.huma = humachi.New(a.mux, humaConfig(cfg))
+	registerEnvelope(a.huma.OpenAPI().Components.Schemas)
 	a.registerBuiltin()
 	return a
 }
@@ -116,8 +120,9 @@ func humaConfig(cfg Config) huma.Config {
 	hc.Formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
 	hc.DefaultFormat = "application/json"
 	hc.Info.Description = "Backend of a video streaming platform with paid subscriptions and event tickets."
+	hc.Info.License = &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}
 	hc.Servers = []*huma.Server{{URL: cfg.PublicURL}}
-	hc.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	hc.Components.Schemas = huma.NewMapRegistry(schemasPlace, schemaName)
 	hc.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {
 			Type: "oauth2", Description: "Log in at POST /token, then send `Authorization: Bearer <access_token>`.",
@@ -196,6 +201,7 @@ type operation struct {
 	form         bool
 	perMinute    int
 	idempotent   bool
+	info         reflect.Type             // of the envelope's info; nil: it is always null
 	replay       any                      // func(context.Context, objectid.ID) (*O, error), O the handler's output
 	guest        func(body []byte) string // who calls a public operation
 }
@@ -331,6 +337,7 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	}
 	huma.Register(a.huma, op.Operation, run)
 	documentNotModified(a.huma.OpenAPI(), op)
+	typeInfo(a.huma.OpenAPI(), op)
 	a.lackBody(op)
 	a.noBlanks(op)
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
 	"time"
 
+	"marquee/platform/openapi"
 	"marquee/platform/postgres"
 )
 
@@ -80,10 +82,20 @@ func (a *API) health(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 	return out, nil
 }
 
+// Document renders the OpenAPI document, as GET /openapi.json answers it, of what is registered
+// by now.
+func (a *API) Document() ([]byte, error) {
+	generated, err := json.Marshal(a.huma.OpenAPI())
+	if err != nil {
+		return nil, fmt.Errorf("render the OpenAPI document: %w", err)
+	}
+	return openapi.Publish(generated, a.cfg.Texts)
+}
+
 // openAPIDocument renders the document once, at the first request: by then
 // every module has registered.
 func (a *API) openAPIDocument() http.HandlerFunc {
-	document := sync.OnceValues(func() ([]byte, error) { return json.Marshal(a.huma.OpenAPI()) })
+	document := sync.OnceValues(a.Document)
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := document()
 		if err != nil {

@@ -47,25 +47,6 @@ func (e *ErrorBody) Error() string {
 // GetStatus returns the HTTP status.
 func (e *ErrorBody) GetStatus() int { return e.status }
 
-// Schema describes the body for OpenAPI: detail is a sentence or a list.
-func (e *ErrorBody) Schema(huma.Registry) *huma.Schema {
-	text := &huma.Schema{Type: "string"}
-	issue := &huma.Schema{Type: "object", Required: []string{"loc", "msg", "type"}, Properties: map[string]*huma.Schema{
-		"loc":  {Type: "array", Items: &huma.Schema{OneOf: []*huma.Schema{{Type: "string"}, {Type: "integer"}}}},
-		"msg":  text,
-		"type": text,
-	}}
-	return &huma.Schema{Type: "object", Required: []string{"detail"}, Properties: map[string]*huma.Schema{
-		"detail": {OneOf: []*huma.Schema{text, {Type: "array", Items: issue}}},
-		"error": {
-			Type: "object", Required: []string{"code", "message", "timestamp"},
-			Properties: map[string]*huma.Schema{
-				"code": text, "message": text, "timestamp": {Type: "string", Format: "date-time"}, "field": text,
-			},
-		},
-	}}
-}
-
 // statuses is what each kind of error is to HTTP.
 //
 //exhaustive:enforce

@@ -18,6 +18,7 @@ import (
 type Definition struct {
 	Name     string // as in the path: "videos"
 	Singular string // as in sentences: "Video"
+	Schema   string // as in OpenAPI; default Singular in one word
 	Table    string // with its schema: "catalog.videos"
 
 	// From is the FROM clause that reads it, with the row under the alias t.

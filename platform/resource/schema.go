@@ -2,10 +2,12 @@ package resource
 
 import (
 	"maps"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"marquee/platform/httpapi"
+	"marquee/platform/openapi"
 	"marquee/platform/query"
 )
 
@@ -53,7 +55,7 @@ func (r *Resource) DeleteDoc() []httpapi.Option {
 		Type: huma.TypeObject, Required: []string{idField},
 		Properties: map[string]*huma.Schema{idField: {Type: huma.TypeString, Pattern: oidPattern}},
 	}
-	return append(r.writeDoc("Delete "+r.def.Name, arrayOf(ids)),
+	return append(r.writeDoc("Delete "+r.def.Name, arrayOf(named("RecordID", ids))),
 		httpapi.Parameters(textParam(paramID, "Record to delete; else send a body")))
 }
 
@@ -66,28 +68,44 @@ func (r *Resource) writeDoc(summary string, body *huma.Schema) []httpapi.Option 
 const oidPattern = "^[0-9a-fA-F]{24}$"
 
 // EnvelopeSchema is the answer's schema.
-func (v *View) EnvelopeSchema() *huma.Schema { return envelopeSchema(v.DocumentSchema()) }
+func (v *View) EnvelopeSchema() *huma.Schema {
+	return named(v.name()+"Envelope", envelopeSchema(v.DocumentSchema()))
+}
 
 func envelopeSchema(document *huma.Schema) *huma.Schema {
-	text, number := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeInteger}
 	return object(map[string]*huma.Schema{
-		"docs": {Type: huma.TypeArray, Items: document},
-		"links": {Type: huma.TypeArray, Items: object(map[string]*huma.Schema{
-			"link_type": {Type: huma.TypeString, Enum: []any{"GET"}},
-			"rel":       {Type: huma.TypeString, Enum: []any{"self", "first", "prev", "next", "last"}},
-			"href":      text,
-		}, "link_type", "rel", "href")},
-		"msg": text,
-		"pagination": object(map[string]*huma.Schema{
-			"current_page": number, "qty_docs_page": number, "qty_of_pages": number, "qty_total_docs": number,
-		}, "current_page", "qty_docs_page", "qty_of_pages", "qty_total_docs"),
-		"info": {Type: huma.TypeObject, Nullable: true},
+		"docs":       {Type: huma.TypeArray, Items: document},
+		"links":      httpapi.LinksSchema(),
+		"msg":        {Type: huma.TypeString},
+		"pagination": httpapi.PaginationSchema(),
+		"info":       httpapi.NoInfo(),
 	}, "docs", "links", "msg", "pagination", "info")
+}
+
+// name is that of a document in OpenAPI, such as Video; what leaves fields out has one of its own.
+func (v *View) name() string {
+	var name strings.Builder
+	if len(v.fields) < len(v.resource.View.fields) {
+		name.WriteString("Public")
+	}
+	if v.resource.def.Schema != "" {
+		return name.String() + v.resource.def.Schema
+	}
+	for word := range strings.FieldsSeq(strings.ReplaceAll(v.resource.def.Singular, "-", " ")) {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String()
+}
+
+// named gives a schema its name in the published document.
+func named(name string, s *huma.Schema) *huma.Schema {
+	s.Extensions = map[string]any{openapi.NameKey: name}
+	return s
 }
 
 // DocumentSchema is the schema of one document as this view shows it.
 func (v *View) DocumentSchema() *huma.Schema {
-	s := object(map[string]*huma.Schema{})
+	s := named(v.name(), object(map[string]*huma.Schema{}))
 	for _, f := range v.fields {
 		s.Properties[f.Name] = f.schema(false)
 		if !f.WhenSet {
@@ -113,13 +131,18 @@ func (r *Resource) bodySchema(create bool) *huma.Schema {
 	if !create {
 		s.Properties[idField].ReadOnly = false
 		s.Required = []string{idField}
+		return arrayOf(named(r.name()+"Update", s))
 	}
-	return arrayOf(s)
+	return arrayOf(named(r.name()+"Create", s))
 }
 
 // schema is the field's value. body says that it is sent, not shown.
 func (f *Field) schema(body bool) *huma.Schema {
-	s := f.Rule.schema(f.Kind)
+	rule := f.Rule
+	if !body {
+		rule.Pattern = "" // what is shown may have been written before the rule, or by the platform itself
+	}
+	s := rule.schema(f.Kind)
 	if f.Array {
 		limit := f.Rule.MaxItems
 		s = &huma.Schema{Type: huma.TypeArray, Items: s, MaxItems: &limit}

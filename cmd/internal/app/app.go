@@ -29,6 +29,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/jobs"
+	"marquee/platform/openapi"
 	"marquee/platform/postgres"
 	"marquee/platform/probe"
 	"marquee/platform/resource"
@@ -168,12 +169,16 @@ func (a *App) newAPI() error {
 	if err != nil {
 		return err
 	}
+	texts, err := openapi.ReadTexts(web.OpenAPI())
+	if err != nil {
+		return err
+	}
 	a.api = httpapi.New(httpapi.Config{
 		Version: Version(), Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
 		LogOneIn:  a.cfg.Platform.LogOneIn,
 		PublicURL: a.cfg.HTTP.PublicURL, TrustedProxies: proxies, CORSOrigins: a.cfg.HTTP.CORSOrigins,
 		InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off, DocsPage: web.DocsPage, Pages: shown,
-		Idempotency: a.repeats,
+		Texts: texts, Idempotency: a.repeats,
 	})
 	a.api.AddCheck("database", a.health.Ping)
 	a.api.AddCheck("jobs", func(ctx context.Context) error {

@@ -56,8 +56,8 @@ type signupPending struct {
 	Auth                     signupSession `json:"auth"`
 }
 
-// signupConfirmed is info in the answer of mode A with the code.
-type signupConfirmed struct {
+// Confirmed is info in the answer of mode A with the code.
+type Confirmed struct {
 	Auth     confirmedAuth `json:"auth"`
 	Message  string        `json:"message"`
 	NextStep string        `json:"next_step"`
@@ -132,7 +132,7 @@ func (h Handlers) confirmSignup(ctx context.Context, n request, code secret.Text
 	if err != nil {
 		return nil, err
 	}
-	out, err := identity.CustomerEnvelope(ctx, u, signupConfirmed{
+	out, err := identity.CustomerEnvelope(ctx, u, Confirmed{
 		Auth:    confirmedAuth{AccessToken: token, TokenType: sessions.TokenType, Expiration: httpapi.Time(expires)},
 		Message: "E-mail verified.", NextStep: "Choose a plan at GET /plans and subscribe.",
 	})

@@ -26,7 +26,7 @@ func (s *Users) newMyUser() *resource.Resource {
 	}
 	whenSet := resource.Field{WhenSet: true}
 	return resource.New(resource.Definition{
-		Name: "my-user", Singular: "User", AuditedAs: identity.UsersName, Table: "accounts.users",
+		Name: "my-user", Singular: "User", Schema: "MyUser", AuditedAs: identity.UsersName, Table: "accounts.users",
 		Base:          "t.user_type = 'admin' AND t.deleted_at IS NULL",
 		CreatedColumn: "created_at", UpdatedColumn: "updated_at",
 		Fields: []resource.Field{

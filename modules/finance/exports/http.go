@@ -20,6 +20,7 @@ import (
 	"marquee/platform/export"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/openapi"
 	"marquee/platform/postgres"
 )
 
@@ -42,7 +43,10 @@ const Path = "/admin/exports"
 func Responses(api *httpapi.API) []httpapi.Option {
 	binary := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	rows := &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject}}
-	state := huma.SchemaFromType(api.OpenAPI().Components.Schemas, reflect.TypeFor[exportState]())
+	sheets := &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: rows, Extensions: map[string]any{openapi.NameKey: "ExportSheets"},
+	}
+	state := api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[exportState](), true, "")
 	return []httpapi.Option{
 		httpapi.TokenInQuery(), httpapi.Audited(), httpapi.Stream(),
 		httpapi.Response("200",
@@ -50,7 +54,7 @@ func Responses(api *httpapi.API) []httpapi.Option {
 				Description: "The file; json is an object with a list of rows for each sheet",
 				Content: map[string]*huma.MediaType{
 					export.XLSX.ContentType(): binary, export.CSV.ContentType(): binary,
-					"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: rows}},
+					"application/json": {Schema: sheets},
 				},
 			}),
 		httpapi.Response("202", &huma.Response{

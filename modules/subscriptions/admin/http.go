@@ -37,7 +37,7 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 		h.payments)
 	httpapi.Route(api, http.MethodGet, "/subscriptions/{id}/refunds", "subscription_refunds", httpapi.Admin, h.refunds)
 	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/refund", "subscription_refund", httpapi.Admin, h.refund,
-		httpapi.Idempotent(h.replayRefund, nil))
+		httpapi.Info[subscriptionRefundedBody](), httpapi.Idempotent(h.replayRefund, nil))
 	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/cancel", "subscription_cancel", httpapi.Admin, h.cancel)
 	httpapi.Route(api, http.MethodPost, "/subscriptions/{id}/chargeback", "subscription_chargeback", httpapi.Admin,
 		h.chargeback)
@@ -47,7 +47,7 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/extend", "subscription_extend", httpapi.Admin,
 		h.extend)
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/activate", "subscription_activate", httpapi.Admin,
-		h.activate)
+		h.activate, httpapi.Info[lifecycle.MessageInfo]())
 
 	for _, name := range gateway.Names() {
 		at := handlers{service: s, all: all, only: name}

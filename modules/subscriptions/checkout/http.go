@@ -17,8 +17,8 @@ type Handlers struct{ service *Checkout }
 // Handlers returns the room's operations, for the module's list of routes.
 func (s *Checkout) Handlers() Handlers { return Handlers{service: s} }
 
-// GwbInfo is what gateway B says of a card besides the subscription.
-type GwbInfo struct {
+// CardGWBInfo is what gateway B says of a card besides the subscription.
+type CardGWBInfo struct {
 	Message       string  `json:"message"`
 	ClientSecret  *string `json:"client_secret" nullable:"true" doc:"Only while the card's owner has to authenticate"`
 	PaymentStatus string  `json:"payment_status,omitempty" enum:"succeeded,requires_action,requires_payment_method,unknown"`
@@ -50,7 +50,7 @@ func cardGWBEnvelope(ctx context.Context, out CardOutcome, err error) (*lifecycl
 	if message == "" {
 		message = outcomeMessages[out.PaymentStatus]
 	}
-	return lifecycle.EnvelopeOf(ctx, out.Sub, GwbInfo{
+	return lifecycle.EnvelopeOf(ctx, out.Sub, CardGWBInfo{
 		Message: message, ClientSecret: nullable.Ptr(out.clientSecret),
 		PaymentStatus: out.PaymentStatus, PaymentFailed: out.declined,
 	}, err)
@@ -72,7 +72,8 @@ type subscribeGWAInput struct {
 	}
 }
 
-type gwaInfo struct {
+// CardGWAInfo is what gateway A says of a card besides the subscription.
+type CardGWAInfo struct {
 	Message        string  `json:"message"`
 	SubscriptionID *string `json:"gwa_subscription_id" nullable:"true"`
 	PaymentStatus  string  `json:"payment_status" doc:"The gateway's own word, such as PENDING; unknown when it did not answer in time"`
@@ -96,7 +97,7 @@ func (h Handlers) SubscribeGWA(ctx context.Context, in *subscribeGWAInput) (*lif
 }
 
 func cardGWAEnvelope(ctx context.Context, out CardOutcome, err error) (*lifecycle.Envelope, error) {
-	return lifecycle.EnvelopeOf(ctx, out.Sub, gwaInfo{
+	return lifecycle.EnvelopeOf(ctx, out.Sub, CardGWAInfo{
 		Message: lifecycle.StatusMessages[out.Sub.Status], SubscriptionID: out.Sub.GwaSubscriptionID,
 		PaymentStatus: out.PaymentStatus,
 	}, err)

@@ -36,7 +36,8 @@ func (h Handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automa
 	return pixGWAEnvelope(ctx, out, err)
 }
 
-type pixInfo struct {
+// PixGWAInfo is how a PIX at gateway A is paid.
+type PixGWAInfo struct {
 	Message   string            `json:"message"`
 	Amount    money.Reais       `json:"amount" doc:"Reais"`
 	Months    int32             `json:"months"`
@@ -49,7 +50,7 @@ type pixInfo struct {
 
 func pixGWAEnvelope(ctx context.Context, out pixOutcome, err error) (*lifecycle.Envelope, error) {
 	sub := out.sub
-	return lifecycle.EnvelopeOf(ctx, sub, pixInfo{
+	return lifecycle.EnvelopeOf(ctx, sub, PixGWAInfo{
 		Message: out.message(), Amount: sub.PixAmount().Reais(), Months: sub.PeriodMonths,
 		PaymentID: sub.PixPaymentID,
 		Pix:       codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: calls.NotKnownOf(out.clarifying),

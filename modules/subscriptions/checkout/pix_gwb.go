@@ -16,7 +16,8 @@ type subscribePixGWBInput struct {
 	}
 }
 
-type pixGWBInfo struct {
+// PixGWBInfo is how a PIX at gateway B is paid.
+type PixGWBInfo struct {
 	Message         string            `json:"message"`
 	Amount          int64             `json:"amount" doc:"Cents"`
 	Months          int32             `json:"months"`
@@ -35,7 +36,7 @@ func (h Handlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput)
 
 func pixGWBEnvelope(ctx context.Context, out pixOutcome, err error) (*lifecycle.Envelope, error) {
 	sub := out.sub
-	return lifecycle.EnvelopeOf(ctx, sub, pixGWBInfo{
+	return lifecycle.EnvelopeOf(ctx, sub, PixGWBInfo{
 		Message: out.message(), Amount: int64(sub.PixAmount()), Months: sub.PeriodMonths,
 		PaymentIntentID: sub.PixPaymentID,
 		ClientSecret:    nullable.Ptr(out.clientSecret.Reveal()), Pix: codeOf(sub),

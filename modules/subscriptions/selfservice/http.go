@@ -230,7 +230,7 @@ func (h Handlers) ReadGWB(ctx context.Context, _ *struct{}) (*lifecycle.Envelope
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.One(ctx, doc, checkout.GwbInfo{
+	return httpapi.One(ctx, doc, checkout.CardGWBInfo{
 		Message: lifecycle.StatusMessages[sub.Status], ClientSecret: nullable.Ptr(clientSecret),
 	}), nil
 }

@@ -77,7 +77,12 @@ func (h Handlers) UpdateEvents(ctx context.Context, in *resource.BodyInput) (*re
 	return withWarnings(response)
 }
 
-// warning is one entry of info.warnings.
+// Warnings is info in the answer to a change of events, where there are any.
+type Warnings struct {
+	Warnings []warning `json:"warnings"`
+}
+
+// warning is of one event.
 type warning struct {
 	ID      objectid.ID `json:"_id"`
 	Field   string      `json:"field"`
@@ -110,7 +115,7 @@ func withWarnings(response *resource.Response) (*resource.Response, error) {
 	if len(warnings) == 0 {
 		return response, nil
 	}
-	body.Info = map[string]any{"warnings": warnings}
+	body.Info = Warnings{warnings}
 	return render(body)
 }
 

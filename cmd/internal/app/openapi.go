@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"marquee/modules/accounts"
+	"marquee/platform/httpapi"
+	"marquee/platform/postgres"
+	"marquee/platform/telemetry"
+)
+
+// PrintOpenAPI writes the document that GET /api/v1/openapi.json answers.
+func PrintOpenAPI(to io.Writer) error {
+	api, err := UnservedAPI(context.Background())
+	if err != nil {
+		return err
+	}
+	document, err := api.Document()
+	if err != nil {
+		return err
+	}
+	if _, err := to.Write(append(document, '\n')); err != nil {
+		return fmt.Errorf("print the document: %w", err)
+	}
+	return nil
+}
+
+// UnservedAPI is the API with every operation and nothing behind it: its database is opened by
+// whoever asks for it first, which nobody does.
+func UnservedAPI(ctx context.Context) (*httpapi.API, error) {
+	cfg, err := ReadConfig()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.HTTP.PublicURL == "" {
+		cfg.HTTP.PublicURL = "/"
+	}
+	cfg.Keys.File = strings.Repeat("-", minSecret)
+	cfg.Keys.Tokens, cfg.Mail.SMTPURL = "none:"+cfg.Keys.File, "smtp://localhost"
+	pool, err := postgres.NewPool(ctx, "postgres://localhost/none",
+		postgres.Options{MaxConns: healthConns, ApplicationName: "marquee openapi", Lazy: true})
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	a := &App{
+		cfg: cfg, log: slog.New(slog.DiscardHandler), pool: pool, reads: pool, health: pool,
+		metrics: telemetry.NewRegistry(pool),
+	}
+	if err := a.build(false, accounts.PasswordCost{}); err != nil { //nolint:contextcheck // no request comes
+		return nil, err
+	}
+	return a.api, nil
+}

@@ -1,0 +1,3 @@
+module marquee/tools/openapi
+
+go 1.26.0
