@@ -64,7 +64,7 @@ func npm(t *testing.T) string {
 	major, _ := strconv.Atoi(version[1])
 	minor, _ := strconv.Atoi(version[2])
 	if major < leastMajor || major == leastMajor && minor < leastMinor {
-		t.Fatalf("Node %s is too old: it has to be %d.%d or later", bytes.TrimSpace(out), leastMajor, leastMinor)
+		t.Skipf("left out: Node %s is too old, it has to be %d.%d or later", bytes.TrimSpace(out), leastMajor, leastMinor)
 	}
 	if err := installed(); err != nil {
 		t.Fatal(err)
