@@ -10,7 +10,6 @@ import (
 	"marquee/modules/accounts"
 	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
-	"marquee/platform/telemetry"
 )
 
 // PrintOpenAPI writes the document that GET /api/v1/openapi.json answers.
@@ -47,9 +46,10 @@ func UnservedAPI(ctx context.Context) (*httpapi.API, error) {
 		return nil, err
 	}
 	defer pool.Close()
+	observed := newObserved()
 	a := &App{
 		cfg: cfg, log: slog.New(slog.DiscardHandler), pool: pool, reads: pool, health: pool,
-		metrics: telemetry.NewRegistry(pool),
+		metrics: observed.registry, observed: observed,
 	}
 	if err := a.build(false, accounts.PasswordCost{}); err != nil { //nolint:contextcheck // no request comes
 		return nil, err
