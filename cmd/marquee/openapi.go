@@ -13,5 +13,5 @@ import (
 func openAPICommand() *cobra.Command {
 	return leaf("openapi", "Print the OpenAPI document of this build, as GET /api/v1/openapi.json answers it. "+
 		"Needs no database, and of the configuration PUBLIC_URL alone.",
-		func(context.Context) error { return app.PrintOpenAPI(os.Stdout) })
+		func(ctx context.Context) error { return app.PrintOpenAPI(ctx, os.Stdout) })
 }

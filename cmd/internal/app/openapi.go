@@ -13,8 +13,8 @@ import (
 )
 
 // PrintOpenAPI writes the document that GET /api/v1/openapi.json answers.
-func PrintOpenAPI(to io.Writer) error {
-	api, err := UnservedAPI(context.Background())
+func PrintOpenAPI(ctx context.Context, to io.Writer) error {
+	api, err := UnservedAPI(ctx)
 	if err != nil {
 		return err
 	}
