@@ -142,14 +142,16 @@ func (p *platform) openPostgres(ctx context.Context) (err error) {
 	return err
 }
 
-// serve starts `marquee serve` on the database behind that URL.
-func (p *platform) serve(ctx context.Context, addr, databaseURL string) (side, error) {
+// serve starts `marquee serve` on the database behind that URL, with more of its environment where it has more.
+func (p *platform) serve(ctx context.Context, addr, databaseURL string, more ...string) (side, error) {
 	metrics, err := freeAddr()
 	if err != nil {
 		return side{}, err
 	}
 	s := side{url: "http://" + addr, platform: p}
-	env := append(p.environment(databaseURL), "ADDR="+addr, "METRICS_ADDR="+metrics, "DRAIN_DELAY=0", "PUBLIC_URL="+s.url)
+	env := append(p.environment(databaseURL), "ADDR="+addr, "METRICS_ADDR="+metrics, "DRAIN_DELAY=0",
+		"PUBLIC_URL="+s.url)
+	env = append(env, more...)
 	if s.process, err = p.background(ctx, "serve.log", env, p.binary, "serve"); err != nil {
 		return s, err
 	}

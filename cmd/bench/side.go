@@ -21,6 +21,7 @@ type side struct {
 	name     string
 	url      string
 	process  int       // its id
+	pooler   int       // that of the pooler before its database; 0: none
 	platform *platform // on whose database it works
 }
 
@@ -98,12 +99,16 @@ func (s side) login(ctx context.Context, user string) (string, error) {
 	return tokens.AccessToken, err
 }
 
-// usage is processor time of a server and of the Postgres behind it.
+// usage is processor time of a server, and of the Postgres behind it with what stands between.
 type usage struct{ server, postgres time.Duration }
 
 // used is what they have used since they began.
 func (s side) used() usage {
-	return usage{server: cpuTime(s.process), postgres: cpuTime(s.platform.postmaster)}
+	used := usage{server: cpuTime(s.process), postgres: cpuTime(s.platform.postmaster)}
+	if s.pooler != 0 {
+		used.postgres += cpuTime(s.pooler)
+	}
+	return used
 }
 
 // each is what was used since before, a request.

@@ -40,7 +40,7 @@ func benchVideos(ctx context.Context, b *bench) error {
 		}
 		b.report.heading("GET /videos as a subscriber, %d videos, %v a turn", size, b.length)
 		for _, l := range readLoads {
-			if err := b.measureReads(ctx, l, size); err != nil {
+			if err := b.measureReads(ctx, l, size, l.goal()); err != nil {
 				return err
 			}
 		}
@@ -109,7 +109,7 @@ type expected struct {
 }
 
 // measureReads asks for each address first: those are the answers that have to come.
-func (b *bench) measureReads(ctx context.Context, l reads, size int) error {
+func (b *bench) measureReads(ctx context.Context, l reads, size int, g goal) error {
 	all := map[*platform]expected{}
 	for _, p := range b.platforms() {
 		k, err := b.expect(ctx, p, l, size)
@@ -120,7 +120,7 @@ func (b *bench) measureReads(ctx context.Context, l reads, size int) error {
 	}
 	var turn atomic.Int64 // over both sides, so that no filter comes twice
 	return b.run(ctx, load{
-		name: l.name, what: l.what, clients: l.clients, goal: l.goal(), at: func(s side) caller {
+		name: l.name, what: l.what, clients: l.clients, goal: g, at: func(s side) caller {
 			k, last := all[s.platform], 0
 			next := func(n int) request {
 				if last = n % max(l.addresses, 1); l.addresses == 0 {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -35,7 +36,11 @@ func Each(t *testing.T, f func(t *testing.T, program Program)) {
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
-			for _, program := range programs(t) {
+			all, err := Find()
+			if err != nil {
+				t.Fatalf("pgbouncer: %v", err)
+			}
+			for _, program := range all {
 				if program.Prepares() == kind.prepares {
 					f(t, program)
 					return
@@ -46,12 +51,11 @@ func Each(t *testing.T, f func(t *testing.T, program Program)) {
 	}
 }
 
-// programs are those of the tree and of the system.
-func programs(t *testing.T) (all []Program) {
-	t.Helper()
+// Find lists those of the tree that the working directory is in, and of the system.
+func Find() (all []Program, err error) {
 	root, err := os.Getwd()
 	if err != nil {
-		t.Fatalf("pgbouncer: %v", err)
+		return nil, err
 	}
 	for root != "/" && !exists(filepath.Join(root, "go.mod")) {
 		root = filepath.Dir(root)
@@ -66,11 +70,13 @@ func programs(t *testing.T) (all []Program) {
 		}
 		p, err := programAt(path)
 		if err != nil {
-			t.Fatalf("pgbouncer: %v", err)
+			return nil, err
 		}
-		all = append(all, p)
+		if !slices.ContainsFunc(all, func(other Program) bool { return other.String() == p.String() }) {
+			all = append(all, p)
+		}
 	}
-	return all
+	return all, nil
 }
 
 // programAt asks the program at a path for its version.

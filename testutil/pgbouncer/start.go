@@ -25,32 +25,46 @@ import (
 // serverConns are the sessions of Postgres that the clients of a database share.
 const serverConns = 10
 
-// Start runs it in transaction mode before the server of a database until the test ends, and returns the database's
-// address there. Settings, each a line such as "default_pool_size = 2", are added to the usual ones.
+// Start is Run until the test ends; it returns the database's address there.
 func (p Program) Start(t testing.TB, databaseURL string, settings ...string) (address string) {
 	t.Helper()
-	r, err := p.run(databaseURL, settings)
+	r, err := p.Run(databaseURL, settings...)
 	if err != nil {
 		t.Fatalf("pgbouncer: %v", err)
 	}
-	cleanup.Add(t, r.stop)
-	u, err := url.Parse(databaseURL)
-	if err != nil {
-		t.Fatalf("pgbouncer: %v", err)
-	}
-	u.Host, u.User = r.address, url.User("anybody")
-	return u.String()
+	cleanup.Add(t, r.Stop)
+	return r.URL
 }
 
-// running is a process of it.
-type running struct {
+// Process is one that runs.
+type Process struct {
+	URL     string // of the database, through it
 	address string
 	process *os.Process
 	ended   chan struct{}
 	dir     string
 }
 
-func (p Program) run(databaseURL string, settings []string) (*running, error) {
+// ID is its process id.
+func (r *Process) ID() int { return r.process.Pid }
+
+// Run runs it in transaction mode before the server of a database. Settings, each a line such as
+// "default_pool_size = 2", are added to the usual ones. Stop it.
+func (p Program) Run(databaseURL string, settings ...string) (*Process, error) {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		return nil, errors.New("this is no Postgres connection URL") // the cause may hold the password
+	}
+	r, err := p.run(databaseURL, settings)
+	if err != nil {
+		return nil, err
+	}
+	u.Host, u.User = r.address, url.User("anybody")
+	r.URL = u.String()
+	return r, nil
+}
+
+func (p Program) run(databaseURL string, settings []string) (*Process, error) {
 	as, err := unprivileged()
 	if err != nil {
 		return nil, err
@@ -60,7 +74,7 @@ func (p Program) run(databaseURL string, settings []string) (*running, error) {
 		return nil, err
 	}
 	for try := 0; ; try++ {
-		r := &running{dir: dir, ended: make(chan struct{})}
+		r := &Process{dir: dir, ended: make(chan struct{})}
 		if err = r.start(p, databaseURL, settings, as); err == nil {
 			return r, nil
 		}
@@ -71,7 +85,7 @@ func (p Program) run(databaseURL string, settings []string) (*running, error) {
 	}
 }
 
-func (r *running) start(p Program, databaseURL string, settings []string, as *syscall.Credential) error {
+func (r *Process) start(p Program, databaseURL string, settings []string, as *syscall.Credential) error {
 	var err error
 	if r.address, err = freeAddress(); err != nil {
 		return err
@@ -117,7 +131,7 @@ func (r *running) start(p Program, databaseURL string, settings []string, as *sy
 }
 
 // awaitReady returns once it takes connections.
-func (r *running) awaitReady(logs string) error {
+func (r *Process) awaitReady(logs string) error {
 	for {
 		conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", r.address)
 		if err == nil {
@@ -132,7 +146,8 @@ func (r *running) awaitReady(logs string) error {
 	}
 }
 
-func (r *running) stop() {
+// Stop ends it, and leaves nothing.
+func (r *Process) Stop() {
 	_ = r.process.Kill()
 	<-r.ended
 	_ = os.RemoveAll(r.dir)
