@@ -1419,6 +1419,16 @@ COMMENT ON COLUMN accounts.email_changes.changed_at IS 'Null while it is asked f
 
 COMMENT ON COLUMN accounts.email_changes.undone_at IS 'When a link was used: of this change, or of an earlier one of the same user.';
 
+CREATE UNLOGGED TABLE accounts.last_writes (
+    user_id platform.object_id NOT NULL,
+    at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='70');
+
+COMMENT ON TABLE accounts.last_writes IS 'Who called a route that writes within the last hour, where there are replicas: what they list is not older. Not logged, since only the primary is asked, and a crash may forget it.';
+
+COMMENT ON COLUMN accounts.last_writes.at IS 'When such a request last began, by the clock of the database''s machine; noted again while one takes long.';
+
 CREATE TABLE accounts.logins (
     login text NOT NULL COLLATE pg_catalog."C",
     user_id platform.object_id NOT NULL
@@ -6401,6 +6411,9 @@ ALTER TABLE ONLY accounts.deletions
 
 ALTER TABLE ONLY accounts.email_changes
     ADD CONSTRAINT email_changes_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY accounts.last_writes
+    ADD CONSTRAINT last_writes_pkey PRIMARY KEY (user_id);
 
 ALTER TABLE ONLY accounts.logins
     ADD CONSTRAINT logins_of_one_user PRIMARY KEY (login);

@@ -16,6 +16,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 	"marquee/platform/secret"
 )
@@ -62,6 +63,8 @@ type Config struct {
 	UnverifiedTTL time.Duration
 	Throttle      sessions.ThrottleLimits
 	Sync          sessions.SyncLimits
+	// WritesRemembered is as in sessions.Config
+	WritesRemembered time.Duration
 }
 
 // PromoCodes is what is asked about the promo code that a customer gives at signup, and what
@@ -74,7 +77,7 @@ type PromoCodes interface {
 // Deps is what New needs.
 type Deps struct {
 	Pool      postgres.Pool
-	Reads     postgres.Pool // serves the lists, with resource.StatementTimeout; nil means Pool
+	Reads     *replica.Set // serves the lists, with resource.StatementTimeout; nil means Pool
 	Jobs      *jobs.Client
 	Clock     clock.Clock
 	Log       *slog.Logger
@@ -125,6 +128,7 @@ func New(d Deps) (*Service, error) {
 			TokenKeys: cfg.TokenKeys, MasterKey: cfg.CodeKey, AccessTokenTTL: cfg.AccessTokenTTL,
 			RefreshTokenTTL: cfg.RefreshTokenTTL, DeviceTTL: cfg.DeviceTTL,
 			NoPasswordList: cfg.NoPasswordList, Throttle: cfg.Throttle, Sync: cfg.Sync,
+			WritesRemembered: cfg.WritesRemembered,
 		},
 	})
 	if err != nil {

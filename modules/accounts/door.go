@@ -100,6 +100,11 @@ func (s *Service) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Ca
 	return s.sessions.Caller(ctx, claims)
 }
 
+// StillWrites notes that a request of the user, which has taken long, still writes.
+func (s *Service) StillWrites(ctx context.Context, user objectid.ID) error {
+	return s.sessions.StillWrites(ctx, user)
+}
+
 // LimitCaller counts what the caller does; 429 with the seconds to wait.
 func (s *Service) LimitCaller(ctx context.Context, l CallerLimit) error {
 	return s.sessions.LimitCaller(ctx, l)

@@ -70,8 +70,8 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 		admins.UpdateDoc()...)
 	httpapi.Route(api, http.MethodDelete, "/users", "user_delete", httpapi.Admin, crud.Delete(admins),
 		admins.DeleteDoc()...)
-	httpapi.Route(api, http.MethodGet, "/users-type", "users_type_list", httpapi.Root, crud.List(profiles.View),
-		profiles.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/users-type", "users_type_list", httpapi.Root,
+		crud.OnPrimary().List(profiles.View), profiles.ListDoc()...)
 	httpapi.Route(api, http.MethodPost, "/users-type", "users_type_create", httpapi.Root, crud.Create(profiles),
 		profiles.CreateDoc()...)
 	httpapi.Route(api, http.MethodPut, "/users-type", "users_type_update", httpapi.Root, crud.Update(profiles),

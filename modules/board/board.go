@@ -9,13 +9,14 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
 type Deps struct {
 	Pool     postgres.Pool
-	Reads    postgres.Pool // for lists, with resource.StatementTimeout; nil means Pool
+	Reads    *replica.Set // for lists, with resource.StatementTimeout; nil means Pool
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Accounts *accounts.Service // keeps the audit trail

@@ -10,15 +10,18 @@ import (
 	"marquee/modules/catalog/internal/catalogdb"
 	"marquee/platform/clock"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
 type Deps struct {
 	Pool postgres.Pool
-	// Reads serves the lists, with resource.StatementTimeout; nil means Pool. It
-	// checks the caller too: a replica that lags lets in whom the primary does not.
+	// Reads serves the videos, with resource.StatementTimeout; nil means Pool. It checks the caller too, so it is of
+	// the primary: a replica that lags lets in whom the primary does not.
 	Reads postgres.Pool
+	// Lists serves all other lists; nil means Reads.
+	Lists *replica.Set
 	Clock clock.Clock
 	Log   *slog.Logger
 	// PageCacheBytes is how many bytes of video pages the process keeps; default 64 MiB.
@@ -53,8 +56,11 @@ func New(d Deps) *Service {
 	if d.Reads == nil {
 		d.Reads = d.Pool
 	}
+	if d.Lists == nil {
+		d.Lists = replica.Only(d.Reads)
+	}
 	s := &Service{
-		deps: d, db: catalogdb.New(), crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
+		deps: d, db: catalogdb.New(), crud: resource.Routes{Pool: d.Pool, Reads: d.Lists, Clock: d.Clock, Log: d.Log},
 		pages: resource.NewPageCache(d.PageCacheBytes), served: newPageCounter(),
 	}
 	s.viewers = newViewers(s.readViewers)

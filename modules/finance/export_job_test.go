@@ -18,6 +18,7 @@ import (
 	"marquee/modules/finance"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 )
 
 const asyncCustomers = "/admin/customers/export?format=json&async=1"
@@ -310,7 +311,7 @@ func TestFewExportsAreSentAtOnce(t *testing.T) {
 			postgres.Options{MaxConns: finance.MaxSending + 1})
 		require.NoError(t, err)
 		t.Cleanup(reads.Close)
-		d.Reads = reads
+		d.Reads = replica.Only(reads)
 	})
 	const address = "/admin/events-dashboard/events/export?format=json"
 	release := b.lockStatements("tickets.events")

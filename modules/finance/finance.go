@@ -11,6 +11,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 )
 
 // ExportConfig is the configuration of exports; the zero value of a field means its default.
@@ -20,7 +21,7 @@ type ExportConfig = exports.Config
 type Deps struct {
 	Pool postgres.Pool
 	// Reads serves reports, which may lag: the replica when there is one; nil means Pool.
-	Reads postgres.Pool
+	Reads *replica.Set
 	Jobs  *jobs.Client
 	Clock clock.Clock
 	Log   *slog.Logger
@@ -47,7 +48,7 @@ type Service struct {
 // New makes the service.
 func New(d Deps) *Service {
 	if d.Reads == nil {
-		d.Reads = d.Pool
+		d.Reads = replica.Only(d.Pool)
 	}
 	figures := reports.New(reports.Deps{Reads: d.Reads, Clock: d.Clock, Zone: d.Zone})
 	return &Service{

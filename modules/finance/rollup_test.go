@@ -26,6 +26,7 @@ import (
 	"marquee/modules/finance/financetest"
 	"marquee/modules/finance/reports"
 	"marquee/platform/clock"
+	"marquee/platform/replica"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/soak"
 )
@@ -246,15 +247,15 @@ func TestRollupsOfAFilledDatabase(t *testing.T) {
 // them works on the primary.
 func TestReportsReadTheReplica(t *testing.T) {
 	t.Parallel()
-	primary, replica := pgtest.DB(t), pgtest.DB(t)
-	financetest.Golden(t, replica)
+	primary, lagging := pgtest.DB(t), pgtest.DB(t)
+	financetest.Golden(t, lagging)
 	c := clock.NewFake(financetest.Now)
 	s := finance.New(finance.Deps{
-		Pool: primary, Reads: replica, Clock: c, Log: slog.New(slog.DiscardHandler), Zone: zone(t),
+		Pool: primary, Reads: replica.Only(lagging), Clock: c, Log: slog.New(slog.DiscardHandler), Zone: zone(t),
 	})
 	overview, err := s.Overview(t.Context())
 	require.NoError(t, err)
-	want, err := service(t, replica, c).Overview(t.Context())
+	want, err := service(t, lagging, c).Overview(t.Context())
 	require.NoError(t, err)
 	require.NotZero(t, overview.MRR)
 	require.Equal(t, want, overview)

@@ -19,12 +19,13 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/operators"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 )
 
 // Deps is what New needs.
 type Deps struct {
 	Pool     postgres.Pool
-	Reads    postgres.Pool // lists and counts of logs; default Pool
+	Reads    *replica.Set // lists and counts of the log of webhooks; default Pool
 	Jobs     *jobs.Client
 	Clock    clock.Clock
 	Log      *slog.Logger
@@ -74,7 +75,7 @@ type Service struct {
 // New makes the module. Connect the modules above before serving.
 func New(d Deps) *Service {
 	if d.Reads == nil {
-		d.Reads = d.Pool
+		d.Reads = replica.Only(d.Pool)
 	}
 	s := &Service{deps: d, gateways: gateway.Set{}}
 	s.intents = intent.New(intent.Deps{
@@ -93,8 +94,8 @@ func New(d Deps) *Service {
 	s.webhooks = webhook.New(calls, s.reader, s.ledger, s.refusals)
 	s.refunds = refund.New(refund.Deps{Deps: rows, Gateways: s.gateways}, s.reader, s.cases, s.ledger, s.webhooks)
 	s.unapplied = unapplied.New(unapplied.Deps{
-		Deps: rows, Reads: d.Reads, Gateways: s.gateways, Operators: d.Operators, Automatic: d.Automatic, Mail: d.Mail,
-		Templates: d.Templates,
+		Deps: rows, Reads: d.Reads.Primary(), Gateways: s.gateways, Operators: d.Operators, Automatic: d.Automatic,
+		Mail: d.Mail, Templates: d.Templates,
 	}, s.reader, s.cases, s.ledger, s.refunds)
 	s.reconciler = reconcile.New(reconcile.Deps{Deps: rows, Gateways: s.gateways, ReconcilePause: d.ReconcilePause},
 		s.reader, s.cases, s.webhooks)

@@ -31,7 +31,7 @@ func (s *Service) Routes(api *httpapi.API) {
 		httpapi.Summary("Apply a stored event again"))
 	const unappliedPath = "/admin/finance/unapplied-payments"
 	httpapi.Route(api, http.MethodGet, unappliedPath, "unapplied_payment_list", httpapi.Admin,
-		lists.List(ledger.UnappliedPayments.View), ledger.UnappliedPayments.ListDoc()...)
+		lists.OnPrimary().List(ledger.UnappliedPayments.View), ledger.UnappliedPayments.ListDoc()...)
 	again, one := httpapi.Idempotent(unapplied.Replay, nil),
 		httpapi.ResponseSchema(ledger.UnappliedPayments.EnvelopeSchema())
 	httpapi.Route(api, http.MethodPost, unappliedPath+"/{id}/refund", "unapplied_payment_refund", httpapi.Admin,

@@ -16,6 +16,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 	"marquee/testutil/apitest"
 	"marquee/testutil/secrettest"
 )
@@ -182,7 +183,7 @@ func TestWebhookLogStatsOfTooManyCalls(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(reads.Close)
-	svc := payments.New(payments.Deps{Pool: b.pool, Reads: reads, Clock: b.clock, Log: secrettest.Logger(t)})
+	svc := payments.New(payments.Deps{Pool: b.pool, Reads: replica.Only(reads), Clock: b.clock, Log: secrettest.Logger(t)})
 	api := httpapi.New(httpapi.Config{Log: secrettest.Logger(t), Auth: users{}})
 	svc.Routes(api)
 	admin := apitest.New(t, api).As("admin")

@@ -9,6 +9,7 @@ import (
 	"marquee/modules/tickets"
 	"marquee/platform/clock"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 )
 
@@ -27,7 +28,7 @@ type Config struct {
 type Deps struct {
 	Pool postgres.Pool
 	// Reads serves the admins' lists, with resource.StatementTimeout; nil means Pool.
-	Reads    postgres.Pool
+	Reads    *replica.Set
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Accounts *accounts.Service

@@ -26,6 +26,7 @@ import (
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 )
 
@@ -92,7 +93,7 @@ func (c Config) withDefaults() Config {
 type Deps struct {
 	Pool postgres.Pool
 	// Reads serves the lists, with resource.StatementTimeout; nil means Pool.
-	Reads     postgres.Pool
+	Reads     *replica.Set
 	Jobs      *jobs.Client
 	Clock     clock.Clock
 	Log       *slog.Logger
@@ -125,7 +126,7 @@ type Service struct {
 // events about orders.
 func New(d Deps) *Service {
 	if d.Reads == nil {
-		d.Reads = d.Pool
+		d.Reads = replica.Only(d.Pool)
 	}
 	cfg := d.Config.withDefaults()
 	d.Config = cfg

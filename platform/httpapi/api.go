@@ -22,6 +22,7 @@ import (
 
 	"marquee/platform/audit"
 	"marquee/platform/idempotency"
+	"marquee/platform/objectid"
 	"marquee/platform/openapi"
 	"marquee/platform/postgres"
 )
@@ -31,9 +32,12 @@ const Prefix = "/api/v1"
 
 // Config is what New needs.
 type Config struct {
-	Version        string
-	PublicURL      string // scheme and host under which clients reach the service; no slash at the end
-	Auth           Authenticator
+	Version   string
+	PublicURL string // scheme and host under which clients reach the service; no slash at the end
+	Auth      Authenticator
+	// StillWrites notes that a request of the user, which takes long, still writes; nil where nobody asks
+	// (Caller.Written).
+	StillWrites    func(ctx context.Context, user objectid.ID) error
 	Trail          audit.Trail // keeps what admins write; default: nobody does
 	Log            *slog.Logger
 	LogOneIn       int // of the good requests to Frequent operations, one in so many has its line; default all

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 )
 
 // Auth says who may call an operation; every route states one.
@@ -53,6 +55,9 @@ type Caller struct {
 	Profiles []objectid.ID // ids of users_type
 	Handlers []string      // handler names that the profiles hold
 	Claims   Claims
+	// Written is behind all that the caller has written within the last seconds; 0 where that is nothing, or is not
+	// asked since nothing is read elsewhere than where it is written.
+	Written replica.LSN
 }
 
 // IsAdmin reports whether the caller is an admin; root is one.
@@ -112,16 +117,45 @@ func (a *API) authorized(op operation) func(huma.Context, func(huma.Context)) {
 			a.write(hc, err)
 			return
 		}
+		defer rerecord(ctx, &a.cfg)()
 		next(huma.WithContext(hc, ctx))
 	}
 }
 
+// recordInterval is after which time, again and again, a request that writes is noted anew: less than a write is
+// remembered.
+const recordInterval = 4 * time.Second
+
+// rerecord notes anew that the request writes, for as long as it takes: what it writes may come at its end.
+func rerecord(ctx context.Context, cfg *Config) (end func()) {
+	caller := CallerOf(ctx)
+	if cfg.StillWrites == nil || !Writes(ctx) || caller.ID == "" {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	timer := time.AfterFunc(recordInterval, func() {
+		for ctx.Err() == nil {
+			if err := cfg.StillWrites(ctx, caller.ID); err != nil && ctx.Err() == nil {
+				cfg.Log.WarnContext(ctx, "what a caller writes may be missing in their next list", slog.Any("error", err))
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(recordInterval):
+			}
+		}
+	})
+	return func() { cancel(); timer.Stop() }
+}
+
 func (a *API) authenticate(hc huma.Context, op operation) (context.Context, error) {
 	ctx := hc.Context()
+	token, given := bearer(hc.Header("Authorization"))
 	if op.auth == Public || op.auth == Gateway {
+		if given && a.cfg.StillWrites != nil { // they may have written just before: nobody looks who it is
+			ctx = replica.After(ctx, replica.Everything)
+		}
 		return ctx, nil
 	}
-	token, given := bearer(hc.Header("Authorization"))
 	if !given && op.tokenInQuery {
 		token = hc.Query("token")
 		given = token != ""
@@ -147,7 +181,7 @@ func (a *API) authenticate(hc huma.Context, op operation) (context.Context, erro
 	if err := Allowed(caller, op.auth, op.permission); err != nil {
 		return nil, err
 	}
-	return WithCaller(ctx, caller), nil
+	return replica.After(WithCaller(ctx, caller), caller.Written), nil
 }
 
 // bearer returns the token of an Authorization header; given is false without
@@ -200,5 +234,10 @@ func (a *API) Authenticate(r *http.Request) (Caller, error) {
 	if err != nil {
 		return Caller{}, errBadToken
 	}
-	return a.cfg.Auth.Caller(postgres.Sharing(r.Context(), callerShare), claims)
+	caller, err := a.cfg.Auth.Caller(postgres.Sharing(r.Context(), callerShare), claims)
+	if err == nil {
+		ctx := r.Context()
+		context.AfterFunc(ctx, rerecord(WithCaller(ctx, caller), &a.cfg))
+	}
+	return caller, err
 }

@@ -22,6 +22,7 @@ type request struct {
 	public string
 	url    *url.URL
 	head   bool // the method is HEAD
+	writes bool // the method is none that only reads
 }
 
 // withTrail makes a request that may write, or is audited all the same, known to the audit trail, by the name
@@ -51,6 +52,9 @@ func requestOf(ctx context.Context) request {
 
 // RequestID returns the id that the answer carries as X-Request-Id.
 func RequestID(ctx context.Context) string { return requestOf(ctx).id }
+
+// Writes reports whether the request may change something, by its method.
+func Writes(ctx context.Context) bool { return requestOf(ctx).writes }
 
 // ClientIP returns the caller's address; behind a trusted proxy, the one that
 // the proxy saw.
@@ -119,6 +123,7 @@ func (a *API) identify(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		req := request{
 			id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL, head: r.Method == http.MethodHead,
+			writes: !reads(r) && r.Method != http.MethodOptions,
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, req)))
 	})

@@ -13,12 +13,13 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 )
 
 // Routes makes the handlers of the four methods for httpapi.Route.
 type Routes struct {
 	Pool  postgres.Pool // writes, and reads when Reads is nil
-	Reads postgres.Pool // lists: StatementTimeout, at times a replica
+	Reads *replica.Set  // lists: StatementTimeout, at times a replica; nil means Pool
 	Clock clock.Clock
 	Log   *slog.Logger
 }
@@ -51,14 +52,24 @@ func (s Routes) list(ctx context.Context, v *View, p Params) (*Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	db := s.Reads
-	if db == nil {
-		db = s.Pool
-	}
-	if err := list.Run(ctx, db); err != nil {
+	run := func(ctx context.Context, db postgres.Pool) error { return list.Run(ctx, db) }
+	if err := s.reads().Read(ctx, run); err != nil {
 		return nil, Report(ctx, s.Log, err)
 	}
 	return list.Envelope(ctx), nil
+}
+
+func (s Routes) reads() *replica.Set {
+	if s.Reads == nil {
+		return replica.Only(s.Pool)
+	}
+	return s.Reads
+}
+
+// OnPrimary are the same for what may not lag: money and rights.
+func (s Routes) OnPrimary() Routes {
+	s.Reads = replica.Only(s.reads().Primary())
+	return s
 }
 
 // Report returns the error of a list as it is, having logged at the level of an

@@ -275,8 +275,9 @@ var foundation = []string{
 var platformUses = map[string][]string{
 	"audit":       {},
 	"probe":       {},
-	"resource":    {"audit", "httpapi", "openapi", "query"},
-	"httpapi":     {"audit", "idempotency", "openapi", "telemetry"},
+	"replica":     {},
+	"resource":    {"audit", "httpapi", "openapi", "query", "replica"},
+	"httpapi":     {"audit", "idempotency", "openapi", "replica", "telemetry"},
 	"idempotency": {"jobs"},
 	"jobs":        {"telemetry"},
 	"query":       {},

@@ -53,12 +53,12 @@ func (p *process) ended() bool {
 	}
 }
 
-// awaitReady returns when the server accepts connections. There is no time limit but the
+// awaitReady returns when the server accepts connections, a replica those that read. There is no time limit but the
 // caller's: after a crash a server replays its log, however long that takes.
 func (p *process) awaitReady(ctx context.Context, cluster string) error {
 	for {
 		pm, ok := readPostmaster(cluster)
-		if ok && pm.pid == p.pid && pm.status == "ready" {
+		if ok && pm.pid == p.pid && (pm.status == "ready" || pm.status == "standby") {
 			return nil
 		}
 		select {

@@ -14,7 +14,7 @@ import (
 type postmaster struct {
 	pid    int
 	port   int    // 0 while it is too early to tell
-	status string // "starting", "ready", "stopping" or empty
+	status string // "starting", "ready", "standby", "stopping" or empty
 }
 
 // readPostmaster returns false when there is no readable postmaster.pid.

@@ -29,6 +29,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/jobs"
+	"marquee/platform/objectid"
 	"marquee/platform/openapi"
 	"marquee/platform/postgres"
 	"marquee/platform/probe"
@@ -130,8 +131,8 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 		return fmt.Errorf("REPORT_TZ: %w", err)
 	}
 	c := core{
-		cfg: a.cfg, pool: a.db.writes, reads: a.db.reads, jobs: client, clock: now, log: a.log, zone: zone,
-		password: password, observed: a.observed,
+		cfg: a.cfg, pool: a.db.writes, lists: a.db.lists, reads: a.db.reads, jobs: client, clock: now, log: a.log,
+		zone: zone, password: password, observed: a.observed,
 	}
 	if a.modules, err = newModules(c); err != nil {
 		return err
@@ -156,12 +157,16 @@ func (a *App) newAPI() error {
 	if err != nil {
 		return err
 	}
+	var stillWrites func(context.Context, objectid.ID) error
+	if a.cfg.Database.writesRemembered() > 0 {
+		stillWrites = a.modules.accounts.StillWrites
+	}
 	a.api = httpapi.New(httpapi.Config{
 		Version: Version(), Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
 		LogOneIn:  a.cfg.Platform.LogOneIn,
 		PublicURL: a.cfg.HTTP.PublicURL, TrustedProxies: proxies, CORSOrigins: a.cfg.HTTP.CORSOrigins,
-		InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off, DocsPage: web.DocsPage, Pages: shown,
-		Texts: texts, Idempotency: a.repeats,
+		StillWrites: stillWrites, InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off,
+		DocsPage: web.DocsPage, Pages: shown, Texts: texts, Idempotency: a.repeats,
 	})
 	a.api.AddCheck("database", func(ctx context.Context) error { return ping(ctx, a.db.health) })
 	a.api.AddCheck("jobs", func(ctx context.Context) error {

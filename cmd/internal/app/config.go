@@ -40,14 +40,15 @@ type Config struct {
 
 // Database is the database, and what requests may wait for it.
 type Database struct {
-	URL        string        `env:"URL" secret:"yes" doc:"Postgres connection string, such as postgres://marquee:…@db/marquee."`
-	ReplicaURL string        `env:"REPLICA_URL" secret:"yes" doc:"A read replica for reads that may lag; empty means the primary."`
-	Pooler     string        `env:"POOLER" doc:"transaction where DATABASE_URL is a pooler's that lends a session of Postgres to each transaction, as PgBouncer does with pool_mode = transaction; empty for none."`
-	DirectURL  string        `env:"DIRECT_URL" secret:"yes" doc:"Postgres itself, beside a pooler: for LISTEN, by which work hears of jobs, for migrations and for the commands of operators; empty: DATABASE_URL."`
-	PollOnly   bool          `env:"POLL_ONLY" doc:"Work jobs without LISTEN: they start up to half a second later. For a pooler beside which there is no DATABASE_DIRECT_URL."`
-	MaxConns   int32         `env:"MAX_CONNS" envDefault:"20" doc:"Connections that this process opens at most for what it writes, and as many again for lists; at least 4; GET /health has 2 more of its own. A fifth of the former, at least 2, is kept for webhooks, health, POST /token and the refresh."`
-	Wait       time.Duration `env:"WAIT" envDefault:"1s" zero:"yes" doc:"Longest that a request waits for a connection to the database; then 503 SERVICE_BUSY. 0: as long as it takes, without a reserve for webhooks, health and tokens."`
-	LockWait   time.Duration `env:"LOCK_WAIT" envDefault:"2s" zero:"yes" doc:"Longest that a request waits for a lock of the database, a list at most 1s; then 503 SERVICE_BUSY. 0: as long as it takes, as jobs do."`
+	URL           string        `env:"URL" secret:"yes" doc:"Postgres connection string, such as postgres://marquee:…@db/marquee."`
+	ReplicaURL    string        `env:"REPLICA_URL" secret:"yes" doc:"Streaming replicas for reads that may lag, such as postgres://marquee:…@replica1/marquee,postgres://marquee:…@replica2/marquee; empty means the primary."`
+	ReplicaMaxLag time.Duration `env:"REPLICA_MAX_LAG" envDefault:"10s" doc:"How far a replica may be behind; beyond it nothing is read there until it has caught up."`
+	Pooler        string        `env:"POOLER" doc:"transaction where DATABASE_URL is a pooler's that lends a session of Postgres to each transaction, as PgBouncer does with pool_mode = transaction; empty for none."`
+	DirectURL     string        `env:"DIRECT_URL" secret:"yes" doc:"Postgres itself, beside a pooler: for LISTEN, by which work hears of jobs, for migrations and for the commands of operators; empty: DATABASE_URL."`
+	PollOnly      bool          `env:"POLL_ONLY" doc:"Work jobs without LISTEN: they start up to half a second later. For a pooler beside which there is no DATABASE_DIRECT_URL."`
+	MaxConns      int32         `env:"MAX_CONNS" envDefault:"20" doc:"Connections that this process opens at most for what it writes, and as many again for lists, on the primary and on each replica; at least 4; GET /health has 2 more of its own. A fifth of the former, at least 2, is kept for webhooks, health, POST /token and the refresh."`
+	Wait          time.Duration `env:"WAIT" envDefault:"1s" zero:"yes" doc:"Longest that a request waits for a connection to the database; then 503 SERVICE_BUSY. 0: as long as it takes, without a reserve for webhooks, health and tokens."`
+	LockWait      time.Duration `env:"LOCK_WAIT" envDefault:"2s" zero:"yes" doc:"Longest that a request waits for a lock of the database, a list at most 1s; then 503 SERVICE_BUSY. 0: as long as it takes, as jobs do."`
 }
 
 // HTTP is where and for whom the API is served.

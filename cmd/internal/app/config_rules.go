@@ -89,6 +89,8 @@ func (c Config) checkNumbers(p *problems) {
 		"is below 4: 2 connections are kept for webhooks, health and tokens.")
 	short("DATABASE_WAIT", c.Database.Wait, time.Millisecond, "a millisecond")
 	short("DATABASE_LOCK_WAIT", c.Database.LockWait, time.Millisecond, "a millisecond")
+	short("DATABASE_REPLICA_MAX_LAG", c.Database.ReplicaMaxLag, time.Second, "a second")
+	p.need(c.Database.ReplicaMaxLag <= mostLag, "DATABASE_REPLICA_MAX_LAG", "is above 30 minutes.")
 	short("STREAM_URL_TTL", c.Streams.TTL, time.Second, "a second")
 	short("EXPORT_TTL", c.Exports.TTL, time.Minute, "a minute")
 	short("EXPORT_LINK_TTL", c.Exports.LinkTTL, time.Second, "a second")
@@ -102,7 +104,9 @@ func (c Config) checkDatabase(p *problems) {
 	}
 	p.need(c.Database.URL != "", "DATABASE_URL", "is missing: the Postgres connection string.")
 	connection("DATABASE_URL", c.Database.URL)
-	connection("DATABASE_REPLICA_URL", c.Database.ReplicaURL)
+	for _, url := range c.Database.replicas() {
+		connection("DATABASE_REPLICA_URL", url)
+	}
 	connection("DATABASE_DIRECT_URL", c.Database.DirectURL)
 	p.need(c.Database.Pooler == "" || c.Database.Pooler == transactionPooler, "DATABASE_POOLER",
 		"has to be transaction, or empty for none.")

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 )
 
@@ -49,7 +50,8 @@ type database struct {
 	pooled *pgxpool.Pool // of the job client, which knows no limits
 	listen *pgxpool.Pool // of the job client's LISTEN, on Postgres itself; nil: pooled
 	writes postgres.Pool
-	reads  postgres.Pool // for lists, with a bound on each statement; the replica's when there is one
+	lists  postgres.Pool // for lists that may not lag, with a bound on each statement
+	reads  *replica.Set  // for lists that may: the replicas, or else lists
 	health postgres.Pool // for GET /health, which asks also when all others stand behind a lock
 }
 
@@ -74,7 +76,7 @@ func openDatabase(ctx context.Context, cfg Config, log *slog.Logger, work bool, 
 }
 
 func (d *database) openPools(ctx context.Context, cfg Config, log *slog.Logger) error {
-	url, readURL := cfg.Database.URL, cmp.Or(cfg.Database.ReplicaURL, cfg.Database.URL)
+	url := cfg.Database.URL
 	pooler, err := cfg.Database.pooler(ctx, url, log)
 	if err != nil {
 		return err
@@ -86,35 +88,45 @@ func (d *database) openPools(ctx context.Context, cfg Config, log *slog.Logger) 
 	if err != nil {
 		return err
 	}
-	readPooler := pooler
-	if readURL != url {
-		if readPooler, err = cfg.Database.pooler(ctx, readURL, log); err != nil {
-			return err
-		}
-	}
-	_, d.reads, err = d.pool(ctx, "lists", readURL, postgres.Options{
-		MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout,
-		Gate: d.observed.gate("lists", cfg.listGate()), Pooler: readPooler, Lazy: readURL == url,
-	})
-	if err != nil {
+	if _, d.lists, err = d.pool(ctx, "lists", url, d.listOptions(cfg, "lists", pooler)); err != nil {
 		return err
 	}
 	_, d.health, err = d.pool(ctx, "health", url, postgres.Options{
 		MaxConns: healthConns, ApplicationName: "marquee health", Gate: &postgres.Gate{LockWait: healthLockWait},
 		Pooler: pooler, Lazy: true,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return d.openReplicas(ctx, cfg, pooler, log)
+}
+
+// listOptions are those of a pool for lists.
+func (d *database) listOptions(cfg Config, name string, pooler postgres.Pooler) postgres.Options {
+	return postgres.Options{
+		MaxConns: cfg.Database.MaxConns, ApplicationName: "marquee lists", StatementTimeout: resource.StatementTimeout,
+		Gate: d.observed.gate(name, cfg.listGate()), Pooler: pooler, Lazy: true,
+	}
 }
 
 // pool opens one more, of which the metrics tell by its name.
 func (d *database) pool(ctx context.Context, name, url string, o postgres.Options,
+) (*pgxpool.Pool, postgres.Pool, error) {
+	pool, limited, err := d.unobserved(ctx, url, o)
+	if err == nil {
+		d.observed.pools.Add(d.observed.registry, name, pool)
+	}
+	return pool, limited, err
+}
+
+// unobserved opens one of which no metric tells.
+func (d *database) unobserved(ctx context.Context, url string, o postgres.Options,
 ) (*pgxpool.Pool, postgres.Pool, error) {
 	pool, err := d.open(ctx, url, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	d.pools = append(d.pools, pool)
-	d.observed.pools.Add(d.observed.registry, name, pool)
 	return pool, postgres.Limited(pool, o), nil
 }
 
@@ -131,6 +143,9 @@ func (d Database) pooler(ctx context.Context, url string, log *slog.Logger) (pos
 }
 
 func (d *database) close() {
+	if d.reads != nil {
+		d.reads.Close()
+	}
 	for _, pool := range d.pools {
 		pool.Close()
 	}

@@ -26,6 +26,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/operators"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 	"marquee/platform/secret"
 	"marquee/web"
 )
@@ -50,7 +51,8 @@ type modules struct {
 type core struct {
 	cfg   Config
 	pool  postgres.Pool
-	reads postgres.Pool // for lists that may lag
+	lists postgres.Pool // for lists that may not lag
+	reads *replica.Set  // for lists that may
 	jobs  *jobs.Client
 	clock clock.Clock
 	log   *slog.Logger
@@ -88,12 +90,8 @@ func newModules(c core) (m modules, err error) {
 	if m.subscriptions, err = newSubscriptions(c, m); err != nil {
 		return m, err
 	}
-	reads := c.reads
-	if c.cfg.Database.ReplicaURL != "" {
-		reads = c.pool // it asks with the page who the caller is and whether they may watch, which may not lag
-	}
 	m.catalog = catalog.New(catalog.Deps{
-		Pool: c.pool, Reads: reads, Clock: c.clock, Log: c.log,
+		Pool: c.pool, Reads: c.lists, Lists: c.reads, Clock: c.clock, Log: c.log,
 		StreamURLKey: c.cfg.streamURLKey(), StreamURLTTL: c.cfg.Streams.TTL,
 	})
 	m.board = board.New(board.Deps{
@@ -140,6 +138,7 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 			CodeTTL: codeCfg.TTL, CodeCooldown: codeCfg.Cooldown, CodeAttempts: codeCfg.Attempts,
 			PublicURL: c.cfg.HTTP.PublicURL, UndoPage: web.UndoPage,
 			EmailChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
+			WritesRemembered:         c.cfg.Database.writesRemembered(),
 			NoPasswordList:           cfg.PasswordList == "off",
 			LogUnsentCodes:           cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.Platform.TaxIDAlphanumeric,
 			UnverifiedTTL: cfg.UnverifiedTTL, Password: c.password,

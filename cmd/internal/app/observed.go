@@ -42,7 +42,7 @@ var databaseGauge = prometheus.NewDesc("marquee_database_up", "1 while the datab
 // connections of GET /health, which nothing else takes, and at most once in some seconds.
 func (a *App) registerMetrics() {
 	telemetry.RegisterPool(a.metrics, a.db.pooled)
-	a.metrics.MustRegister(resource.UnknownFields, telemetry.NewClockGauge(a.clock.Ahead))
+	a.metrics.MustRegister(resource.UnknownFields, telemetry.NewClockGauge(a.clock.Ahead), a.db.reads)
 	a.metrics.MustRegister(a.modules.catalog.Metrics()...)
 	a.metrics.MustRegister(a.modules.payments.Metrics(a.db.health)...)
 	a.metrics.MustRegister(a.modules.tickets.Metrics(a.db.health)...)

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 )
 
 // PrintOpenAPI writes the document that GET /api/v1/openapi.json answers.
@@ -49,7 +50,7 @@ func UnservedAPI(ctx context.Context) (*httpapi.API, error) {
 	observed := newObserved()
 	a := &App{
 		cfg: cfg, log: slog.New(slog.DiscardHandler), metrics: observed.registry, observed: observed,
-		db: &database{pooled: pool, writes: pool, reads: pool, health: pool},
+		db: &database{pooled: pool, writes: pool, lists: pool, reads: replica.Only(pool), health: pool},
 	}
 	if err := a.build(false, accounts.PasswordCost{}); err != nil { //nolint:contextcheck // no request comes
 		return nil, err

@@ -11,5 +11,5 @@ func TestTheSuiteBehindPgBouncerSoak(t *testing.T) {
 	t.Parallel()
 	pgbouncer.Suite(t, "^(TestAPromoCodeOfSignupLowersTheFirstSubscription|TestAGuestsWayToTheDoor)$",
 		// They count round trips, look at plans or at sessions, restart Postgres, or are long in a soak of their own.
-		"Soak|RoundTrips|Plans|TestReplicaDoesNotSayWhoMayWatch|TestMetrics")
+		"Soak|RoundTrip|Plans|TestWhatIsReadOnReplicas|TestMetrics")
 }

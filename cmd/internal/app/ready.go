@@ -42,7 +42,9 @@ type gatewayCheck struct {
 func (a *App) newProbe() *probe.Probe {
 	return probe.New(probe.Config{
 		Version: Version(), Log: a.log, Database: a.pingDatabase,
-		Details: map[string]func(context.Context) (any, error){"jobs": a.checkJobs, "gateways": a.checkGateways},
+		Details: map[string]func(context.Context) (any, error){
+			"replicas": a.checkReplicas, "jobs": a.checkJobs, "gateways": a.checkGateways,
+		},
 	})
 }
 

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/bench/busiest"
@@ -16,6 +18,7 @@ import (
 	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/platform/postgres"
 	"marquee/testutil/golden"
 	"marquee/testutil/pgtest"
 )
@@ -26,10 +29,31 @@ import (
 // tries, since a connection that is new, or was long idle, costs more.
 func TestRoundTripsOfTheBusiestRoutes(t *testing.T) {
 	t.Parallel()
-	proxy, url, err := wire.Listen(pgtest.URL(t))
+	requireRoundTrips(t, platformtest.Options{})
+}
+
+// TestReplicasCostNoRoundTrip: with a replica as without one, those to both together are as many.
+func TestReplicasCostNoRoundTrip(t *testing.T) {
+	t.Parallel()
+	requireRoundTrips(t, platformtest.Options{
+		Config: []func(*app.Config){func(c *app.Config) { c.Database.ReplicaURL = c.Database.URL }},
+	})
+}
+
+func requireRoundTrips(t *testing.T, o platformtest.Options) {
+	t.Helper()
+	direct := pgtest.URL(t)
+	proxy, url, err := wire.Listen(direct)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = proxy.Close() })
-	p := platformtest.New(t, func(c *app.Config) { c.Database.URL = url })
+	o.Config = append([]func(*app.Config){func(c *app.Config) { c.Database.URL = url }}, o.Config...)
+	o.Parts.OpenPool = func(ctx context.Context, url string, o postgres.Options) (*pgxpool.Pool, error) {
+		if o.ApplicationName == "marquee watch" { // by the clock, whoever asks for what
+			url = direct
+		}
+		return postgres.NewPool(ctx, url, o)
+	}
+	p := platformtest.NewOf(t, o)
 	f := busiestFixture(t, p)
 	var out strings.Builder
 	for _, route := range busiest.Routes(f) {

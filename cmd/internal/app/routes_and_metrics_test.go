@@ -11,12 +11,10 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 
-	"marquee/cmd/internal/app"
 	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/catalog"
 	"marquee/platform/resource"
 	"marquee/testutil/golden"
-	"marquee/testutil/pgtest"
 )
 
 // TestRoutes pins every route with its auth, handler name and permission.
@@ -52,15 +50,6 @@ func TestEveryProtectedRouteRefusesStrangers(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestReplicaDoesNotSayWhoMayWatch: a replica that knows nothing yet is asked for
-// lists, and neither who the caller is nor whether they may watch.
-func TestReplicaDoesNotSayWhoMayWatch(t *testing.T) {
-	t.Parallel()
-	admin := platformtest.New(t, func(c *app.Config) { c.Database.ReplicaURL = pgtest.URL(t) }).Admin()
-	admin.Get("/videos").Expect(200)
-	require.Empty(t, admin.Get("/users").Expect(200).Map()["docs"], "the replica lags")
 }
 
 // TestNothingOfTheInsideIsPublic: metrics and profiles are not where the API is.

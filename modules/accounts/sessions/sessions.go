@@ -26,6 +26,9 @@ type Config struct {
 	NoPasswordList  bool // the commonest passwords, and one's own e-mail or name, are taken
 	Throttle        ThrottleLimits
 	Sync            SyncLimits
+	// WritesRemembered is for how long a user who writes lists nothing older than that: longer than a replica may
+	// lag. 0: there are no replicas.
+	WritesRemembered time.Duration
 }
 
 // Deps are what New needs.

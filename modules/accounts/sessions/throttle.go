@@ -194,7 +194,7 @@ func (s *Sessions) TakeQuota(ctx context.Context, db postgres.DB, kind, subject 
 	return true, nil
 }
 
-// ForgetOld removes the counts of failures and of quotas that no longer say anything.
+// ForgetOld removes the counts of failures and of quotas, and notes of writes, that no longer say anything.
 func (s *Sessions) ForgetOld(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	if _, err := s.db.ThrottleDeleteOld(ctx, s.deps.Pool, now.Add(-failuresForgottenAfter)); err != nil {
@@ -202,6 +202,9 @@ func (s *Sessions) ForgetOld(ctx context.Context) error {
 	}
 	if _, err := s.db.QuotaDeleteOld(ctx, s.deps.Pool, now.Add(-quotaRetention)); err != nil {
 		return fmt.Errorf("forget quotas: %w", err)
+	}
+	if _, err := s.db.LastWriteDeleteOld(ctx, s.deps.Pool); err != nil {
+		return fmt.Errorf("forget writes: %w", err)
 	}
 	return nil
 }

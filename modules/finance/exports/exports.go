@@ -23,6 +23,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 )
 
 // Config is the configuration of exports; the zero value of a field means
@@ -102,14 +103,27 @@ type request struct {
 // errTooLong says that an export has more rows than are sent at once.
 var errTooLong = errors.New("finance: the export is too long to be sent at once")
 
+// target is what an export is written to.
+type target interface {
+	io.Writer
+	// begin begins anew, after a replica has broken off; false: what was written so far has gone out.
+	begin() bool
+}
+
+var errBrokenOff = errors.New("finance: the replica was given up while the export was read there")
+
 // write writes what was asked for to out, from one snapshot of the
-// database. Before it begins it tells counted how many rows there are; an error
-// of that ends it with nothing written.
-func (s *Exports) write(ctx context.Context, out io.Writer, r request, counted func(rows int64) error,
+// database. Before it begins it tells counted, once, how many rows there are; an error
+// of that ends it with nothing written. What a replica breaks off is begun anew on the primary.
+func (s *Exports) write(ctx context.Context, out target, r request, counted func(rows int64) error,
 	o export.Options,
 ) error {
 	o.Zone, o.BOM = s.deps.Zone, r.BOM
-	return s.deps.Reports.Snapshot(ctx, 0, func(tx pgx.Tx) error {
+	known := false
+	return s.deps.Reports.Snapshot(ctx, 0, func(ctx context.Context, tx pgx.Tx) error {
+		if !out.begin() {
+			return replica.Final(errBrokenOff)
+		}
 		tables, err := s.tables(ctx, tx, r)
 		if err != nil {
 			return err
@@ -122,8 +136,11 @@ func (s *Exports) write(ctx context.Context, out io.Writer, r request, counted f
 			}
 			rows += n
 		}
-		if err := counted(rows); err != nil {
-			return err
+		if !known {
+			if err := counted(rows); err != nil {
+				return replica.Final(err)
+			}
+			known = true
 		}
 		sheets := make([]export.Sheet, len(tables))
 		for i, t := range tables {

@@ -184,7 +184,7 @@ func (h Handlers) stream(ctx context.Context, w http.ResponseWriter, r request) 
 // spooled writes an export to out while another goroutine, in the slot that its caller
 // has taken, reads the database, which does not wait for out.
 func (s *Exports) spooled(ctx context.Context, out io.Writer, r request) error {
-	file, err := newSpool()
+	file, err := newSpool(s.deps.Reports.MayBreakOff())
 	if err != nil {
 		<-s.slots
 		return err

@@ -101,7 +101,11 @@ func (s *Exports) writeStored(ctx context.Context, e financedb.Export) error {
 			financedb.ExportCountRowsParams{ID: e.ID, Attempt: e.Attempt, RowsTotal: total})
 		return err
 	}
-	err := s.write(ctx, out, r, counted, export.Options{Progress: func(n int64) error { rows.Store(n); return nil }})
+	fresh, err := s.deps.Reports.CatchUp(ctx) // whoever asked may have written just before
+	if err == nil {
+		progress := func(n int64) error { rows.Store(n); return nil }
+		err = s.write(fresh, out, r, counted, export.Options{Progress: progress})
+	}
 	if err == nil {
 		err = out.Flush()
 	}

@@ -11,8 +11,9 @@ import (
 // waits in a file without a name. So the snapshot of the database is given back as soon
 // as it is read, however slowly the client takes the file.
 type spool struct {
-	file *os.File
-	more *sync.Cond // written or ended has changed
+	file  *os.File
+	whole bool       // nothing is taken before all is there, so that the writer can begin anew
+	more  *sync.Cond // written or ended has changed
 
 	mu      sync.Mutex
 	written int64
@@ -21,7 +22,7 @@ type spool struct {
 	read int64 // the reader's own
 }
 
-func newSpool() (*spool, error) {
+func newSpool(whole bool) (*spool, error) {
 	file, err := os.CreateTemp("", "marquee-export-")
 	if err != nil {
 		return nil, fmt.Errorf("spool export: %w", err)
@@ -30,9 +31,24 @@ func newSpool() (*spool, error) {
 		_ = file.Close()
 		return nil, fmt.Errorf("spool export: %w", err)
 	}
-	s := &spool{file: file}
+	s := &spool{file: file, whole: whole}
 	s.more = sync.NewCond(&s.mu)
 	return s, nil
+}
+
+// begin implements target.
+func (s *spool) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.written == 0 {
+		return true
+	}
+	if !s.whole || s.file.Truncate(0) != nil {
+		return false
+	}
+	_, err := s.file.Seek(0, io.SeekStart)
+	s.written = 0
+	return err == nil
 }
 
 // Write keeps bytes for the reader.
@@ -59,7 +75,7 @@ func (s *spool) end(err error) {
 // Read waits for bytes. Its error is the writer's, as soon as there is one.
 func (s *spool) Read(p []byte) (int, error) {
 	s.mu.Lock()
-	for s.ended == nil && s.read == s.written {
+	for s.ended == nil && (s.whole || s.read == s.written) {
 		s.more.Wait()
 	}
 	left, ended := s.written-s.read, s.ended

@@ -37,6 +37,15 @@ func (s *Exports) newChunkWriter(ctx context.Context, e financedb.Export) *chunk
 	}
 }
 
+// begin implements target: what is stored is no longer this worker's alone.
+func (w *chunkWriter) begin() bool {
+	if w.n > 0 {
+		return false
+	}
+	w.buf = w.buf[:0]
+	return true
+}
+
 // Write gathers bytes and stores them when they fill a row.
 func (w *chunkWriter) Write(p []byte) (int, error) {
 	taken := len(p)

@@ -36,8 +36,9 @@ type ChurnReasons struct {
 
 // Churn reads the last months, the present one among them.
 func (s *Reports) Churn(ctx context.Context, months int) (Churn, error) {
-	c := Churn{Monthly: make([]ChurnMonth, 0, months)}
-	err := s.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) error {
+	var c Churn
+	err := s.Snapshot(ctx, reportTimeout, func(ctx context.Context, tx pgx.Tx) error {
+		c = Churn{Monthly: make([]ChurnMonth, 0, months)}
 		rows, err := s.db.ChurnListByMonth(ctx, tx, int32(months)) //nolint:gosec // the route allows 24
 		if err != nil {
 			return fmt.Errorf("read churn: %w", err)

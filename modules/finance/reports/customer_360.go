@@ -181,7 +181,7 @@ func (h Handlers) GetCustomer360(ctx context.Context, in *customer360Input) (*do
 		return nil, err
 	}
 	return h.document(httpapi.InFull(ctx), "Customer",
-		func(tx pgx.Tx) ([]byte, error) { return h.db.Customer360Get(ctx, tx, who) })
+		func(ctx context.Context, tx pgx.Tx) ([]byte, error) { return h.db.Customer360Get(ctx, tx, who) })
 }
 
 // customer reads who is meant.
@@ -233,5 +233,7 @@ type tenureBucket struct {
 
 // GetTenure answers GET /admin/customers/tenure.
 func (h Handlers) GetTenure(ctx context.Context, _ *struct{}) (*document, error) {
-	return h.document(ctx, "Customers", func(tx pgx.Tx) ([]byte, error) { return h.db.CustomerTenureGet(ctx, tx) })
+	return h.document(ctx, "Customers", func(ctx context.Context, tx pgx.Tx) ([]byte, error) {
+		return h.db.CustomerTenureGet(ctx, tx)
+	})
 }

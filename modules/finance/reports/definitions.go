@@ -24,7 +24,7 @@ type definition struct {
 // GetDefinitions answers GET /admin/finance/definitions.
 func (h Handlers) GetDefinitions(ctx context.Context, _ *struct{}) (*httpapi.Output[definitions], error) {
 	var out definitions
-	err := h.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) (err error) {
+	err := h.Snapshot(ctx, reportTimeout, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if out.TimeZone, err = h.db.ReportZoneGet(ctx, tx); err != nil {
 			return err
 		}

@@ -23,11 +23,11 @@ type document struct {
 // document answers with what one statement builds, as of the service's clock;
 // thing is what it is about. 404 when it gives no row, 503 when it runs too long.
 func (h Handlers) document(ctx context.Context, thing string,
-	build func(tx pgx.Tx) ([]byte, error),
+	build func(ctx context.Context, tx pgx.Tx) ([]byte, error),
 ) (*document, error) {
 	out := &document{ContentType: "application/json"}
-	err := h.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) (err error) {
-		out.Body, err = build(tx)
+	err := h.Snapshot(ctx, reportTimeout, func(ctx context.Context, tx pgx.Tx) (err error) {
+		out.Body, err = build(ctx, tx)
 		return err
 	})
 	if postgres.IsNoRows(err) {

@@ -29,7 +29,9 @@ type EventsOverview struct {
 
 // GetEventsOverview answers GET /admin/events-dashboard/overview.
 func (h Handlers) GetEventsOverview(ctx context.Context, _ *struct{}) (*document, error) {
-	return h.document(ctx, "Events", func(tx pgx.Tx) ([]byte, error) { return h.db.EventOverviewGet(ctx, tx) })
+	return h.document(ctx, "Events", func(ctx context.Context, tx pgx.Tx) ([]byte, error) {
+		return h.db.EventOverviewGet(ctx, tx)
+	})
 }
 
 // EventFilter is what the list and its export filter by.
@@ -79,7 +81,7 @@ type eventTicketsByStatus struct {
 // ListEvents answers GET /admin/events-dashboard/events; a page beyond the end is
 // empty.
 func (h Handlers) ListEvents(ctx context.Context, in *eventListInput) (*document, error) {
-	return h.document(ctx, "Events", func(tx pgx.Tx) ([]byte, error) {
+	return h.document(ctx, "Events", func(ctx context.Context, tx pgx.Tx) ([]byte, error) {
 		return h.db.EventListReport(ctx, tx, financedb.EventListReportParams{
 			EventType: nullable.Ptr(in.EventType), ActiveOnly: in.ActiveOnly, Size: in.Limit, Start: in.Page * in.Limit,
 		})
@@ -154,7 +156,7 @@ func (h Handlers) GetEvent(ctx context.Context, in *eventInput) (*document, erro
 		return nil, fault.InvalidAt(err.Error(), "path", "event_id")
 	}
 	return h.document(httpapi.InFull(ctx), "Event",
-		func(tx pgx.Tx) ([]byte, error) { return h.db.EventDetailGet(ctx, tx, id) })
+		func(ctx context.Context, tx pgx.Tx) ([]byte, error) { return h.db.EventDetailGet(ctx, tx, id) })
 }
 
 // OrderTotals is the answer of GET /admin/events-dashboard/orders. The three maps
@@ -177,7 +179,9 @@ type orderShare struct {
 
 // GetOrderTotals answers GET /admin/events-dashboard/orders.
 func (h Handlers) GetOrderTotals(ctx context.Context, _ *struct{}) (*document, error) {
-	return h.document(ctx, "Orders", func(tx pgx.Tx) ([]byte, error) { return h.db.OrderTotalsGet(ctx, tx) })
+	return h.document(ctx, "Orders", func(ctx context.Context, tx pgx.Tx) ([]byte, error) {
+		return h.db.OrderTotalsGet(ctx, tx)
+	})
 }
 
 // PromoPerformance is the answer of GET /admin/events-dashboard/promo-codes.
@@ -205,5 +209,7 @@ type topPromoCode struct {
 
 // GetPromoPerformance answers GET /admin/events-dashboard/promo-codes.
 func (h Handlers) GetPromoPerformance(ctx context.Context, _ *struct{}) (*document, error) {
-	return h.document(ctx, "Promo codes", func(tx pgx.Tx) ([]byte, error) { return h.db.PromoPerformanceGet(ctx, tx) })
+	return h.document(ctx, "Promo codes", func(ctx context.Context, tx pgx.Tx) ([]byte, error) {
+		return h.db.PromoPerformanceGet(ctx, tx)
+	})
 }

@@ -39,7 +39,7 @@ type overdueCustomer struct {
 
 // GetOverdue answers GET /admin/finance/overdue; a page beyond the end is empty.
 func (h Handlers) GetOverdue(ctx context.Context, in *overdueInput) (*document, error) {
-	return h.document(ctx, "Overdue", func(tx pgx.Tx) ([]byte, error) {
+	return h.document(ctx, "Overdue", func(ctx context.Context, tx pgx.Tx) ([]byte, error) {
 		return h.db.OverdueReportGet(ctx, tx, financedb.OverdueReportGetParams{
 			Size: int64(in.Limit), Start: int64(in.Page) * int64(in.Limit),
 		})

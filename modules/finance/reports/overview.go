@@ -48,7 +48,7 @@ type PlanMRR struct {
 // Overview reads the present figures, all as of one instant.
 func (s *Reports) Overview(ctx context.Context) (Overview, error) {
 	var o Overview
-	err := s.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) (err error) {
+	err := s.Snapshot(ctx, reportTimeout, func(ctx context.Context, tx pgx.Tx) (err error) {
 		o, err = s.OverviewTx(ctx, tx)
 		return err
 	})

@@ -63,8 +63,9 @@ type RevenueTotals struct {
 
 // Revenue reads the series of a period.
 func (s *Reports) Revenue(ctx context.Context, p RevenuePeriod) (Revenue, error) {
-	r := Revenue{Period: p.Grain, Data: []RevenueRow{}}
-	err := s.Snapshot(ctx, reportTimeout, func(tx pgx.Tx) error {
+	var r Revenue
+	err := s.Snapshot(ctx, reportTimeout, func(ctx context.Context, tx pgx.Tx) error {
+		r = Revenue{Period: p.Grain, Data: []RevenueRow{}}
 		rows, err := s.revenueRowsTx(ctx, tx, p)
 		if err != nil {
 			return fmt.Errorf("read %s revenue: %w", p.Grain, err)

@@ -56,5 +56,5 @@ type recentSubscription struct {
 // GetSubscriptionDashboard answers GET /admin/subscriptions/dashboard.
 func (h Handlers) GetSubscriptionDashboard(ctx context.Context, _ *struct{}) (*document, error) {
 	return h.document(ctx, "Subscriptions",
-		func(tx pgx.Tx) ([]byte, error) { return h.db.SubscriptionDashboardGet(ctx, tx) })
+		func(ctx context.Context, tx pgx.Tx) ([]byte, error) { return h.db.SubscriptionDashboardGet(ctx, tx) })
 }

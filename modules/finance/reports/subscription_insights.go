@@ -34,7 +34,7 @@ type failedMonth struct {
 
 // GetSubscriptionInsights answers GET /admin/subscriptions/insights.
 func (h Handlers) GetSubscriptionInsights(ctx context.Context, in *monthsInput) (*document, error) {
-	return h.document(ctx, "Subscriptions", func(tx pgx.Tx) ([]byte, error) {
+	return h.document(ctx, "Subscriptions", func(ctx context.Context, tx pgx.Tx) ([]byte, error) {
 		return h.db.SubscriptionInsightsGet(ctx, tx, int32(in.Months)) //nolint:gosec // at most 24
 	})
 }

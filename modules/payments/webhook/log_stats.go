@@ -33,18 +33,22 @@ func (s *Log) stats(ctx context.Context, from, to *time.Time) (webhookStats, err
 	if err := s.refusals.writeRefused(ctx); err != nil {
 		return webhookStats{}, err
 	}
-	row, err := s.db.WebhookLogStatsGet(ctx, s.deps.Reads, paymentsdb.WebhookLogStatsGetParams{FromAt: from, ToAt: to})
+	var row paymentsdb.WebhookLogStatsGetRow
+	var counted paymentsdb.RefusedWebhookStatsGetRow
+	err := s.deps.Reads.Read(ctx, func(ctx context.Context, db postgres.Pool) (err error) {
+		row, err = s.db.WebhookLogStatsGet(ctx, db, paymentsdb.WebhookLogStatsGetParams{FromAt: from, ToAt: to})
+		if err == nil {
+			counted, err = s.db.RefusedWebhookStatsGet(ctx, db,
+				paymentsdb.RefusedWebhookStatsGetParams{FromAt: from, ToAt: to})
+		}
+		return err
+	})
 	if postgres.IsTimeout(err) {
 		return webhookStats{}, fault.InvalidAt("has to be later: there are too many calls to count", "query", "start").
 			WithCause(err)
 	}
 	if err != nil {
 		return webhookStats{}, fmt.Errorf("count webhook logs: %w", err)
-	}
-	counted, err := s.db.RefusedWebhookStatsGet(ctx, s.deps.Reads,
-		paymentsdb.RefusedWebhookStatsGetParams{FromAt: from, ToAt: to})
-	if err != nil {
-		return webhookStats{}, fmt.Errorf("count refused webhooks: %w", err)
 	}
 	refused := counted.FromGwa + counted.FromGwb
 	if counted.LastReceivedAt.After(row.LastReceivedAt) {

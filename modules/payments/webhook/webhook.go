@@ -10,13 +10,13 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
 	"marquee/platform/batch"
-	"marquee/platform/postgres"
+	"marquee/platform/replica"
 )
 
 // Deps is what the room needs.
 type Deps struct {
 	ledger.Deps
-	Reads    postgres.Pool // counts of the log
+	Reads    *replica.Set // counts of the log
 	Gateways gateway.Set
 }
 

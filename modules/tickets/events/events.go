@@ -10,6 +10,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
 )
 
@@ -26,7 +27,7 @@ type Base struct {
 // Deps is what New needs.
 type Deps struct {
 	Base
-	Lists  postgres.Pool // serves the lists
+	Lists  *replica.Set // serves the lists
 	Files  *files.Service
 	Routes resource.Routes
 }

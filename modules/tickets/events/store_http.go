@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"marquee/modules/tickets/internal/ticketsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
@@ -71,7 +72,11 @@ func (h Handlers) ListStore(ctx context.Context, _ *struct{}) (*httpapi.Output[s
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := h.s.db.EventListOnSale(ctx, h.s.deps.Lists, h.s.deps.Clock.Now())
+	var rows []ticketsdb.EventListOnSaleRow
+	err := h.s.deps.Lists.Read(ctx, func(ctx context.Context, db postgres.Pool) (err error) {
+		rows, err = h.s.db.EventListOnSale(ctx, db, h.s.deps.Clock.Now())
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +98,11 @@ func (h Handlers) GetStoreEvent(ctx context.Context, in *storeEventInput) (*http
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "path", "event_id")
 	}
-	e, err := h.s.db.EventGet(ctx, h.s.deps.Lists, id)
+	var e Event
+	err = h.s.deps.Lists.Read(ctx, func(ctx context.Context, db postgres.Pool) (err error) {
+		e, err = h.s.db.EventGet(ctx, db, id)
+		return err
+	})
 	if postgres.IsNoRows(err) || err == nil && Sellable(e, h.s.deps.Clock.Now()) != nil {
 		return nil, fault.NotFound("Event")
 	}

@@ -86,7 +86,7 @@ func (h Handlers) ListCallerTickets(ctx context.Context, _ *resource.GetInput) (
 	if err != nil {
 		return nil, err
 	}
-	if err := list.Run(ctx, h.s.deps.Lists); err != nil {
+	if err := list.Run(ctx, h.s.deps.Lists.Primary()); err != nil {
 		return nil, resource.Report(ctx, h.s.deps.Log, err)
 	}
 	return list.Envelope(ctx), nil

@@ -21,7 +21,7 @@ const churnMonths = 120
 func (h *history) checkFinance() {
 	h.t.Helper()
 	ctx := context.Background()
-	require.NoError(h.t, h.finance.Snapshot(ctx, hangs, func(tx pgx.Tx) error {
+	require.NoError(h.t, h.finance.Snapshot(ctx, hangs, func(ctx context.Context, tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT to_jsonb(d)::text FROM finance.rollup_differences() d`)
 		require.NoError(h.t, err)
 		differences, err := pgx.CollectRows(rows, pgx.RowTo[string])

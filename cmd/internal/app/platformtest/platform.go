@@ -148,7 +148,7 @@ func (p *Platform) openDatabase(cfg *app.Config) {
 		return
 	}
 	var err error
-	p.DB, err = postgres.NewPool(p.T.Context(), cfg.Database.URL,
+	p.DB, err = postgres.NewPool(p.T.Context(), cmp.Or(cfg.Database.DirectURL, cfg.Database.URL),
 		postgres.Options{MaxConns: 4, ApplicationName: "platformtest"})
 	require.NoError(p.T, err)
 	cleanup.Add(p.T, p.DB.Close)

@@ -46,3 +46,110 @@ func (q *Queries) CallerRead(ctx context.Context, db DBTX, arg CallerReadParams)
 	)
 	return i, err
 }
+
+const callerReadAndLastWrite = `-- name: CallerReadAndLastWrite :one
+SELECT c.username::text AS username, c.user_type::text AS user_type, c.is_root::boolean AS is_root,
+       c.profiles::text[] AS profiles, c.handlers::text[] AS handlers,
+       coalesce((SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') FROM accounts.last_writes w
+                 WHERE w.user_id = $1 AND w.at > clock_timestamp() - make_interval(secs => $2::float8)), 0)::bigint AS written
+FROM accounts.caller($1, $3, $4) AS c (username, user_type, is_root, profiles, handlers)
+`
+
+type CallerReadAndLastWriteParams struct {
+	UserID   objectid.ID
+	Seconds  float64
+	IssuedAt time.Time
+	TokenID  string
+}
+
+type CallerReadAndLastWriteRow struct {
+	Username string
+	UserType string
+	IsRoot   bool
+	Profiles []string
+	Handlers []string
+	Written  int64
+}
+
+// CallerReadAndLastWrite is CallerRead with a place in the write-ahead log that is behind all that the user has written,
+// where that was within so many seconds; else 0.
+func (q *Queries) CallerReadAndLastWrite(ctx context.Context, db DBTX, arg CallerReadAndLastWriteParams) (CallerReadAndLastWriteRow, error) {
+	row := db.QueryRow(ctx, callerReadAndLastWrite,
+		arg.UserID,
+		arg.Seconds,
+		arg.IssuedAt,
+		arg.TokenID,
+	)
+	var i CallerReadAndLastWriteRow
+	err := row.Scan(
+		&i.Username,
+		&i.UserType,
+		&i.IsRoot,
+		&i.Profiles,
+		&i.Handlers,
+		&i.Written,
+	)
+	return i, err
+}
+
+const callerReadAndRecordWrite = `-- name: CallerReadAndRecordWrite :one
+WITH c AS MATERIALIZED (
+    SELECT username, user_type, is_root, profiles, handlers FROM accounts.caller($1, $2, $3) AS c (username, user_type, is_root, profiles, handlers)
+), noted AS (
+    INSERT INTO accounts.last_writes AS w (user_id, at) SELECT $1, clock_timestamp() FROM c
+    ON CONFLICT (user_id) DO UPDATE SET at = excluded.at WHERE w.at < excluded.at - interval '1 second'
+)
+SELECT c.username::text AS username, c.user_type::text AS user_type, c.is_root::boolean AS is_root,
+       c.profiles::text[] AS profiles, c.handlers::text[] AS handlers FROM c
+`
+
+type CallerReadAndRecordWriteParams struct {
+	UserID   objectid.ID
+	IssuedAt time.Time
+	TokenID  string
+}
+
+type CallerReadAndRecordWriteRow struct {
+	Username string
+	UserType string
+	IsRoot   bool
+	Profiles []string
+	Handlers []string
+}
+
+// CallerReadAndRecordWrite is CallerRead for a request that writes, which is noted, once a second at most.
+func (q *Queries) CallerReadAndRecordWrite(ctx context.Context, db DBTX, arg CallerReadAndRecordWriteParams) (CallerReadAndRecordWriteRow, error) {
+	row := db.QueryRow(ctx, callerReadAndRecordWrite, arg.UserID, arg.IssuedAt, arg.TokenID)
+	var i CallerReadAndRecordWriteRow
+	err := row.Scan(
+		&i.Username,
+		&i.UserType,
+		&i.IsRoot,
+		&i.Profiles,
+		&i.Handlers,
+	)
+	return i, err
+}
+
+const lastWriteDeleteOld = `-- name: LastWriteDeleteOld :execrows
+DELETE FROM accounts.last_writes WHERE at < clock_timestamp() - interval '1 hour'
+`
+
+func (q *Queries) LastWriteDeleteOld(ctx context.Context, db DBTX) (int64, error) {
+	result, err := db.Exec(ctx, lastWriteDeleteOld)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const lastWriteRecord = `-- name: LastWriteRecord :exec
+INSERT INTO accounts.last_writes (user_id, at) VALUES ($1, clock_timestamp())
+ON CONFLICT (user_id) DO UPDATE SET at = excluded.at
+`
+
+// LastWriteRecord notes that a request of the user still writes.
+func (q *Queries) LastWriteRecord(ctx context.Context, db DBTX, userID objectid.ID) error {
+	_, err := db.Exec(ctx, lastWriteRecord, userID)
+	return err
+}
