@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/taxid"
+	"marquee/testutil/collector"
 	"marquee/testutil/localpg"
 	"marquee/testutil/pgtest"
 )
@@ -280,9 +281,9 @@ func TestDevOpensLoopbackOnly(t *testing.T) {
 
 func TestDevHonoursSecretsOfTheEnvironment(t *testing.T) {
 	t.Parallel()
-	token := "a-token-of-the-environment-0123456789"
+	token, to := "a-token-of-the-environment-0123456789", collector.Start(t)
 	m := startDev(t, pgtest.DataDir(t), "GWA_WEBHOOK_TOKEN="+token,
-		"GWB_WEBHOOK_SECRET=whsec_of_the_environment_0123456789")
+		"GWB_WEBHOOK_SECRET=whsec_of_the_environment_0123456789", "TRACES_URL="+to.URL)
 	require.Equal(t, token, m.Webhooks.GWAToken)
 	require.Equal(t, "whsec_of_the_environment_0123456789", m.Webhooks.GWBSecret)
 	for _, address := range []string{m.URL, m.MailboxURL, m.Sandbox.GWA, m.Sandbox.GWB, m.DatabaseURL} {
@@ -324,6 +325,10 @@ func TestDevHonoursSecretsOfTheEnvironment(t *testing.T) {
 		require.NoError(t, json.Unmarshal(raw, &wrapped), "%s", raw)
 		controls = wrapped.Controls
 	}
+	eventually(t, "nothing was traced", func() bool {
+		s, ok := named(to.Spans(), "POST /api/v1/token")
+		return ok && s.Service == "marquee-dev"
+	})
 	require.Greater(t, len(controls), 10)
 	require.Contains(t, controls[0], "method")
 	require.Contains(t, controls[0], "path")

@@ -3,6 +3,7 @@ package main_test
 import (
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/pgbouncer"
 )
 
 // names are what a pattern finds in a text, in order and once each.
@@ -53,6 +56,7 @@ func TestAlertsComeWhenTheyShould(t *testing.T) {
 	}
 	promtool := program(t, "promtool", "prometheus")
 	for _, args := range [][]string{
+		{"check", "config", deploy + "/prometheus/prometheus.yaml"},
 		{"check", "rules", "--lint-fatal", deploy + "/prometheus/alerts.yaml", deploy + "/prometheus/slo.yaml"},
 		{"test", "rules", deploy + "/prometheus/alerts_test.yaml", deploy + "/prometheus/slo_test.yaml"},
 	} {
@@ -63,18 +67,19 @@ func TestAlertsComeWhenTheyShould(t *testing.T) {
 
 var statements = regexp.MustCompile("(?s)```(sh|sql)\n(.*?)```")
 
-// TestTheRunbookIsTrue: each alert has its entry, and each command and statement of the page runs.
+// TestTheRunbookIsTrue: each alert has its entry, each command and statement of the page runs, on a database with a
+// payment that waits for a decision, and what the page names beside them is there.
 func TestTheRunbookIsTrue(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/runbook.md")
-	require.NoError(t, err)
-	page := string(text)
+	runbook := page(t, "runbook.md")
 	alerts := ""
 	for _, rules := range ruleFiles {
 		alerts += read(t, rules+".yaml")
 	}
-	require.Equal(t, names(`alert: (\w+)`, alerts), names(`(?m)^## (\w+)$`, page))
-	require.Equal(t, names(`runbook: docs/runbook.md#(\w+)`, alerts), names(`(?m)^## (\w+)$`, strings.ToLower(page)))
+	require.Equal(t, names(`alert: (\w+)`, alerts), names(`(?m)^## (\w+)$`, runbook))
+	require.Equal(t, names(`runbook: docs/runbook.md#(\w+)`, alerts), names(`(?m)^## (\w+)$`, strings.ToLower(runbook)))
+	blocks := statements.FindAllStringSubmatch(runbook, -1)
+	require.Greater(t, len(blocks), 25)
 
 	requireTools(t, "psql", "curl")
 	o := newOutside(t)
@@ -86,16 +91,86 @@ func TestTheRunbookIsTrue(t *testing.T) {
 	status, _, err := tryCall(http.MethodGet, "http://"+metrics+"/metrics", "", nil)
 	require.NoError(t, err)
 	require.Equal(t, 200, status)
-	blocks := statements.FindAllStringSubmatch(page, -1)
-	require.Greater(t, len(blocks), 25)
+	o.subscribed(o.login())
+	o.unapplied(false)
+	o.env = append(o.env, "TOKEN="+o.loginAs("root"))
 	for _, block := range blocks {
-		c := exec.Command("bash", "-euo", "pipefail", "-c", block[2])
-		if block[1] == "sql" {
-			c = exec.Command("psql", "--dbname="+o.database, "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1")
-			c.Stdin = strings.NewReader(block[2])
+		if !strings.Contains(block[2], "$POOLER") {
+			o.typed(bin, block[1], block[2])
 		}
-		c.Dir, c.Env = bin, o.env
-		out, err := c.CombinedOutput()
-		require.NoError(t, err, "%s\n%s", block[2], out)
+	}
+	require.Equal(t, 1, o.count("SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'"))
+	requireNamesThatAreThere(t, o, statements.ReplaceAllLiteralString(runbook, ""))
+	pgbouncer.Each(t, func(t *testing.T, program pgbouncer.Program) {
+		pooler, err := url.Parse(program.Start(t, o.database))
+		require.NoError(t, err)
+		pooler.Path = "pgbouncer"
+		behind := *o
+		behind.t, behind.env = t, append(slices.Clone(o.env), "POOLER="+pooler.String())
+		for _, block := range blocks {
+			if strings.Contains(block[2], "$POOLER") {
+				out := behind.typed(bin, "sh", block[2])
+				require.Contains(t, out, "cl_waiting")
+				require.Contains(t, out, "maxwait")
+			}
+		}
+	})
+}
+
+// typed runs a block of the runbook as an operator does, and returns what it prints.
+func (o *outside) typed(dir, language, text string) string {
+	o.t.Helper()
+	c := exec.Command("bash", "-euo", "pipefail", "-c", text)
+	if language == "sql" {
+		c = exec.Command("psql", "--dbname="+o.database, "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1")
+		c.Stdin = strings.NewReader(text)
+	}
+	c.Dir, c.Env = dir, o.env
+	out, err := c.CombinedOutput()
+	require.NoError(o.t, err, "%s\n%s", text, out)
+	return string(out)
+}
+
+var (
+	quoted     = regexp.MustCompile("`([^`\n]+)`")
+	supervised = regexp.MustCompile(`^(systemctl|journalctl|kubectl) .*\b(marquee-\w+)\b`)
+	route      = regexp.MustCompile(`^(GET|POST|PUT|DELETE) (/\S+)$`)
+)
+
+// requireNamesThatAreThere: what stands between the blocks of the runbook names units, deployments and routes that are
+// there, and no command that was not run.
+func requireNamesThatAreThere(t *testing.T, o *outside, text string) {
+	t.Helper()
+	manifests := read(t, "kubernetes/serve.yaml") + read(t, "kubernetes/work.yaml")
+	paths := expect(t, 200, http.MethodGet, o.api("/openapi.json"), "", nil)["paths"].(map[string]any)
+	found := map[string]int{}
+	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+		first, rest, several := strings.Cut(m[1], " ")
+		if run := supervised.FindStringSubmatch(m[1]); run != nil {
+			found["supervised"]++
+			if run[1] == "kubectl" {
+				require.Contains(t, m[1], " deploy/"+run[2])
+				require.Contains(t, manifests, "kind: Deployment\nmetadata:\n  name: "+run[2]+"\n")
+			} else {
+				require.FileExists(t, deploy+"/systemd/"+run[2]+".service")
+			}
+			continue
+		}
+		if of := route.FindStringSubmatch(m[1]); of != nil {
+			found["routes"]++
+			operations, _ := paths["/api/v1"+of[2]].(map[string]any)
+			require.Contains(t, operations, strings.ToLower(of[1]), m[1])
+			continue
+		}
+		if strings.HasPrefix(m[1], "deploy/") {
+			found["files"]++
+			require.FileExists(t, "../../"+m[1])
+		}
+		if several && slices.Contains([]string{"marquee", "psql", "curl", "systemctl", "journalctl", "kubectl"}, first) {
+			require.Equal(t, `"$DATABASE_URL"`, rest, "%s is not run: put it into a block", m[1])
+		}
+	}
+	for _, kind := range []string{"supervised", "routes", "files"} {
+		require.Positive(t, found[kind], kind)
 	}
 }

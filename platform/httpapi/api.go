@@ -25,6 +25,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/openapi"
 	"marquee/platform/postgres"
+	"marquee/platform/tracing"
 )
 
 // Prefix stands before every path but the webhooks'.
@@ -42,7 +43,8 @@ type Config struct {
 	Log            *slog.Logger
 	LogOneIn       int // of the good requests to Frequent operations, one in so many has its line; default all
 	Metrics        prometheus.Registerer
-	TrustedProxies []netip.Prefix     // peers whose X-Forwarded-For is believed
+	Tracer         *tracing.Tracer    // records a span of each request; nil: nobody does
+	TrustedProxies []netip.Prefix     // peers whose X-Forwarded-For and traceparent are believed
 	CORSOrigins    []string           // default: any origin, without credentials
 	RequestTimeout time.Duration      // default 90 s: a gateway may take a minute for a card
 	BodyStall      time.Duration      // longest silence within a request's body; default 10 s

@@ -44,10 +44,12 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
+		r, span := a.cfg.Tracer.StartRequest(r, a.cfg.Tracer != nil && a.trusted(peerOf(r)))
 		ww := watch(w, r, a.cfg.PieceTime)
 		defer func() { // also when a handler breaks the answer off
-			a.metrics.seconds.WithLabelValues(methodOf(r), ww.routeOf(r), strconv.Itoa(statusOf(ww, r))).
-				Observe(time.Since(start).Seconds())
+			method, route, status := methodOf(r), ww.routeOf(r), statusOf(ww, r)
+			a.metrics.seconds.WithLabelValues(method, route, strconv.Itoa(status)).Observe(time.Since(start).Seconds())
+			span.End(method, route, status)
 		}()
 		next.ServeHTTP(ww, r)
 	})

@@ -138,11 +138,7 @@ func plausibleID(id string) bool {
 
 // clientAddr walks X-Forwarded-For from the right, past the trusted proxies.
 func (a *API) clientAddr(r *http.Request) netip.Addr {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	addr, _ := netip.ParseAddr(host)
+	addr := peerOf(r)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && a.trusted(addr); i-- {
 		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
@@ -152,6 +148,16 @@ func (a *API) clientAddr(r *http.Request) netip.Addr {
 		addr = hop
 	}
 	return addr.Unmap()
+}
+
+// peerOf is the address at the other end of the connection; not valid where it is none.
+func peerOf(r *http.Request) netip.Addr {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	addr, _ := netip.ParseAddr(host)
+	return addr
 }
 
 func (a *API) trusted(addr netip.Addr) bool {

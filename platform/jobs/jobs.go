@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -57,13 +58,17 @@ type Options struct {
 	Metrics prometheus.Registerer
 	// Listen is a pool for LISTEN, where the client's own stands behind a pooler; nil: the client's own.
 	Listen *pgxpool.Pool
+	// Middleware stands around the inserting and the working of jobs, the first outermost.
+	Middleware []rivertype.Middleware
 	// Ahead is how far the product's clock is ahead of the machine's, where it can be moved; nil: it can't.
 	Ahead func() time.Duration
 }
 
 // New makes a client on the pool.
 func New(pool *pgxpool.Pool, o Options) (*Client, error) {
-	cfg := &river.Config{Schema: Schema, Logger: withoutCounts(o.Log), PollOnly: o.PollOnly}
+	cfg := &river.Config{
+		Schema: Schema, Logger: withoutCounts(o.Log), PollOnly: o.PollOnly, Middleware: slices.Clone(o.Middleware),
+	}
 	if o.Ahead != nil {
 		cfg.Hooks = []rivertype.Hook{earlier(o.Ahead)}
 	}
@@ -71,7 +76,7 @@ func New(pool *pgxpool.Pool, o Options) (*Client, error) {
 		cfg.Workers = o.Workers
 		cfg.PeriodicJobs = rivers(o.Periodic)
 		cfg.ErrorHandler = &errorHandler{log: o.Log}
-		cfg.Middleware = []rivertype.Middleware{river.WorkerMiddlewareFunc(asJob)}
+		cfg.Middleware = append(cfg.Middleware, river.WorkerMiddlewareFunc(asJob))
 		if o.Metrics != nil {
 			cfg.Middleware = append(cfg.Middleware, river.WorkerMiddlewareFunc(newMetrics(o.Metrics).work))
 		}

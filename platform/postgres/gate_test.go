@@ -20,11 +20,15 @@ import (
 )
 
 // narrow is a pool of five connections, two of which are kept.
-func narrow(t *testing.T, wait time.Duration) *pgxpool.Pool {
+func narrow(t *testing.T, wait time.Duration, tracer ...pgx.QueryTracer) *pgxpool.Pool {
 	t.Helper()
-	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), postgres.Options{
+	o := postgres.Options{
 		MaxConns: 5, Gate: &postgres.Gate{Wait: wait, LockWait: 200 * time.Millisecond, Reserve: true},
-	})
+	}
+	if len(tracer) > 0 {
+		o.Tracer = tracer[0]
+	}
+	pool, err := postgres.NewPool(t.Context(), pgtest.URL(t), o)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	return pool
@@ -67,9 +71,36 @@ func take(t *testing.T, pool *pgxpool.Pool, class postgres.Class, share string) 
 	return len(taken), release
 }
 
+// counted counts statements.
+type counted struct{ statements atomic.Int32 }
+
+func (c *counted) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.statements.Add(1)
+	return ctx
+}
+
+func (*counted) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// TestATracerStandsBesideTheGate: it hears of statements, and the gate bounds what it bounds without.
+func TestATracerStandsBesideTheGate(t *testing.T) {
+	t.Parallel()
+	var tracer counted
+	pool := narrow(t, 500*time.Millisecond, &tracer)
+	before := tracer.statements.Load() // what a session begins with
+	_, err := pool.Exec(t.Context(), "SELECT 1")
+	require.NoError(t, err)
+	require.Greater(t, tracer.statements.Load(), before)
+	requireShares(t, pool)
+}
+
 func TestReserveAndSharesOfAPool(t *testing.T) {
 	t.Parallel()
-	pool := narrow(t, 500*time.Millisecond)
+	requireShares(t, narrow(t, 500*time.Millisecond))
+}
+
+// requireShares: a narrow pool keeps to its shares and its reserve.
+func requireShares(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
 	for range 2 { // the second time with what the first has given back
 		one, releaseOne := take(t, pool, postgres.Request, "one route")
 		require.Equal(t, 1, one, "a route leaves some to the others")

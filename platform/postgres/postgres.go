@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/multitracer"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -29,9 +30,10 @@ type Options struct {
 	MaxConns         int32         // default 20
 	StatementTimeout time.Duration // server side; default none
 	ApplicationName  string
-	Gate             *Gate  // of a process that serves requests; nil bounds no wait
-	Pooler           Pooler // what stands before the server: see Limited
-	Lazy             bool   // a further pool on a database that answers: nothing is opened before it is needed
+	Gate             *Gate           // of a process that serves requests; nil bounds no wait
+	Pooler           Pooler          // what stands before the server: see Limited
+	Lazy             bool            // a further pool on a database that answers: nothing is opened before it is needed
+	Tracer           pgx.QueryTracer // hears of every statement; nil: nobody does
 }
 
 // NewPool opens a pool whose sessions speak UTC and know the arrays of object
@@ -76,9 +78,15 @@ func (o Options) begin(cfg *pgxpool.Config) {
 			params["statement_timeout"] = milliseconds(o.StatementTimeout)
 		}
 	}
+	if o.Tracer != nil {
+		cfg.ConnConfig.Tracer = o.Tracer
+	}
 	if o.Gate != nil {
 		g := newGate(*o.Gate, int(cfg.MaxConns))
 		cfg.ConnConfig.Tracer = g
+		if o.Tracer != nil {
+			cfg.ConnConfig.Tracer = multitracer.New(g, o.Tracer)
+		}
 		if o.Pooler == NoPooler {
 			params["lock_timeout"] = milliseconds(o.Gate.LockWait)
 			cfg.PrepareConn = g.prepare

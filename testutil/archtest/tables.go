@@ -277,7 +277,7 @@ var platformUses = map[string][]string{
 	"probe":       {},
 	"replica":     {},
 	"resource":    {"audit", "httpapi", "openapi", "query", "replica"},
-	"httpapi":     {"audit", "idempotency", "openapi", "replica", "telemetry"},
+	"httpapi":     {"audit", "idempotency", "openapi", "replica", "telemetry", "tracing"},
 	"idempotency": {"jobs"},
 	"jobs":        {"telemetry"},
 	"query":       {},
@@ -286,6 +286,7 @@ var platformUses = map[string][]string{
 	"operators":   {"jobs", "mail"},
 	"pages":       {"httpapi"},
 	"telemetry":   {},
+	"tracing":     {},
 	"export":      {},
 	"image":       {},
 }

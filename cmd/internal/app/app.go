@@ -1,29 +1,24 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
-	"syscall"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
-	"golang.org/x/sync/errgroup"
 
-	"marquee/migrations/schema"
 	"marquee/modules/accounts"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
@@ -33,7 +28,6 @@ import (
 	"marquee/platform/openapi"
 	"marquee/platform/postgres"
 	"marquee/platform/probe"
-	"marquee/platform/telemetry"
 	"marquee/web"
 )
 
@@ -63,6 +57,7 @@ type App struct {
 	observed observed
 	modules  modules
 	probe    *probe.Probe       // whether it lives and is ready
+	endBy    atomic.Value       // a time.Time, from the end of draining on: until when all has to be done
 	repeats  *idempotency.Store // answers of requests with an Idempotency-Key
 
 	periodic []jobs.Periodic // the jobs that come by the clock, where the process works any
@@ -76,6 +71,7 @@ type Parts struct {
 	Clock    *clock.Moved // of development
 	OpenPool func(ctx context.Context, url string, o postgres.Options) (*pgxpool.Pool, error)
 	Password accounts.PasswordCost // of tests, whose hashes are to cost next to nothing
+	Service  string                // the name of the process in traces; one without is not traced
 }
 
 // New opens the database and builds every module. With work, its job client
@@ -90,12 +86,16 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 	if open == nil {
 		open = postgres.NewPool
 	}
-	observed := newObserved()
-	db, err := openDatabase(ctx, cfg, log, work, open, observed)
+	observed, err := newObserved(cfg, parts.Service, log)
 	if err != nil {
 		return nil, err
 	}
-	a := &App{cfg: cfg, log: log, db: db, metrics: observed.registry, observed: observed, moved: parts.Clock}
+	log = observed.tracer.Log(log)
+	a := &App{cfg: cfg, log: log, metrics: observed.registry, observed: observed, moved: parts.Clock}
+	if a.db, err = openDatabase(ctx, cfg, log, work, open, observed); err != nil {
+		a.flush()
+		return nil, err
+	}
 	if err = a.correctClock(ctx); err == nil {
 		err = a.build(work, parts.Password) //nolint:contextcheck // what is registered there runs in the contexts of requests
 	}
@@ -113,6 +113,7 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 	workers := river.NewWorkers()
 	options := jobs.Options{
 		Log: a.log, PollOnly: a.cfg.Database.PollOnly, Listen: a.db.listen, Metrics: a.metrics,
+		Middleware: a.observed.tracer.Jobs(),
 	}
 	var now clock.Clock = &a.clock
 	if a.moved != nil {
@@ -163,7 +164,7 @@ func (a *App) newAPI() error {
 	}
 	a.api = httpapi.New(httpapi.Config{
 		Version: Version(), Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
-		LogOneIn:  a.cfg.Platform.LogOneIn,
+		Tracer: a.observed.tracer, LogOneIn: a.cfg.Platform.LogOneIn,
 		PublicURL: a.cfg.HTTP.PublicURL, TrustedProxies: proxies, CORSOrigins: a.cfg.HTTP.CORSOrigins,
 		StillWrites: stillWrites, InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off,
 		DocsPage: web.DocsPage, Pages: shown, Texts: texts, Idempotency: a.repeats,
@@ -188,8 +189,11 @@ func (a *App) newAPI() error {
 	return nil
 }
 
-// Close lets go of the database.
-func (a *App) Close() { a.db.close() }
+// Close delivers the last spans, and lets go of the database.
+func (a *App) Close() {
+	a.flush()
+	a.db.close()
+}
 
 // StartWorkers has the job client of a process that works jobs begin; each job ends with ctx.
 func (a *App) StartWorkers(ctx context.Context) error { return a.jobs.Start(ctx) }
@@ -298,91 +302,6 @@ func (a *App) work(ctx context.Context, grace time.Duration) error {
 		return a.jobs.StopAndCancel(context.WithoutCancel(ctx))
 	}
 	return nil
-}
-
-// Serve is `marquee serve`: the API and, on its own address, the metrics.
-func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
-	lines := telemetry.NewLineWriter(logs)
-	defer func() { _ = lines.Close() }() // behind all that is logged at the end, and in a panic
-	a, err := open(ctx, cfg, lines, false)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	listener, err := net.Listen("tcp", cfg.HTTP.Addr)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	if _, err := a.modules.payments.Comparison().RefundsStopped(ctx, a.db.writes); err != nil { // which says so
-		return err
-	}
-	a.log.Info("serving", slog.String("addr", listener.Addr().String()), slog.String("version", Version()))
-	drained, stop := a.drain(ctx, cfg.HTTP.DrainDelay)
-	defer stop()
-	group, running := errgroup.WithContext(drained)
-	told, end := context.WithCancel(context.WithoutCancel(ctx)) // operators, while requests under way finish
-	group.Go(func() error {
-		defer end()
-		return a.serveAPI(running, listener, stopTime)
-	})
-	group.Go(func() error { return a.serveInside(told, cfg.HTTP.MetricsAddr) })
-	group.Go(func() error { a.keepClock(told); return nil })
-	return group.Wait()
-}
-
-// Work is `marquee work`: the jobs and, on an address for operators, the metrics.
-func Work(ctx context.Context, cfg Config, logs io.Writer) error {
-	a, err := open(ctx, cfg, logs, true)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	if _, err := a.modules.payments.Comparison().RefundsStopped(ctx, a.db.writes); err != nil { // which says so
-		return err
-	}
-	a.log.Info("working", slog.String("version", Version()))
-	drained, stop := a.drain(ctx, 0) // nobody routes jobs here
-	defer stop()
-	group, running := errgroup.WithContext(drained)
-	told, end := context.WithCancel(context.WithoutCancel(ctx)) // operators, while jobs under way finish
-	group.Go(func() error {
-		defer end()
-		return a.work(running, stopTime)
-	})
-	group.Go(func() error {
-		err := a.serveInside(told, cfg.HTTP.WorkMetricsAddr)
-		if errors.Is(err, syscall.EADDRINUSE) {
-			a.log.Error("this process tells operators nothing", slog.Any("error", err))
-			return nil
-		}
-		return err
-	})
-	return group.Wait()
-}
-
-func open(ctx context.Context, cfg Config, logs io.Writer, work bool) (*App, error) {
-	log, err := telemetry.NewLog(logs, cfg.Platform.LogLevel)
-	if err != nil {
-		return nil, err
-	}
-	standing, err := standingOf(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	if n := len(standing.Unknown); n > 0 {
-		log.Warn("the database is newer than this program, and is taken to run with it",
-			slog.Int("unknown_migrations", n), slog.Int64("newest", slices.Max(standing.Unknown)))
-	}
-	return New(ctx, cfg, log, work)
-}
-
-// standingOf is how the database compares with this program; an error where it does not run on it.
-func standingOf(ctx context.Context, cfg Config) (schema.Standing, error) {
-	standing, err := schema.Compare(ctx, cmp.Or(cfg.Database.DirectURL, cfg.Database.URL))
-	if err != nil {
-		return standing, err
-	}
-	return standing, standing.Err()
 }
 
 // Version is the module's version or the commit that the binary was built from.

@@ -36,6 +36,7 @@ type Config struct {
 	Promos        Promos `envPrefix:"PROMO_TRIES_"`
 	Mail          Mail
 	Exports       Exports `envPrefix:"EXPORT_"`
+	Traces        Traces  `envPrefix:"TRACES_"`
 }
 
 // Database is the database, and what requests may wait for it.
@@ -60,7 +61,7 @@ type HTTP struct {
 	DrainDelay      time.Duration `env:"DRAIN_DELAY" envDefault:"5s" zero:"yes" doc:"How long serve goes on answering after SIGTERM, while GET /readyz is 503 already: as long as whoever routes requests here needs to see it. 0: not at all. Then what is under way has 20 s."`
 	PublicURL       string        `env:"PUBLIC_URL" doc:"Scheme and host under which clients reach the service, such as https://api.example.com."`
 	CORSOrigins     []string      `env:"CORS_ORIGINS" envDefault:"*" doc:"Origins whose pages may call the API, comma-separated."`
-	TrustedProxies  []string      `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated."`
+	TrustedProxies  []string      `env:"TRUSTED_PROXIES" doc:"Addresses or networks of proxies whose X-Forwarded-For and traceparent are believed, comma-separated."`
 }
 
 // Web is what browsers are shown beside the API.
@@ -197,6 +198,13 @@ type Exports struct {
 	SyncRows int64         `env:"SYNC_ROWS" envDefault:"100000" doc:"Rows up to which an export is sent at once; a job writes longer ones."`
 	TTL      time.Duration `env:"TTL" envDefault:"24h" doc:"After it the file of an export that a job wrote is removed."`
 	LinkTTL  time.Duration `env:"LINK_TTL" envDefault:"15m" doc:"Life of the download link of such a file."`
+}
+
+// Traces is where the spans of requests and jobs go.
+type Traces struct {
+	URL     string   `env:"URL" doc:"Base URL of a collector of OpenTelemetry that takes OTLP over HTTP, such as http://127.0.0.1:4318; empty: nothing is traced."`
+	Headers []string `env:"HEADERS" secret:"yes" doc:"Headers of what is delivered there, such as a key: name=value, comma-separated."`
+	Ratio   float64  `env:"RATIO" envDefault:"1" doc:"Of the traces that begin here, the part that is recorded, above 0 to 1. One that a trusted proxy began is recorded when the proxy records it."`
 }
 
 // streamURLKey signs stream URLs (docs/streaming.md).

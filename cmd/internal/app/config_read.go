@@ -210,6 +210,8 @@ func kindOf(t reflect.Type) string {
 		return "a span of time such as 90s, 15m or 12h"
 	case t.Kind() == reflect.Bool:
 		return "true or false"
+	case t.Kind() == reflect.Float64:
+		return "a number"
 	case t.Kind() == reflect.Slice:
 		return "whole numbers, comma-separated"
 	}

@@ -53,6 +53,7 @@ func (c Config) problems() problems {
 	c.checkSecrets(&p)
 	c.checkMail(&p)
 	c.checkGateways(&p)
+	c.checkTraces(&p)
 	_, err := telemetry.NewLog(io.Discard, c.Platform.LogLevel)
 	p.need(err == nil, "LOG_LEVEL", "has to be debug, info, warn or error.")
 	p.need(c.Platform.LogOneIn >= 1, "LOG_ONE_IN", "has to be 1 or more.")
@@ -174,6 +175,14 @@ func (c Config) checkGateways(p *problems) {
 	p.need(c.GatewayB.SecretKey != "", "GWB_SECRET_KEY", "is missing.")
 	p.need(strong(c.GatewayA.WebhookTokens), "GWA_WEBHOOK_TOKEN", "is missing or shorter than 32 characters.")
 	p.need(strong(c.GatewayB.WebhookSecrets), "GWB_WEBHOOK_SECRET", "is missing or shorter than 32 characters.")
+}
+
+func (c Config) checkTraces(p *problems) {
+	p.need(c.Traces.URL == "" || webAddress(c.Traces.URL) != nil, "TRACES_URL",
+		"has to be an address such as http://127.0.0.1:4318.")
+	p.need(c.Traces.Ratio > 0 && c.Traces.Ratio <= 1, "TRACES_RATIO", "has to be above 0, and 1 at most.")
+	_, err := c.Traces.headers()
+	p.need(err == nil, "TRACES_HEADERS", "has to be name=value, comma-separated, such as authorization=Bearer ….")
 }
 
 // webAddress reads the address of a web service: http or https, a host, perhaps a path,

@@ -89,6 +89,9 @@ func TestTheConfigurationNamesWhatIsWrong(t *testing.T) {
 		"DUNNING_DAYS":         {"3,0", "one", "61"},
 		"PIX_RETRY_DAYS":       {"1,3,6,7", "0,1", "8"},
 		"TRUSTED_PROXIES":      {"proxy.local"},
+		"TRACES_URL":           {"127.0.0.1:4318", "grpc://collector:4317", "https://user:hunter2@collector", "https://collector?key=1"},
+		"TRACES_RATIO":         {"0", "-1", "1.1", "NaN", "Inf", "half"},
+		"TRACES_HEADERS":       {"hunter2", "=hunter2", "x-key=", "x key=hunter2", "x-key:hunter2", "x-key=hunter2\nx", "x-key=a,hunter2"},
 	} {
 		for _, value := range values {
 			err := ReadEnvironment(append(enough(), key+"="+value)).Err()
@@ -103,6 +106,7 @@ func TestTheConfigurationNamesWhatIsWrong(t *testing.T) {
 		"CORS_ORIGINS=https://app.example.com, https://*.example.com, http://localhost:3000, capacitor://localhost",
 		"METRICS_ADDR=off", "METRICS_ADDR=[::1]:9090", "TRUSTED_PROXIES=10.0.0.0/8, ::1",
 		"OPERATORS_MAIL=ops@example.com, more@example.com", "PUBLIC_URL=http://127.0.0.1:8080", "CODE_TTL=",
+		"TRACES_URL=https://collector.example.com/otlp", "TRACES_RATIO=0.01", "TRACES_HEADERS=authorization=Basic aHVudGVyMg==, x-scope=1",
 		"DATABASE_URL=host=db dbname=marquee", "GWA_URL=http://127.0.0.1:4000/v3",
 	} {
 		require.NoError(t, ReadEnvironment(append(enough(), fine)).Err(), fine)

@@ -112,6 +112,7 @@ func (d *database) listOptions(cfg Config, name string, pooler postgres.Pooler) 
 // pool opens one more, of which the metrics tell by its name.
 func (d *database) pool(ctx context.Context, name, url string, o postgres.Options,
 ) (*pgxpool.Pool, postgres.Pool, error) {
+	o.Tracer = d.observed.tracer.Database()
 	pool, limited, err := d.unobserved(ctx, url, o)
 	if err == nil {
 		d.observed.pools.Add(d.observed.registry, name, pool)

@@ -111,7 +111,7 @@ func (m *machine) open(ctx context.Context, o DevOptions) (err error) {
 	if err := m.openGateways(moved); err != nil { //nolint:contextcheck // they live until close
 		return err
 	}
-	if m.app, err = NewOf(ctx, m.cfg, m.log, true, Parts{Clock: moved}); err != nil {
+	if m.app, err = NewOf(ctx, m.cfg, m.log, true, Parts{Clock: moved, Service: "marquee-dev"}); err != nil {
 		return err
 	}
 	m.onClose(m.app.Close)

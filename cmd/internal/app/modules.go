@@ -204,7 +204,7 @@ func newMail(c core) (mail.Sender, *mail.Templates, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.observed.mails.Count(sender), templates, nil
+	return c.observed.sender(sender), templates, nil
 }
 
 // newOperators is what writes to the people who run the platform.
@@ -234,11 +234,11 @@ func newPayments(c core, m modules) (*payments.Service, error) {
 			gwa.New(gwa.Config{
 				URL: a.URL, APIKey: a.APIKey, WebhookTokens: a.WebhookTokens, Days: c.zone,
 				Clock: c.clock, UserAgent: "Marquee/" + Version(),
-				Transport: c.observed.clients.Transport(string(gateway.GWA), nil),
+				Transport: c.observed.transport(string(gateway.GWA)),
 			}),
 			gwb.New(gwb.Config{
 				URL: b.URL, SecretKey: b.SecretKey, WebhookSecrets: b.WebhookSecrets, Clock: c.clock,
-				Transport: c.observed.clients.Transport(string(gateway.GWB), nil),
+				Transport: c.observed.transport(string(gateway.GWB)),
 			}),
 		},
 	}), nil

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"log/slog"
+	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -10,6 +12,7 @@ import (
 	"marquee/platform/postgres"
 	"marquee/platform/resource"
 	"marquee/platform/telemetry"
+	"marquee/platform/tracing"
 )
 
 // observed is by what operators see what a process does with what it stands on. It is there before all else.
@@ -18,14 +21,30 @@ type observed struct {
 	pools    *telemetry.Pools
 	clients  *telemetry.Clients
 	mails    *mail.Metrics
+	tracer   *tracing.Tracer // nil where nothing is traced
 }
 
-func newObserved() observed {
+// newObserved makes it for the process that has this name in traces.
+func newObserved(cfg Config, service string, log *slog.Logger) (observed, error) {
 	registry := telemetry.NewRegistry()
+	tracer, err := cfg.Traces.tracer(service, log, registry)
 	return observed{
 		registry: registry, pools: telemetry.NewPools(registry), clients: telemetry.NewClients(registry),
-		mails: mail.NewMetrics(registry),
+		mails: mail.NewMetrics(registry), tracer: tracer,
+	}, err
+}
+
+// transport is how a gateway is called.
+func (o observed) transport(gateway string) http.RoundTripper {
+	return o.tracer.Transport(gateway, o.clients.Transport(gateway, nil))
+}
+
+// sender is s, observed.
+func (o observed) sender(s mail.Sender) mail.Sender {
+	if s = o.mails.Count(s); o.tracer != nil {
+		s = tracedMail{s, o.tracer}
 	}
+	return s
 }
 
 // gate returns the gate of a pool whose waits are observed.

@@ -47,9 +47,13 @@ func UnservedAPI(ctx context.Context) (*httpapi.API, error) {
 		return nil, err
 	}
 	defer pool.Close()
-	observed := newObserved()
+	log := slog.New(slog.DiscardHandler)
+	observed, err := newObserved(cfg, "", log)
+	if err != nil {
+		return nil, err
+	}
 	a := &App{
-		cfg: cfg, log: slog.New(slog.DiscardHandler), metrics: observed.registry, observed: observed,
+		cfg: cfg, log: log, metrics: observed.registry, observed: observed,
 		db: &database{pooled: pool, writes: pool, lists: pool, reads: replica.Only(pool), health: pool},
 	}
 	if err := a.build(false, accounts.PasswordCost{}); err != nil { //nolint:contextcheck // no request comes

@@ -117,6 +117,7 @@ func (a *App) drain(ctx context.Context, delay time.Duration) (context.Context, 
 		case <-timer.C:
 		case <-drained.Done():
 		}
+		a.endBy.Store(time.Now().Add(stopTime + refusedTime))
 		end()
 	})
 	return drained, func() { stop(); end() }

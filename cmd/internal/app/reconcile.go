@@ -15,7 +15,7 @@ import (
 func Reconcile(ctx context.Context, cfg Config, logs io.Writer,
 	o payments.ReconcileOptions,
 ) (*payments.ReconcileReport, error) {
-	a, err := open(ctx, cfg, logs, false)
+	a, err := open(ctx, cfg, logs, false, "")
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func Reconcile(ctx context.Context, cfg Config, logs io.Writer,
 // TrustGateway is `marquee gateway trust`: it lifts the mark of a gateway at which too
 // much was missing.
 func TrustGateway(ctx context.Context, cfg Config, logs io.Writer, name string) error {
-	a, err := open(ctx, cfg, logs, false)
+	a, err := open(ctx, cfg, logs, false, "")
 	if err != nil {
 		return err
 	}

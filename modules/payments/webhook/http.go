@@ -9,6 +9,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/tracing"
 )
 
 // webhookTime is what a gateway waits for us (10 s at gateway A), less the way.
@@ -33,6 +34,7 @@ func (h Handlers) Receive(api *httpapi.API, name gateway.Name) http.HandlerFunc 
 		defer cancel()
 		response, err := h.webhooks.take(ctx, w, r, name)
 		h.webhooks.metrics.count(name, response, err)
+		tracing.Annotate(ctx, "webhook.result", resultOf(response, err))
 		if err != nil {
 			api.WriteError(r.Context(), w, err)
 			return

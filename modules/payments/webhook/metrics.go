@@ -57,16 +57,20 @@ func newMetrics() *metrics {
 	return m
 }
 
-// count counts a call and what it was answered.
-func (m *metrics) count(name gateway.Name, r Response, err error) {
-	result := string(r.Result.Status)
+// resultOf is what became of a call, in a word.
+func resultOf(r Response, err error) string {
 	switch {
 	case fault.Is(err, fault.KindUnauthenticated):
-		result = callRefused
+		return callRefused
 	case err != nil:
-		result = callNotStored
+		return callNotStored
 	}
-	m.calls.WithLabelValues(string(name), result).Inc()
+	return string(r.Result.Status)
+}
+
+// count counts a call and what it was answered.
+func (m *metrics) count(name gateway.Name, r Response, err error) {
+	m.calls.WithLabelValues(string(name), resultOf(r, err)).Inc()
 	m.countIgnored(name, r.Result)
 }
 

@@ -23,6 +23,7 @@ import (
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/tracing"
 )
 
 const (
@@ -157,6 +158,9 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 			slog.String("log_id", d.log.String()), slog.Any("error", malformed))
 		response.Result = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonUnreadable}
 		return response, s.logFinal(ctx, d, response.Result)
+	}
+	if d.event.Payload != nil { // its type is one of those that are known here, and no text that somebody made up
+		tracing.Annotate(ctx, "webhook.event_type", d.event.Type)
 	}
 	if reason := d.event.Impossible(); reason != "" {
 		s.deps.Log.WarnContext(ctx, "webhook can never be applied", slog.String("gateway", string(gw.Name())),
