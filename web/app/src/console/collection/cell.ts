@@ -28,8 +28,11 @@ export function shown(field: Property, value: unknown): Shown {
   if (typeof value === 'number') {
     return { text: CENTS.has(field.name) ? money(value) : String(value), number: true };
   }
+  if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) {
+    return { text: value.length > 1 ? `${value.length}: ${value.join(', ')}` : value.join(), title: value.join('\n') };
+  }
   const json = JSON.stringify(value);
-  return { text: Array.isArray(value) && value.length === 0 ? '' : json, title: json, mono: true };
+  return { text: json, title: json, mono: true };
 }
 
 function shownText(field: Property, value: string): Shown {
