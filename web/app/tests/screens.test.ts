@@ -40,7 +40,7 @@ const looks: [string, Look][] = [
   ['phone, dark, English', { width: 360, height: 640, scheme: 'dark', locale: 'en-GB' }],
 ];
 
-describe.each(looks)('every screen, %s', (name, look) => {
+describe.each(looks)('every screen, %s', { timeout: 240_000 }, (name, look) => {
   it('has nothing that axe finds, no sideways scrolling and no fault', async () => {
     const page = await signedIn('root', look);
     for (const [screen, path] of screens) {
