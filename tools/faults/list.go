@@ -293,4 +293,23 @@ var faults = []fault{
 		old: `for _, s := range secrets { if len(s) < minSecret {`, new: `for _, s := range secrets { if len(s) < 1 {`,
 		below: "cmd/internal/app", tests: []string{"TestTheConfigurationNamesWhatIsWrong"},
 	},
+	{
+		name: "trace-of-anybody", breaks: "Any caller decides in which trace its request is, and whether it is recorded.",
+		where: "tracing.Tracer.StartRequest",
+		old:   `if trusted { ctx = trace.ContextWithRemoteSpanContext(`,
+		new:   `if trusted || !trusted { ctx = trace.ContextWithRemoteSpanContext(`,
+		below: "platform/tracing", tests: []string{"TestATraceparentOfAnybody"},
+	},
+	{
+		name: "trace-id-of-a-record", breaks: "Ids of gateways stand in spans.", where: "tracing.templateOf",
+		old: `!word.MatchString(part)) {`, new: `word.MatchString(part)) {`,
+		below: "platform/tracing", tests: []string{"TestPathsOfGatewaysHoldNoIDs"},
+	},
+	{
+		name: "trace-key-follows", breaks: "A redirect carries the collector's key to another address.",
+		where: "tracing.newCollector",
+		old: `// A redirect would carry the headers, and so a key, to another address.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },`, new: ``,
+		below: "platform/tracing", tests: []string{"TestADeliveryIsTriedAgainWhereThatMayHelp"},
+	},
 }
