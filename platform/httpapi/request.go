@@ -21,6 +21,7 @@ type request struct {
 	addr   netip.Addr
 	public string
 	url    *url.URL
+	agent  string
 	head   bool // the method is HEAD
 	writes bool // the method is none that only reads
 }
@@ -65,6 +66,9 @@ func ClientIP(ctx context.Context) string {
 	}
 	return addr.String()
 }
+
+// UserAgent returns what the client calls itself, as it was sent; "" when it does not.
+func UserAgent(ctx context.Context) string { return requestOf(ctx).agent }
 
 // ClientNetwork returns what one subscriber has for themself: the IPv4 address, or the
 // /64 of an IPv6 address, as text; "" where no address is known.
@@ -122,8 +126,8 @@ func (a *API) identify(next http.Handler) http.Handler {
 		}
 		w.Header().Set("X-Request-Id", id)
 		req := request{
-			id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL, head: r.Method == http.MethodHead,
-			writes: !reads(r) && r.Method != http.MethodOptions,
+			id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL, agent: r.UserAgent(),
+			head: r.Method == http.MethodHead, writes: !reads(r) && r.Method != http.MethodOptions,
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, req)))
 	})
