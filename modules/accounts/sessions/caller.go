@@ -19,7 +19,8 @@ func (s *Sessions) Verify(token string) (httpapi.Claims, error) {
 }
 
 // Caller reads the user that the claims name; 403 "Access Denied: Could not
-// validate token." when they are gone, disabled, or have ended tokens of that age. Where there are replicas, a
+// validate token." when they are gone, disabled, or have ended tokens of that age or the session. A root user
+// without the second factor that MFA_REQUIRED_FOR_ROOT demands comes without root's rights. Where there are replicas, a
 // request that writes is noted by the same statement, and one that reads is told how old what it lists may be.
 func (s *Sessions) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.Caller, error) {
 	c, err := readCaller(ctx, s, claims)
@@ -29,34 +30,40 @@ func (s *Sessions) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.C
 	if err != nil {
 		return httpapi.Caller{}, fmt.Errorf("read caller: %w", err)
 	}
-	return httpapi.Caller{
+	caller := httpapi.Caller{
 		ID: claims.UserID, Username: c.Username, Type: c.UserType, Root: c.IsRoot, Profiles: identity.IDsOf(c.Profiles),
-		Handlers: c.Handlers, Claims: claims, Written: replica.LSN(c.Written),
-	}, nil
+		Handlers: c.Handlers, MFAMissing: c.MfaMissing, Claims: claims, Written: replica.LSN(c.Written),
+	}
+	if caller.MFAMissing {
+		caller.Root, caller.Handlers = false, []string{}
+	}
+	return caller, nil
 }
 
 func readCaller(ctx context.Context, s *Sessions, of httpapi.Claims) (accountsdb.CallerReadAndLastWriteRow, error) {
 	remembered := s.deps.Config.WritesRemembered
+	read := accountsdb.CallerReadParams{
+		UserID: of.UserID, IssuedAt: of.IssuedAt, TokenID: of.TokenID,
+		SessionID: of.SessionID.String(), MfaForRoot: s.deps.Config.MFARequiredForRoot,
+	}
 	switch {
 	case remembered == 0:
-		c, err := s.db.CallerRead(ctx, s.deps.Pool, accountsdb.CallerReadParams{
-			UserID: of.UserID, IssuedAt: of.IssuedAt, TokenID: of.TokenID,
-		})
+		c, err := s.db.CallerRead(ctx, s.deps.Pool, read)
 		return withoutWrite(c), err
 	case httpapi.Writes(ctx):
-		c, err := s.db.CallerReadAndRecordWrite(ctx, s.deps.Pool, accountsdb.CallerReadAndRecordWriteParams{
-			UserID: of.UserID, IssuedAt: of.IssuedAt, TokenID: of.TokenID,
-		})
+		c, err := s.db.CallerReadAndRecordWrite(ctx, s.deps.Pool, accountsdb.CallerReadAndRecordWriteParams(read))
 		return withoutWrite(accountsdb.CallerReadRow(c)), err
 	}
 	return s.db.CallerReadAndLastWrite(ctx, s.deps.Pool, accountsdb.CallerReadAndLastWriteParams{
-		UserID: of.UserID, IssuedAt: of.IssuedAt, TokenID: of.TokenID, Seconds: remembered.Seconds(),
+		UserID: of.UserID, IssuedAt: of.IssuedAt, TokenID: of.TokenID, SessionID: read.SessionID,
+		MfaForRoot: read.MfaForRoot, Seconds: remembered.Seconds(),
 	})
 }
 
 func withoutWrite(c accountsdb.CallerReadRow) accountsdb.CallerReadAndLastWriteRow {
 	return accountsdb.CallerReadAndLastWriteRow{
 		Username: c.Username, UserType: c.UserType, IsRoot: c.IsRoot, Profiles: c.Profiles, Handlers: c.Handlers,
+		MfaMissing: c.MfaMissing,
 	}
 }
 

@@ -14,28 +14,41 @@ import (
 
 const callerRead = `-- name: CallerRead :one
 SELECT c.username::text AS username, c.user_type::text AS user_type, c.is_root::boolean AS is_root,
-       c.profiles::text[] AS profiles, c.handlers::text[] AS handlers
-FROM accounts.caller($1, $2, $3) AS c (username, user_type, is_root, profiles, handlers)
+       c.profiles::text[] AS profiles, c.handlers::text[] AS handlers,
+       ($1::boolean AND c.is_root AND NOT EXISTS (
+           SELECT 1 FROM accounts.sessions s WHERE s.id = $2::text AND s.user_id = $3 AND s.second_factor
+       ))::boolean AS mfa_missing
+FROM accounts.caller($3, $4, $5, $2::text) AS c (username, user_type, is_root, profiles, handlers)
 `
 
 type CallerReadParams struct {
-	UserID   objectid.ID
-	IssuedAt time.Time
-	TokenID  string
+	MfaForRoot bool
+	SessionID  string
+	UserID     objectid.ID
+	IssuedAt   time.Time
+	TokenID    string
 }
 
 type CallerReadRow struct {
-	Username string
-	UserType string
-	IsRoot   bool
-	Profiles []string
-	Handlers []string
+	Username   string
+	UserType   string
+	IsRoot     bool
+	Profiles   []string
+	Handlers   []string
+	MfaMissing bool
 }
 
-// CallerRead reads the user behind a token, live: no row when they are deleted or disabled, or when tokens of that age
-// were ended.
+// CallerRead reads the user behind a token, live: no row when they are deleted or disabled, when tokens of that age were
+// ended, or when the token's session was. For a root user it tells whether a second factor is missing, where one is
+// required.
 func (q *Queries) CallerRead(ctx context.Context, db DBTX, arg CallerReadParams) (CallerReadRow, error) {
-	row := db.QueryRow(ctx, callerRead, arg.UserID, arg.IssuedAt, arg.TokenID)
+	row := db.QueryRow(ctx, callerRead,
+		arg.MfaForRoot,
+		arg.SessionID,
+		arg.UserID,
+		arg.IssuedAt,
+		arg.TokenID,
+	)
 	var i CallerReadRow
 	err := row.Scan(
 		&i.Username,
@@ -43,6 +56,7 @@ func (q *Queries) CallerRead(ctx context.Context, db DBTX, arg CallerReadParams)
 		&i.IsRoot,
 		&i.Profiles,
 		&i.Handlers,
+		&i.MfaMissing,
 	)
 	return i, err
 }
@@ -50,31 +64,39 @@ func (q *Queries) CallerRead(ctx context.Context, db DBTX, arg CallerReadParams)
 const callerReadAndLastWrite = `-- name: CallerReadAndLastWrite :one
 SELECT c.username::text AS username, c.user_type::text AS user_type, c.is_root::boolean AS is_root,
        c.profiles::text[] AS profiles, c.handlers::text[] AS handlers,
+       ($1::boolean AND c.is_root AND NOT EXISTS (
+           SELECT 1 FROM accounts.sessions s WHERE s.id = $2::text AND s.user_id = $3 AND s.second_factor
+       ))::boolean AS mfa_missing,
        coalesce((SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') FROM accounts.last_writes w
-                 WHERE w.user_id = $1 AND w.at > clock_timestamp() - make_interval(secs => $2::float8)), 0)::bigint AS written
-FROM accounts.caller($1, $3, $4) AS c (username, user_type, is_root, profiles, handlers)
+                 WHERE w.user_id = $3 AND w.at > clock_timestamp() - make_interval(secs => $4::float8)), 0)::bigint AS written
+FROM accounts.caller($3, $5, $6, $2::text) AS c (username, user_type, is_root, profiles, handlers)
 `
 
 type CallerReadAndLastWriteParams struct {
-	UserID   objectid.ID
-	Seconds  float64
-	IssuedAt time.Time
-	TokenID  string
+	MfaForRoot bool
+	SessionID  string
+	UserID     objectid.ID
+	Seconds    float64
+	IssuedAt   time.Time
+	TokenID    string
 }
 
 type CallerReadAndLastWriteRow struct {
-	Username string
-	UserType string
-	IsRoot   bool
-	Profiles []string
-	Handlers []string
-	Written  int64
+	Username   string
+	UserType   string
+	IsRoot     bool
+	Profiles   []string
+	Handlers   []string
+	MfaMissing bool
+	Written    int64
 }
 
 // CallerReadAndLastWrite is CallerRead with a place in the write-ahead log that is behind all that the user has written,
 // where that was within so many seconds; else 0.
 func (q *Queries) CallerReadAndLastWrite(ctx context.Context, db DBTX, arg CallerReadAndLastWriteParams) (CallerReadAndLastWriteRow, error) {
 	row := db.QueryRow(ctx, callerReadAndLastWrite,
+		arg.MfaForRoot,
+		arg.SessionID,
 		arg.UserID,
 		arg.Seconds,
 		arg.IssuedAt,
@@ -87,6 +109,7 @@ func (q *Queries) CallerReadAndLastWrite(ctx context.Context, db DBTX, arg Calle
 		&i.IsRoot,
 		&i.Profiles,
 		&i.Handlers,
+		&i.MfaMissing,
 		&i.Written,
 	)
 	return i, err
@@ -94,32 +117,45 @@ func (q *Queries) CallerReadAndLastWrite(ctx context.Context, db DBTX, arg Calle
 
 const callerReadAndRecordWrite = `-- name: CallerReadAndRecordWrite :one
 WITH c AS MATERIALIZED (
-    SELECT username, user_type, is_root, profiles, handlers FROM accounts.caller($1, $2, $3) AS c (username, user_type, is_root, profiles, handlers)
+    SELECT username, user_type, is_root, profiles, handlers FROM accounts.caller($3, $4, $5, $2::text) AS c (username, user_type, is_root, profiles, handlers)
 ), noted AS (
-    INSERT INTO accounts.last_writes AS w (user_id, at) SELECT $1, clock_timestamp() FROM c
+    INSERT INTO accounts.last_writes AS w (user_id, at) SELECT $3, clock_timestamp() FROM c
     ON CONFLICT (user_id) DO UPDATE SET at = excluded.at WHERE w.at < excluded.at - interval '1 second'
 )
 SELECT c.username::text AS username, c.user_type::text AS user_type, c.is_root::boolean AS is_root,
-       c.profiles::text[] AS profiles, c.handlers::text[] AS handlers FROM c
+       c.profiles::text[] AS profiles, c.handlers::text[] AS handlers,
+       ($1::boolean AND c.is_root AND NOT EXISTS (
+           SELECT 1 FROM accounts.sessions s WHERE s.id = $2::text AND s.user_id = $3 AND s.second_factor
+       ))::boolean AS mfa_missing
+FROM c
 `
 
 type CallerReadAndRecordWriteParams struct {
-	UserID   objectid.ID
-	IssuedAt time.Time
-	TokenID  string
+	MfaForRoot bool
+	SessionID  string
+	UserID     objectid.ID
+	IssuedAt   time.Time
+	TokenID    string
 }
 
 type CallerReadAndRecordWriteRow struct {
-	Username string
-	UserType string
-	IsRoot   bool
-	Profiles []string
-	Handlers []string
+	Username   string
+	UserType   string
+	IsRoot     bool
+	Profiles   []string
+	Handlers   []string
+	MfaMissing bool
 }
 
 // CallerReadAndRecordWrite is CallerRead for a request that writes, which is noted, once a second at most.
 func (q *Queries) CallerReadAndRecordWrite(ctx context.Context, db DBTX, arg CallerReadAndRecordWriteParams) (CallerReadAndRecordWriteRow, error) {
-	row := db.QueryRow(ctx, callerReadAndRecordWrite, arg.UserID, arg.IssuedAt, arg.TokenID)
+	row := db.QueryRow(ctx, callerReadAndRecordWrite,
+		arg.MfaForRoot,
+		arg.SessionID,
+		arg.UserID,
+		arg.IssuedAt,
+		arg.TokenID,
+	)
 	var i CallerReadAndRecordWriteRow
 	err := row.Scan(
 		&i.Username,
@@ -127,6 +163,7 @@ func (q *Queries) CallerReadAndRecordWrite(ctx context.Context, db DBTX, arg Cal
 		&i.IsRoot,
 		&i.Profiles,
 		&i.Handlers,
+		&i.MfaMissing,
 	)
 	return i, err
 }
