@@ -139,6 +139,7 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 			PublicURL: c.cfg.HTTP.PublicURL, UndoPage: web.UndoPage,
 			EmailChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
 			WritesRemembered:         c.cfg.Database.writesRemembered(),
+			MFARequiredForRoot:       cfg.MFARequiredForRoot,
 			NoPasswordList:           cfg.PasswordList == "off",
 			LogUnsentCodes:           cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.Platform.TaxIDAlphanumeric,
 			UnverifiedTTL: cfg.UnverifiedTTL, Password: c.password,
