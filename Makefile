@@ -60,8 +60,8 @@ test:
 
 ## test-ops: the release, its image and what else needs programs of operators and minutes; says what is not installed
 test-ops:
-	OPS=1 $(GO) -C tools test -count=1 -v -run Ops -timeout 15m ./...
-	OPS=1 $(TEST) -count=1 -v -run Ops -timeout 12m ./cmd/marquee ./migrations/schema
+	OPS=1 $(GO) -C tools test -count=1 -v -run Ops -timeout 13m ./...
+	OPS=1 $(TEST) -count=1 -v -run Ops -timeout 7m ./cmd/marquee ./migrations/schema
 
 ## pgbouncer: bin/pgbouncer, 1.24 from Debian's source, behind which tests run beside Debian 12's own
 pgbouncer:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,13 +47,24 @@ const errLock = "55P03"
 // errConnections is Postgres's too_many_connections.
 const errConnections = "53300"
 
+// errProtocol is protocol_violation, which is PgBouncer's code for all that it says itself.
+const errProtocol = "08P01"
+
 // IsLocked reports whether a lock was waited for too long.
 func IsLocked(err error) bool { return code(err) == errLock }
 
 // IsBusy reports whether err says no more than that the database has no room at this
 // moment: the same may well succeed later.
 func IsBusy(err error) bool {
-	return errors.Is(err, ErrBusy) || IsLocked(err) || code(err) == errConnections
+	return errors.Is(err, ErrBusy) || IsLocked(err) || code(err) == errConnections || isPoolerFull(err)
+}
+
+// isPoolerFull reports whether PgBouncer has lent no connection: it was waited for too long (query_wait_timeout), or
+// there are too many clients (max_client_conn). Nothing has been asked of Postgres then.
+func isPoolerFull(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == errProtocol &&
+		(e.Message == "query_wait_timeout" || strings.HasPrefix(e.Message, "no more connections allowed"))
 }
 
 // IsServers reports whether the database itself has refused a statement.

@@ -189,3 +189,35 @@ func TestStatementsBehindAPoolerStandOrFall(t *testing.T) {
 		requireNumbers(t, pool, 1, 2, 3, 4, 5, 6, 7, 10, 11)
 	})
 }
+
+// TestAPoolerWithoutAFreeConnectionIsBusy: whoever waited there for too long may come again, as at a pool of ours.
+func TestAPoolerWithoutAFreeConnectionIsBusy(t *testing.T) {
+	t.Parallel()
+	pgbouncer.Each(t, func(t *testing.T, program pgbouncer.Program) {
+		url := program.Start(t, pgtest.URL(t), "default_pool_size = 1", "query_wait_timeout = 1", "max_client_conn = 2")
+		connect := func() (*pgx.Conn, error) { return pgx.Connect(t.Context(), url) }
+		var conns []*pgx.Conn
+		for range 2 {
+			conn, err := connect()
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = conn.Close(context.Background()) })
+			conns = append(conns, conn)
+		}
+		_, err := connect()
+		require.True(t, postgres.IsBusy(err), "%v", err)
+		_, err = conns[0].Exec(t.Context(), "BEGIN") // and has the only connection
+		require.NoError(t, err)
+		_, err = conns[1].Exec(t.Context(), "SELECT 1")
+		require.True(t, postgres.IsBusy(err), "%v", err)
+	})
+}
+
+// TestAPoolerThatWasForgottenIsNamed: an operator who set the pooler's address alone is told what else to set.
+func TestAPoolerThatWasForgottenIsNamed(t *testing.T) {
+	t.Parallel()
+	pgbouncer.Each(t, func(t *testing.T, program pgbouncer.Program) {
+		url := program.Start(t, pgtest.URL(t))
+		_, err := postgres.NewPool(t.Context(), url, postgres.Options{StatementTimeout: time.Second})
+		require.ErrorContains(t, err, "DATABASE_POOLER=transaction")
+	})
+}

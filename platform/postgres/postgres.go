@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -57,9 +58,18 @@ func NewPool(ctx context.Context, url string, o Options) (*pgxpool.Pool, error) 
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
+		if isPoolers(err) {
+			return nil, fmt.Errorf("a pooler answers in place of Postgres: set DATABASE_POOLER=transaction: %w", err)
+		}
 		return nil, fmt.Errorf("the database does not answer: %w", err)
 	}
 	return pool, nil
+}
+
+// isPoolers reports whether the error is that of a pooler which takes no settings of a session.
+func isPoolers(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == errProtocol && strings.HasPrefix(e.Message, "unsupported startup parameter")
 }
 
 // begin sets what sessions begin with. A pooler takes the names alone for which it can tell clients apart.

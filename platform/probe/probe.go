@@ -104,13 +104,13 @@ func (p *Probe) Beside(next http.Handler) http.Handler {
 	own := p.Handler()
 	mux.Handle("/livez", own)
 	mux.Handle("/readyz", own)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle("/", next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.Draining() {
 			w.Header().Set("Connection", "close")
 		}
-		next.ServeHTTP(w, r)
+		mux.ServeHTTP(w, r)
 	})
-	return mux
 }
 
 func write(w http.ResponseWriter, status int, b body) {

@@ -122,6 +122,8 @@ func TestAProcessThatDrainsSaysSoAtOnceAndGoesOnAnswering(t *testing.T) {
 	require.Equal(t, 503, answer("/readyz").Code)
 	require.Equal(t, 200, answer("/livez").Code)
 	require.Equal(t, http.StatusTeapot, answer("/any").Code)
-	require.Equal(t, "close", answer("/any").Header().Get("Connection"))
+	for _, path := range []string{"/any", "/readyz", "/livez"} {
+		require.Equal(t, "close", answer(path).Header().Get("Connection"), path)
+	}
 	require.JSONEq(t, `{"status":"draining","version":"v1"}`, answer("/readyz").Body.String())
 }

@@ -94,12 +94,13 @@ func TestAReplicaThatIsNoneAnyMore(t *testing.T) {
 	f.are(replica.OK, replica.OK)
 	stop, failed := f.readOn(t.Context())
 
+	c.StreamFrom(1, 0) // before that is promoted: what has more than it had then can follow it no more
+	f.streams(1, 0)
+	f.are(replica.OK, replica.OK)
 	c.Promote(0)
-	f.are(replica.Away, replica.OK)
 	promoted := pool(t, c.ReplicaURL(0), 1)
 	_, err = promoted.Exec(t.Context(), "INSERT INTO things SELECT FROM generate_series(1, 10)")
 	require.NoError(t, err)
-	c.StreamFrom(1, 0)
 	f.are(replica.Away, replica.Away)
 	follower := pool(t, c.ReplicaURL(1), 1)
 	require.Eventually(t, func() bool {
@@ -123,6 +124,24 @@ func TestAReplicaThatIsNoneAnyMore(t *testing.T) {
 	}, time.Minute, 5*time.Millisecond)
 	stop()
 	require.Empty(t, failed(), "no read fails while the primary lives")
+}
+
+// TestACopyThatRunsByItselfIsNotRead: it is of the primary's system, database and timeline, and hears nothing more of it.
+func TestACopyThatRunsByItselfIsNotRead(t *testing.T) {
+	t.Parallel()
+	c := pgtest.Replicated(t, 1)
+	c.Detach(0)
+	f := newSet(t, c, time.Hour, c.ReplicaURL(0), c.URL())
+	_, err := f.primary.Exec(t.Context(), "CREATE TABLE things (id bigserial)")
+	require.NoError(t, err)
+	f.are(replica.Away, replica.OK) // the primary is no worse than a replica of it
+	require.Contains(t, f.log.String(), "it is a primary of its own")
+	for range 20 {
+		f.insert()
+		_, port, err := f.read(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, portOf(t, c.URL()), port)
+	}
 }
 
 // TestReplicasBehindAPooler: a role without rights reads behind PgBouncer as it does without, with the limits of each

@@ -80,6 +80,18 @@ func (f *fixture) are(want ...replica.State) {
 	require.Eventually(f.t, func() bool { return slices.Equal(want, f.states()) }, 2*time.Minute, 20*time.Millisecond, "%v", want)
 }
 
+// streams waits until the n-th replica gets its log of another one.
+func (f *fixture) streams(n, other int) {
+	f.t.Helper()
+	follower, port := pool(f.t, f.cluster.ReplicaURL(n), 1), portOf(f.t, f.cluster.ReplicaURL(other))
+	require.Eventually(f.t, func() bool {
+		var from *int
+		require.NoError(f.t, follower.QueryRow(f.t.Context(),
+			"SELECT (SELECT sender_port FROM pg_stat_wal_receiver WHERE status = 'streaming')").Scan(&from))
+		return from != nil && *from == port
+	}, time.Minute, 20*time.Millisecond)
+}
+
 func (f *fixture) insert() {
 	f.t.Helper()
 	_, err := f.primary.Exec(f.t.Context(), "INSERT INTO things DEFAULT VALUES")

@@ -167,12 +167,13 @@ type identity struct {
 type position struct {
 	identity
 	standby  bool
+	started  time.Time // when its process did: a copy of the primary that runs has all else in common with it
 	timeline int64
 	place    *LSN
 }
 
 const whereabouts = `SELECT (SELECT system_identifier FROM pg_control_system()), current_database()::text,
-	pg_is_in_recovery(),
+	pg_is_in_recovery(), pg_postmaster_start_time(),
 	CASE WHEN pg_is_in_recovery() THEN greatest((SELECT timeline_id FROM pg_control_checkpoint()),
 		(SELECT min_recovery_end_timeline FROM pg_control_recovery()),
 		(SELECT received_tli FROM pg_stat_get_wal_receiver()))::bigint
@@ -181,7 +182,7 @@ const whereabouts = `SELECT (SELECT system_identifier FROM pg_control_system()),
 	ELSE pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0') END::bigint`
 
 func locate(ctx context.Context, db postgres.DB) (p position, err error) {
-	err = db.QueryRow(ctx, whereabouts).Scan(&p.system, &p.database, &p.standby, &p.timeline, &p.place)
+	err = db.QueryRow(ctx, whereabouts).Scan(&p.system, &p.database, &p.standby, &p.started, &p.timeline, &p.place)
 	return p, err
 }
 
@@ -238,7 +239,7 @@ func (s *Set) follower(r *replica, p position, primary *position) error {
 		return errStranger
 	case p.place == nil:
 		return errNoPlace
-	case !p.standby && p.timeline != primary.timeline:
+	case !p.standby && (p.timeline != primary.timeline || !p.started.Equal(primary.started)):
 		return errPromoted
 	case p.timeline > primary.timeline:
 		return errElsewhere

@@ -84,6 +84,15 @@ func (c *Cluster) Resume(n int) { c.exec(n, "SELECT pg_wal_replay_resume()") }
 // Promote makes the n-th replica a primary of its own.
 func (c *Cluster) Promote(n int) { c.exec(n, "SELECT pg_promote()") }
 
+// Detach makes the n-th replica a copy that runs by itself, as one does that was made without a standby.signal: all that
+// the log has given it it has in common with the primary, its timeline, too.
+func (c *Cluster) Detach(n int) {
+	c.t.Helper()
+	require.NoError(c.t, c.replicas[n].Stop(context.WithoutCancel(c.t.Context())))
+	require.NoError(c.t, os.Remove(filepath.Join(c.dirs[n+1], "postgres", "standby.signal")))
+	c.Start(n)
+}
+
 // StreamFrom has the n-th replica follow another one instead of the primary.
 func (c *Cluster) StreamFrom(n, other int) {
 	at, err := pgx.ParseConfig(c.ReplicaURL(other))

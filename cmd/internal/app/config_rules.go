@@ -109,9 +109,9 @@ func (c Config) checkDatabase(p *problems) {
 		connection("DATABASE_REPLICA_URL", url)
 	}
 	connection("DATABASE_DIRECT_URL", c.Database.DirectURL)
-	p.need(c.Database.Pooler == "" || c.Database.Pooler == transactionPooler, "DATABASE_POOLER",
-		"has to be transaction, or empty for none.")
-	p.need(c.Database.PollOnly || c.Database.hasSessions(), "DATABASE_DIRECT_URL",
+	known := c.Database.Pooler == "" || c.Database.Pooler == transactionPooler
+	p.need(known, "DATABASE_POOLER", "has to be transaction, or empty for none.")
+	p.need(!known || c.Database.PollOnly || c.Database.hasSessions(), "DATABASE_DIRECT_URL",
 		"is missing: a pooler passes no LISTEN on, by which work hears of jobs. Or set DATABASE_POLL_ONLY=true.")
 }
 
