@@ -188,8 +188,10 @@ var faults = []fault{
 	{
 		name: "ended-tokens", breaks: "Tokens live on when their user's are ended.",
 		where: "accounts.caller, a function in SQL",
-		old:   `(u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after OR`,
-		new:   `(u.tokens_valid_after IS NULL OR $2 >= '2000-01-01'::timestamptz OR`,
+		old: `(u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after
+			OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after)) AND NOT EXISTS`,
+		new: `(u.tokens_valid_after IS NULL OR $2 >= '2000-01-01'::timestamptz
+			OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after)) AND NOT EXISTS`,
 		below: "modules/accounts", tests: []string{"TestTokensAreEndedLive"},
 	},
 	{
