@@ -84,6 +84,14 @@ var stories = map[string]func(s *teller){
 		vera.put("/my-user", []object{{"_id": id, "name": "Vera Lima"}})
 		require.Len(s.t, s.docs("/users", `{"name":"Vera Lima"}`), 1)
 	},
+	"admin users": func(s *teller) {
+		c := s.customer()
+		sessions := "/admin/users/" + c.id + "/sessions"
+		require.Contains(s.t, string(s.send(http.MethodGet, sessions, nil)), `"_id"`)
+		s.send(http.MethodDelete, sessions, nil)
+		status, _ := call(s.t, http.MethodGet, s.api("/current-user"), c.token, nil)
+		require.Equal(s.t, http.StatusForbidden, status, "their session was ended")
+	},
 	"users-type": func(s *teller) {
 		s.lifecycle("/users-type", "name", object{
 			"name": "Readers", "view": []string{"requisition_get"}, "create": []string{}, "update": []string{},
