@@ -10,7 +10,8 @@
 // W1 is a page of 10 videos with the exact total, W2 filtered lists, W3 one video by its id.
 // W4 is logins, and what W1 keeps beside them. W5 is webhooks of gateway B. W6 is purchases
 // of tickets, with a check that no seat is sold twice. W7 is the dashboards and the export. W9
-// is how a server starts, and what it holds. W1 and W5 are measured through PgBouncer, too.
+// is how a server starts, and what it holds. W1 and W5 are measured with a replica and
+// through PgBouncer, too.
 // Costs are those of a request of the busiest routes.
 package main
 
@@ -84,7 +85,7 @@ var benchmarks = []struct {
 	{name: "videos", run: benchVideos},
 	{name: "tokens", run: benchTokens},
 	{name: "webhooks", run: benchWebhooks},
-	{name: "poolers", run: benchPoolers, alone: true},
+	{name: "databases", run: benchDatabases, alone: true},
 	{name: "costs", run: benchCosts, alone: true}, // before the customer has thousands of tickets
 	{name: "purchases", run: benchPurchases},
 	{name: "cards", run: benchCards},
