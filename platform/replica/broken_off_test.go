@@ -135,7 +135,8 @@ func TestACopyThatRunsByItselfIsNotRead(t *testing.T) {
 	_, err := f.primary.Exec(t.Context(), "CREATE TABLE things (id bigserial)")
 	require.NoError(t, err)
 	f.are(replica.Away, replica.OK) // the primary is no worse than a replica of it
-	require.Contains(t, f.log.String(), "it is a primary of its own")
+	require.Eventually(t, func() bool { return strings.Contains(f.log.String(), "it is a primary of its own") }, time.Minute,
+		5*time.Millisecond)
 	for range 20 {
 		f.insert()
 		_, port, err := f.read(t.Context())
