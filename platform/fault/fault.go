@@ -39,6 +39,7 @@ const (
 	CodeValidation           = "VALIDATION_ERROR"
 	CodeInvalidCredentials   = "INVALID_CREDENTIALS"
 	CodeResetRequired        = "PASSWORD_RESET_REQUIRED"
+	CodeMFARequired          = "MFA_REQUIRED"
 	CodeForbidden            = "FORBIDDEN"
 	CodeNotFound             = "NOT_FOUND"
 	CodeConflict             = "CONFLICT"

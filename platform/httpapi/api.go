@@ -286,6 +286,13 @@ func Form(fields ...string) Option {
 	}
 }
 
+// OptionalField adds a text field to a Form, before this option, that may be left out.
+func OptionalField(name, doc string) Option {
+	return func(o *operation) {
+		o.RequestBody.Content[formType].Schema.Properties[name] = &huma.Schema{Type: "string", Description: doc}
+	}
+}
+
 // Route registers one operation under Prefix. The name is the handler name that
 // /routes shows and that profiles may hold, and the OpenAPI operation id. The
 // handler returns a value, or a *fault.Error; any other error becomes a 500 with

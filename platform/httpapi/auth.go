@@ -39,9 +39,10 @@ const (
 // Claims is what a verified access token says; nothing is read from the
 // database for it.
 type Claims struct {
-	UserID   objectid.ID
-	IssuedAt time.Time
-	TokenID  string
+	UserID    objectid.ID
+	IssuedAt  time.Time
+	TokenID   string
+	SessionID objectid.ID // "" of a token of before sessions
 }
 
 // Caller is the user behind a request, read live.
@@ -52,7 +53,10 @@ type Caller struct {
 	Root     bool
 	Profiles []objectid.ID // ids of users_type
 	Handlers []string      // handler names that the profiles hold
-	Claims   Claims
+	// MFAMissing: the caller is root where root needs a second factor, and signed in without one. They are not Root
+	// then, and may do what every user may, such as set one up.
+	MFAMissing bool
+	Claims     Claims
 }
 
 // IsAdmin reports whether the caller is an admin; root is one.
@@ -71,6 +75,11 @@ type Authenticator interface {
 var (
 	errNoCredentials = &fault.Error{Kind: fault.KindUnauthenticated, Message: "Not authenticated"}
 	errBadToken      = &fault.Error{Kind: fault.KindForbidden, Message: "Access Denied: Could not validate token."}
+
+	errNoSecondFactor = &fault.Error{
+		Kind: fault.KindForbidden, Code: fault.CodeMFARequired,
+		Message: "Root users need a second factor here. Set one up at /me/totp, or sign in by a passkey.",
+	}
 )
 
 // ErrBadToken is 403 "Access Denied: Could not validate token.", the answer to a
@@ -163,6 +172,9 @@ func bearer(header string) (token string, given bool) {
 // Allowed says whether the caller may call an operation with this auth that
 // demands this permission ("" for none); the error is the answer.
 func Allowed(c Caller, auth Auth, permission string) error {
+	if c.MFAMissing && (permission != "" || auth == Admin || auth == Root || auth == CustomerOrAdmin) {
+		return errNoSecondFactor
+	}
 	switch auth {
 	case Customer:
 		if c.Type != TypeCustomer {

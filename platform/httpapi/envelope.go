@@ -46,6 +46,14 @@ func One[T any](ctx context.Context, doc T, info any) *EnvelopeOutput[T] {
 	}}
 }
 
+// All wraps records that are all there are, and never more than a page.
+func All[T any](ctx context.Context, docs []T) *EnvelopeOutput[T] {
+	return &EnvelopeOutput[T]{Body: Envelope[T]{
+		Docs: docs, Msg: "ok", Links: []Link{{LinkType: "GET", Rel: "self", Href: SelfURL(ctx)}},
+		Pagination: Pagination{QtyDocsPage: len(docs), QtyOfPages: 1, QtyTotalDocs: len(docs)},
+	}}
+}
+
 // Output is a handler's output with a plain JSON body.
 type Output[T any] struct{ Body T }
 

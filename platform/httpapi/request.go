@@ -21,6 +21,7 @@ type request struct {
 	addr   netip.Addr
 	public string
 	url    *url.URL
+	agent  string
 	head   bool // the method is HEAD
 }
 
@@ -61,6 +62,9 @@ func ClientIP(ctx context.Context) string {
 	}
 	return addr.String()
 }
+
+// UserAgent returns what the client calls itself, as it was sent; "" when it does not.
+func UserAgent(ctx context.Context) string { return requestOf(ctx).agent }
 
 // ClientNetwork returns what one subscriber has for themself: the IPv4 address, or the
 // /64 of an IPv6 address, as text; "" where no address is known.
@@ -118,7 +122,8 @@ func (a *API) identify(next http.Handler) http.Handler {
 		}
 		w.Header().Set("X-Request-Id", id)
 		req := request{
-			id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL, head: r.Method == http.MethodHead,
+			id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL, agent: r.UserAgent(),
+			head: r.Method == http.MethodHead,
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, req)))
 	})
