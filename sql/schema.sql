@@ -75,15 +75,24 @@ COMMENT ON DOMAIN platform.object_id IS '24 lower-case hex digits: 4 bytes of un
 CREATE FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamp with time zone, token_id text) RETURNS TABLE(username text, user_type text, is_root boolean, profiles text[], handlers text[])
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $_$
+    SELECT username, user_type, is_root, profiles, handlers FROM accounts.caller($1, $2, $3, '')
+$_$;
+
+COMMENT ON FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamp with time zone, token_id text) IS 'Published: caller of a token without a session, as programs of before sessions ask for it.';
+
+CREATE FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamp with time zone, token_id text, session_id text) RETURNS TABLE(username text, user_type text, is_root boolean, profiles text[], handlers text[])
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $_$
     SELECT u.username, u.user_type, u.is_root, u.type_user,
            CASE WHEN u.type_user = '{}' THEN '{}' ELSE accounts.rights_of(u.type_user) END
     FROM accounts.users u
     WHERE u.id = $1 AND u.enable AND u.deleted_at IS NULL
       AND (u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after
            OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after))
+      AND NOT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = $4 AND s.ended_at IS NOT NULL)
 $_$;
 
-COMMENT ON FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamp with time zone, token_id text) IS 'Published: the user behind a token, live, with the handler names that their profiles hold. No row when they are deleted or disabled, or when tokens of that age were ended. token_id is empty for archive tokens.';
+COMMENT ON FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamp with time zone, token_id text, session_id text) IS 'Published: the user behind a token, live, with the handler names that their profiles hold. No row when they are deleted or disabled, when tokens of that age were ended, or when its session was. token_id is empty for archive tokens, session_id for tokens without a session.';
 
 CREATE FUNCTION accounts.drop_skeletons() RETURNS trigger
     LANGUAGE plpgsql
@@ -328,6 +337,14 @@ END
 $$;
 
 COMMENT ON FUNCTION catalog.rename_in_videos() IS 'Carries a new name to the videos that show it. Their register_update_date stays: nobody edited them.';
+
+CREATE FUNCTION files.issue_archive_token(token_hash text, user_id platform.object_id, session_id platform.object_id, issued_at timestamp with time zone, expires_at timestamp with time zone) RETURNS void
+    LANGUAGE sql
+    AS $_$
+    INSERT INTO files.archive_tokens (token_hash, user_id, session_id, issued_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+$_$;
+
+COMMENT ON FUNCTION files.issue_archive_token(token_hash text, user_id platform.object_id, session_id platform.object_id, issued_at timestamp with time zone, expires_at timestamp with time zone) IS 'Published: writes an archive token, whose hash alone is given.';
 
 CREATE FUNCTION finance.exit_reason(reason text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1437,6 +1454,47 @@ COMMENT ON TABLE accounts.quotas IS 'What was used of a bounded number a window 
 
 COMMENT ON COLUMN accounts.quotas.subject_mac IS 'HMAC-SHA-256 of the kind and whom it concerns.';
 
+CREATE TABLE accounts.recovery_codes (
+    user_id platform.object_id NOT NULL,
+    code_mac bytea NOT NULL
+);
+
+COMMENT ON TABLE accounts.recovery_codes IS 'What stands in for the authenticator, each once: a row goes when its code is used.';
+
+COMMENT ON COLUMN accounts.recovery_codes.code_mac IS 'HMAC-SHA-256 of user and code under a key of the server.';
+
+CREATE TABLE accounts.sessions (
+    id platform.object_id NOT NULL,
+    user_id platform.object_id NOT NULL,
+    method text NOT NULL COLLATE pg_catalog."C",
+    second_factor boolean NOT NULL,
+    device text NOT NULL COLLATE pg_catalog."C",
+    address text NOT NULL COLLATE pg_catalog."C",
+    started_at timestamp with time zone NOT NULL,
+    refreshed_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT sessions_device_length CHECK ((length(device) <= 300)),
+    CONSTRAINT sessions_expire_after_refresh CHECK ((expires_at > refreshed_at)),
+    CONSTRAINT sessions_method_known CHECK ((method = ANY (ARRAY['login'::text, 'totp'::text, 'recovery_code'::text, 'passkey'::text, 'signup'::text, 'earlier'::text])))
+);
+
+COMMENT ON TABLE accounts.sessions IS 'A row a sign-in, for people to see and to end. Tokens name theirs in the claim sid; a row that is not there, or not ended, refuses none. Rows go with their time and with the account.';
+
+COMMENT ON COLUMN accounts.sessions.method IS 'By what somebody signed in; login: name and password; earlier: by a token of before sessions, which was refreshed.';
+
+COMMENT ON COLUMN accounts.sessions.second_factor IS 'Signed in with more than a password, or a second factor was confirmed in it.';
+
+COMMENT ON COLUMN accounts.sessions.device IS 'User-Agent of the last sign-in or refresh, cut to 300 characters.';
+
+COMMENT ON COLUMN accounts.sessions.address IS 'Client address of the same.';
+
+COMMENT ON COLUMN accounts.sessions.refreshed_at IS 'When its last tokens were issued. Before users.tokens_valid_after: they are over, and the session with them.';
+
+COMMENT ON COLUMN accounts.sessions.expires_at IS 'When the last of its tokens ends, of one that was ended an hour later: for what was being issued.';
+
+COMMENT ON COLUMN accounts.sessions.ended_at IS 'When somebody ended it: its tokens are refused.';
+
 CREATE TABLE accounts.throttles (
     subject_mac bytea NOT NULL,
     scope text NOT NULL COLLATE pg_catalog."C",
@@ -1450,6 +1508,23 @@ COMMENT ON TABLE accounts.throttles IS 'Failed logins and wrong codes by account
 COMMENT ON COLUMN accounts.throttles.subject_mac IS 'HMAC-SHA-256 of scope and subject: neither addresses nor mistyped logins are kept.';
 
 COMMENT ON COLUMN accounts.throttles.failures IS 'In a row, without a quiet time between them.';
+
+CREATE TABLE accounts.totp (
+    user_id platform.object_id NOT NULL,
+    secret bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    confirmed_at timestamp with time zone,
+    last_step bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT totp_last_step_not_negative CHECK ((last_step >= 0))
+);
+
+COMMENT ON TABLE accounts.totp IS 'The second factor of users who want one: what their authenticator counts with (RFC 6238).';
+
+COMMENT ON COLUMN accounts.totp.secret IS 'Sealed with AES-256-GCM under a key derived from FILE_KEY, and bound to the user.';
+
+COMMENT ON COLUMN accounts.totp.confirmed_at IS 'When a first code proved that the authenticator has the secret. Null: it is being set up, and asked for nowhere.';
+
+COMMENT ON COLUMN accounts.totp.last_step IS 'The step of 30 seconds, since 1970, whose code was used last: neither it nor an earlier one is taken again.';
 
 CREATE TABLE accounts.username_skeletons (
     user_id platform.object_id NOT NULL,
@@ -1753,6 +1828,7 @@ CREATE TABLE files.archive_tokens (
     user_id platform.object_id NOT NULL,
     issued_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    session_id platform.object_id,
     CONSTRAINT archive_tokens_expire_after_issue CHECK ((expires_at > issued_at)),
     CONSTRAINT archive_tokens_hash_form CHECK ((token_hash ~ '^[0-9a-f]{64}$'::text))
 );
@@ -1762,6 +1838,8 @@ COMMENT ON TABLE files.archive_tokens IS 'Session tokens that open stored files 
 COMMENT ON COLUMN files.archive_tokens.token_hash IS 'Hex SHA-256 of the token, which is 32 random bytes and stands nowhere.';
 
 COMMENT ON COLUMN files.archive_tokens.user_id IS 'No foreign key: users belong to an upper module.';
+
+COMMENT ON COLUMN files.archive_tokens.session_id IS 'The session in which it was made, which ends it too. No foreign key: sessions belong to an upper module. Null: made without one.';
 
 CREATE TABLE files.chunks (
     content_id platform.object_id NOT NULL,
@@ -6408,8 +6486,17 @@ ALTER TABLE ONLY accounts.logins
 ALTER TABLE ONLY accounts.quotas
     ADD CONSTRAINT quotas_one_per_window PRIMARY KEY (subject_mac, window_start);
 
+ALTER TABLE ONLY accounts.recovery_codes
+    ADD CONSTRAINT recovery_codes_once PRIMARY KEY (user_id, code_mac);
+
+ALTER TABLE ONLY accounts.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY accounts.throttles
     ADD CONSTRAINT throttles_pkey PRIMARY KEY (subject_mac);
+
+ALTER TABLE ONLY accounts.totp
+    ADD CONSTRAINT totp_pkey PRIMARY KEY (user_id);
 
 ALTER TABLE ONLY accounts.username_skeletons
     ADD CONSTRAINT username_skeletons_once_per_user PRIMARY KEY (user_id, skeleton);
@@ -6717,6 +6804,14 @@ CREATE UNIQUE INDEX email_changes_one_open_per_user ON accounts.email_changes US
 CREATE INDEX logins_by_user ON accounts.logins USING btree (user_id);
 
 CREATE INDEX quotas_by_age ON accounts.quotas USING btree (window_start);
+
+CREATE INDEX sessions_by_expiry ON accounts.sessions USING btree (expires_at);
+
+CREATE INDEX sessions_by_user ON accounts.sessions USING btree (user_id, refreshed_at DESC);
+
+CREATE INDEX sessions_ended ON accounts.sessions USING btree (id) WHERE (ended_at IS NOT NULL);
+
+COMMENT ON INDEX accounts.sessions_ended IS 'What each request is looked for in: as small as the sessions are few that were ended.';
 
 CREATE INDEX throttles_by_age ON accounts.throttles USING btree (failed_at);
 
@@ -7221,6 +7316,15 @@ ALTER TABLE ONLY accounts.email_changes
 
 ALTER TABLE ONLY accounts.logins
     ADD CONSTRAINT logins_user_exists FOREIGN KEY (user_id) REFERENCES accounts.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY accounts.recovery_codes
+    ADD CONSTRAINT recovery_codes_of_totp FOREIGN KEY (user_id) REFERENCES accounts.totp(user_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY accounts.sessions
+    ADD CONSTRAINT sessions_user_exists FOREIGN KEY (user_id) REFERENCES accounts.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY accounts.totp
+    ADD CONSTRAINT totp_user_exists FOREIGN KEY (user_id) REFERENCES accounts.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY accounts.username_skeletons
     ADD CONSTRAINT username_skeletons_user_exists FOREIGN KEY (user_id) REFERENCES accounts.users(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;

@@ -75,6 +75,21 @@ func data(t *testing.T, conn *pgx.Conn) map[string][]string {
 	return all
 }
 
+// newerTables are those that a migration after the baselines made.
+var newerTables = []string{"accounts.recovery_codes", "accounts.sessions", "accounts.totp"}
+
+// olderData are the rows of the tables that the baselines made; the newer ones are there and empty.
+func olderData(t *testing.T, conn *pgx.Conn) map[string][]string {
+	t.Helper()
+	all := data(t, conn)
+	for _, table := range newerTables {
+		require.Contains(t, all, table)
+		require.Empty(t, all[table], table)
+		delete(all, table)
+	}
+	return all
+}
+
 // TestBaselinesMakeWhatTheirFilesMade: the schema and the rows, so that a database which has
 // the one may be noted as having the other.
 func TestBaselinesMakeWhatTheirFilesMade(t *testing.T) {
@@ -125,7 +140,7 @@ func TestADatabaseAtTheLastReplacedFileIsStamped(t *testing.T) {
 	require.Equal(t, []string{
 		"The database stood at migration 00921: it is as the baselines make it, and noted so.",
 	}, said)
-	require.Equal(t, rows, data(t, conn))
+	require.Equal(t, rows, olderData(t, conn))
 	standing, err := schema.Compare(t.Context(), database)
 	require.NoError(t, err)
 	require.Equal(t, schema.Standing{}, standing)
@@ -143,7 +158,7 @@ func TestADatabaseAtTheLastReplacedFileIsStamped(t *testing.T) {
 	n, err := schema.Up(t.Context(), database)
 	require.NoError(t, err)
 	require.Equal(t, later+1, n)
-	require.Equal(t, rows, data(t, conn))
+	require.Equal(t, rows, olderData(t, conn))
 }
 
 // TestOtherStatesOfBeforeTheBaselinesAreRefused: with a sentence, and as they are.

@@ -1,14 +1,18 @@
 package accounts
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
 	"marquee/modules/accounts/codes"
 	"marquee/modules/accounts/customers"
+	"marquee/modules/accounts/factors"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/sessions"
+	"marquee/modules/accounts/signins"
 	"marquee/modules/accounts/signup"
+	"marquee/modules/accounts/totp"
 	"marquee/modules/accounts/trail"
 	"marquee/modules/accounts/users"
 	"marquee/modules/files"
@@ -28,7 +32,9 @@ type Service struct {
 	identity  *identity.Store
 	trail     *trail.Trail
 	hasher    *sessions.Hasher
+	signIns   *signins.Store
 	sessions  *sessions.Sessions
+	factors   *factors.Factors
 	codes     *codes.Codes
 	changes   *codes.EmailChanges
 	signup    *signup.Signup
@@ -55,6 +61,8 @@ type Config struct {
 	UndoPage          []byte        // HTML that the link opens which undoes a change of an e-mail
 	// EMAIL_CHANGE_NEEDS_PASSWORD: nobody changes their own e-mail without the current password
 	EmailChangeNeedsPassword bool
+	// MFA_REQUIRED_FOR_ROOT: root's rights are had in sessions with a second factor alone
+	MFARequiredForRoot bool
 	// PASSWORD_LIST=off: the commonest passwords, and one's own e-mail or name, are taken
 	NoPasswordList bool
 	Password       sessions.PasswordCost // default: argon2id, 2 passes over 19 MiB
@@ -119,20 +127,29 @@ func New(d Deps) (*Service, error) {
 	s.trail = trail.New(trail.Deps{Pool: d.Pool, Clock: d.Clock})
 	s.hasher = sessions.NewHasher(cfg.Password)
 	var err error
+	s.signIns = signins.New(signins.Deps{
+		Pool: d.Pool, Clock: d.Clock, LongestLife: max(cfg.AccessTokenTTL, cfg.RefreshTokenTTL),
+	})
+	factor := totp.New(totp.Deps{Clock: d.Clock, MasterKey: cfg.CodeKey})
 	s.sessions, err = sessions.New(sessions.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Identity: s.identity, Hasher: s.hasher,
-		Config: sessions.Config{
+		Totp: factor, SignIns: s.signIns, Config: sessions.Config{
 			TokenKeys: cfg.TokenKeys, MasterKey: cfg.CodeKey, AccessTokenTTL: cfg.AccessTokenTTL,
 			RefreshTokenTTL: cfg.RefreshTokenTTL, DeviceTTL: cfg.DeviceTTL,
 			NoPasswordList: cfg.NoPasswordList, Throttle: cfg.Throttle, Sync: cfg.Sync,
+			MFARequiredForRoot: cfg.MFARequiredForRoot,
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
+	s.factors = factors.New(factors.Deps{
+		Pool: d.Pool, Clock: d.Clock, Identity: s.identity, SignIns: s.signIns, Sessions: s.sessions, Totp: factor,
+		Config: factors.Config{RequiredForRoot: cfg.MFARequiredForRoot},
+	})
 	s.codes, s.changes, err = codes.New(codes.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Mail: d.Mail, Templates: d.Templates,
-		Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions, Config: codes.Config{
+		Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions, Factors: s.factors, Config: codes.Config{
 			MasterKey: cfg.CodeKey, TTL: cfg.CodeTTL, Cooldown: cfg.CodeCooldown, Attempts: cfg.CodeAttempts,
 			LogUnsent: cfg.LogUnsentCodes,
 			PublicURL: cfg.PublicURL, UndoPage: cfg.UndoPage, ChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
@@ -143,21 +160,23 @@ func New(d Deps) (*Service, error) {
 	}
 	s.signup = signup.New(signup.Deps{
 		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Identity: s.identity, Hasher: s.hasher,
-		Sessions: s.sessions, Codes: s.codes,
+		Sessions: s.sessions, Totp: factor, Codes: s.codes,
 	})
 	s.customers = customers.New(customers.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Identity: s.identity, Trail: s.trail,
-		Codes: s.codes, Changes: s.changes, UnverifiedTTL: cfg.UnverifiedTTL,
+		SignIns: s.signIns, Factors: s.factors, Codes: s.codes, Changes: s.changes, UnverifiedTTL: cfg.UnverifiedTTL,
 	})
 	s.users = users.New(users.Deps{
 		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions,
-		Codes:   s.codes,
+		Factors: s.factors, Codes: s.codes,
 		Changes: s.changes, Routes: s.crud, EmailChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
 	})
 	return s, nil
 }
 
 func (c Config) withDefaults() Config {
+	c.AccessTokenTTL = cmp.Or(c.AccessTokenTTL, 12*time.Hour)
+	c.RefreshTokenTTL = cmp.Or(c.RefreshTokenTTL, 30*24*time.Hour)
 	if c.PerMinute == 0 {
 		c.PerMinute = 20
 	}

@@ -380,7 +380,7 @@ func TestArchiveTokenFollowsItsUser(t *testing.T) {
 	b := setupAvatars(t)
 	id := b.set(pngBytes(t, 30, 30))
 	open := func() int {
-		token, _, err := b.files.IssueArchiveToken(t.Context(), b.db, b.id)
+		token, _, err := b.files.IssueArchiveToken(t.Context(), b.db, b.id, "")
 		require.NoError(t, err)
 		return b.client.Get("/archive-records-public/" + token + "?f=" + id).Status
 	}

@@ -8,7 +8,8 @@
 // to upper modules, which write those fields through this package.
 //
 // Rooms, lower first: identity owns the users' rows and the rules of their fields, trail the
-// audit trail, sessions passwords, tokens, devices, throttles and who calls, codes what
+// audit trail, signins the sessions that people see and end, totp second factors, sessions passwords, tokens,
+// devices, throttles and who calls, factors how second factors are set up and taken away, codes what
 // is proved by mail: verification, reset of a password, change of an e-mail, signup
 // the making of users, customers what they and admins do with their accounts, and deletions, users
 // the admins and their profiles. This package makes them, lists their routes and jobs, and is
@@ -25,6 +26,10 @@
 //   - A token is a signed JWT, access or refresh; nothing is kept of it. The
 //     instant tokens_valid_after ends a user's earlier ones; one access token may
 //     outlive it, the one that changed its owner's password.
+//   - A session is a sign-in that goes on (accounts.sessions). Its tokens name it, and are
+//     refused once it is ended; those of before sessions name none.
+//   - A second factor is a code of an authenticator, or a recovery code in its place, each
+//     taken once, that is asked for beside the password of users who set one up.
 //   - Root is an admin with is_root: they pass every check, and only root changes
 //     root. Who is root and who carries which profile is read at each request.
 //   - The audit trail (accounts.audit_log) tells what admins changed, append-only.

@@ -43,6 +43,13 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
 	return s.signup.CreateUser(ctx, n)
 }
 
+// ResetSecondFactor takes the second factor of whoever has the username or e-mail, and ends all their
+// tokens: for people who have lost what they proved it with. 404 when there is nobody.
+func (s *Service) ResetSecondFactor(ctx context.Context, login string) (User, error) {
+	u, err := s.factors.Reset(audit.ByPlatform(ctx, s, "user_mfa_reset"), login)
+	return User{ID: u.ID, Type: u.UserType, Username: u.Username, Email: u.Email, Root: u.IsRoot}, err
+}
+
 // CheckoutCustomer returns the customer whom a guest's e-mail belongs to, making one where there
 // is none; 422 naming body.buyer's field; 409 for a tax_id of another account, and for an address
 // that no customer can have.

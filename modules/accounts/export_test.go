@@ -14,6 +14,9 @@ func (s *Service) HashChecks() int64 { return s.hasher.Checks() }
 // HashesMade counts the password hashes computed to keep a password.
 func (s *Service) HashesMade() int64 { return s.hasher.Made() }
 
+// ForgetOld is what the sweep of codes does to sessions and throttles.
+func (s *Service) ForgetOld(ctx context.Context) error { return s.sessions.ForgetOld(ctx) }
+
 // EraseAuditTx is what the deletion of a person does to the trail.
 func (s *Service) EraseAuditTx(ctx context.Context, tx pgx.Tx, recordID objectid.ID) error {
 	return s.trail.EraseAuditTx(ctx, tx, recordID)

@@ -2,6 +2,7 @@ package accounts_test
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +142,14 @@ func TestSignupIsNoWayToGuess(t *testing.T) {
 	require.Equal(t, 429, b.post(t, "/customers/signup", "", signupOf("rita", nil)).status)
 }
 
+// withoutSessions is a dump without the sessions, which tell their owners from where they came.
+func withoutSessions(dump string) string {
+	lines := strings.Split(dump, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
+		return strings.Contains(line, "accounts.sessions ")
+	}), "\n")
+}
+
 func TestNoSecretOfResetsIsStoredQueuedOrLogged(t *testing.T) {
 	t.Parallel()
 	b := setup(t).work(t)
@@ -152,7 +161,7 @@ func TestNoSecretOfResetsIsStoredQueuedOrLogged(t *testing.T) {
 	session := b.login(t, c.Username, newPassword)
 	require.Equal(t, 200, changePassword(t, b, session.text("access_token"), newPassword, newPassword+"!").status)
 	place += dump(t, b)
-	require.NotContains(t, place, "127.0.0.1", "throttles do not keep who called")
+	require.NotContains(t, withoutSessions(place), "127.0.0.1", "throttles do not keep who called")
 	place += b.log.String()
 	for _, secret := range []string{
 		newPassword, session.text("access_token"), session.text("refresh_token"), session.text("archive_token"),

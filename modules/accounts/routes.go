@@ -18,7 +18,9 @@ func (s *Service) Routes(api *httpapi.API) {
 		s.customers.Handlers(), s.identity.Handlers()
 	throttled := httpapi.PerMinute(s.perMinute)
 	httpapi.Route(api, http.MethodPost, "/token", "token_post", httpapi.Public, who.Token,
-		httpapi.Form("username", "password"), throttled, httpapi.Urgent())
+		httpapi.Form("username", "password"),
+		httpapi.OptionalField("totp", "A code of the authenticator, or a recovery code, of users with a second factor"),
+		throttled, httpapi.Urgent())
 	httpapi.Route(api, http.MethodGet, "/current-user", "current_user_get", httpapi.SignedIn, who.CurrentUser)
 	httpapi.Route(api, http.MethodPost, "/auth/refresh-token", "refresh_token_post", httpapi.Public, who.RefreshToken,
 		httpapi.Urgent())
@@ -53,7 +55,31 @@ func (s *Service) Routes(api *httpapi.API) {
 	api.Mount(http.MethodPost, httpapi.Prefix+identity.AvatarPath, "avatar_post", httpapi.SignedIn, avatar.Post(api))
 	avatar.DocumentPost(api)
 	httpapi.Route(api, http.MethodDelete, identity.AvatarPath, "avatar_delete", httpapi.SignedIn, avatar.Delete)
+	s.signInRoutes(api)
 	s.adminRoutes(api)
+}
+
+// signInRoutes registers what users do with their sessions and with what they sign in by, and root with the sessions of
+// others.
+func (s *Service) signInRoutes(api *httpapi.API) {
+	seen, factor := s.signIns.Handlers(), s.factors.Handlers()
+	httpapi.Route(api, http.MethodGet, "/me/sessions", "me_session_list", httpapi.SignedIn, seen.MySessions)
+	httpapi.Route(api, http.MethodDelete, "/me/sessions", "me_session_end_others", httpapi.SignedIn,
+		seen.EndMyOtherSessions)
+	httpapi.Route(api, http.MethodDelete, "/me/sessions/{session_id}", "me_session_end", httpapi.SignedIn,
+		seen.EndMySession)
+	httpapi.Route(api, http.MethodGet, "/me/totp", "me_totp_get", httpapi.SignedIn, factor.Totp)
+	httpapi.Route(api, http.MethodPost, "/me/totp", "me_totp_begin", httpapi.SignedIn, factor.BeginTotp)
+	httpapi.Route(api, http.MethodDelete, "/me/totp", "me_totp_delete", httpapi.SignedIn, factor.RemoveTotp)
+	httpapi.Route(api, http.MethodPost, "/me/totp/confirm", "me_totp_confirm", httpapi.SignedIn, factor.ConfirmTotp)
+	httpapi.Route(api, http.MethodPost, "/me/totp/recovery-codes", "me_recovery_codes_renew", httpapi.SignedIn,
+		factor.RenewRecoveryCodes)
+	httpapi.Route(api, http.MethodGet, "/admin/users/{user_id}/sessions", "user_session_list", httpapi.Root,
+		seen.UserSessions)
+	httpapi.Route(api, http.MethodDelete, "/admin/users/{user_id}/sessions", "user_session_end_all", httpapi.Root,
+		seen.EndUserSessions)
+	httpapi.Route(api, http.MethodDelete, "/admin/users/{user_id}/sessions/{session_id}", "user_session_end",
+		httpapi.Root, seen.EndUserSession)
 }
 
 // adminRoutes registers what admins do with users, customers, profiles and the

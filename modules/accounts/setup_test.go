@@ -134,8 +134,13 @@ func (b *bundle) send(t *testing.T, method, path, token, contentType, body strin
 		client = client.As(token)
 	}
 	got := client.Send(method, path, contentType, []byte(body))
-	a := response{status: got.Status, header: got.Header, raw: string(got.Body)}
-	require.NoError(t, json.Unmarshal(got.Body, &a.body), a.raw)
+	return decoded(t, got.Status, got.Header, got.Body)
+}
+
+func decoded(t *testing.T, status int, header http.Header, body []byte) response {
+	t.Helper()
+	a := response{status: status, header: header, raw: string(body)}
+	require.NoError(t, json.Unmarshal(body, &a.body), a.raw)
 	return a
 }
 

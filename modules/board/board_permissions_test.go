@@ -140,7 +140,7 @@ func TestDownloadPermissions(t *testing.T) {
 		{id: customer.ID, username: customer.Username, want: 403},
 	} {
 		token := accountstest.Token(t, b.db, who.username)
-		archive, _, err := b.files.IssueArchiveToken(t.Context(), b.db, who.id)
+		archive, _, err := b.files.IssueArchiveToken(t.Context(), b.db, who.id, "")
 		require.NoError(t, err)
 		for _, way := range []func() (*http.Response, []byte){
 			func() (*http.Response, []byte) { return b.anon.Fetch(path, "Authorization", "Bearer "+token) },

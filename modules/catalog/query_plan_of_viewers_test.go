@@ -49,11 +49,16 @@ func requireViewerPlans(t *testing.T, db *pgxpool.Pool) {
 				gwb_subscription_id, started_at, next_billing_date, intent_open, document_created_by_id, register_date, register_update_date)
 			SELECT 'b' || lpad(to_hex(n), 23, '0'), lpad(to_hex(n), 24, '0'), 'plus', 'gwb', 'credit_card', 'active', 4990, 1,
 				'sub_' || n, now(), now(), false, lpad(to_hex(n), 24, '0'), now(), now() FROM generate_series(1, 100000) n;
-		ANALYZE accounts.users; ANALYZE subscriptions.subscriptions`)
+		INSERT INTO accounts.sessions (id, user_id, method, second_factor, device, address, started_at, refreshed_at, expires_at, ended_at)
+			SELECT 'a' || lpad(to_hex(n), 23, '0'), lpad(to_hex(n), 24, '0'), 'login', false, '', '', now(), now(), now() + interval '1 day',
+				CASE WHEN n % 100 = 0 THEN now() END FROM generate_series(1, 100000) n;
+		ANALYZE accounts.users; ANALYZE accounts.sessions; ANALYZE subscriptions.subscriptions`)
 	require.NoError(t, err)
 	values := strings.NewReplacer(
 		"@places", "ARRAY[0,1]", "@user_ids", "ARRAY['00000000000000000000abcd','00000000000000000000abce']",
 		"@token_ids", "ARRAY['0a','0b']",
+		"@session_ids", "ARRAY['a00000000000000000000abc','a00000000000000000000abd']",
+		"@session_id", "'a00000000000000000000abc'",
 		"@issued_at::timestamptz[]", "ARRAY['2026-11-20T11:00:00Z','2026-11-20T11:00:01Z']::timestamptz[]",
 		"@user_id", "'00000000000000000000abcd'", "@video_id", "'f00000000000000000000001'", "@file_id",
 		"'f00000000000000000000002'",

@@ -26,7 +26,8 @@ const defaultStreamURLTTL = 4 * time.Hour
 func (s *Service) streamURL(ctx context.Context, video objectid.ID) (signed string, ends time.Time, err error) {
 	now, claims := s.deps.Clock.Now(), httpapi.ClaimsOf(ctx)
 	v, err := s.db.ViewerReadStream(ctx, s.deps.Reads, catalogdb.ViewerReadStreamParams{
-		UserID: claims.UserID, IssuedAt: claims.IssuedAt, TokenID: claims.TokenID, Now: now, VideoID: video,
+		UserID: claims.UserID, IssuedAt: claims.IssuedAt, TokenID: claims.TokenID,
+		SessionID: claims.SessionID.String(), Now: now, VideoID: video,
 	})
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("read who asks for a stream: %w", err)

@@ -80,7 +80,8 @@ func (s *Service) fetchChecked(
 	var isRead bool
 	var unread error
 	claims := httpapi.ClaimsOf(ctx)
-	batch.Queue(catalogdb.ViewerRead, claims.UserID, s.deps.Clock.Now(), claims.IssuedAt, claims.TokenID).
+	batch.Queue(catalogdb.ViewerRead, claims.UserID, s.deps.Clock.Now(), claims.IssuedAt, claims.TokenID,
+		claims.SessionID.String()).
 		QueryRow(func(row pgx.Row) error {
 			err := row.Scan(&v.UserType, &v.HasAccess, &v.Number)
 			isRead = err == nil

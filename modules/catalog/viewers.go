@@ -65,6 +65,7 @@ func (s *Service) readViewers(ctx context.Context, batch []*viewer) error {
 		one := batch[0]
 		row, err := s.db.ViewerRead(ctx, s.deps.Reads, catalogdb.ViewerReadParams{
 			UserID: one.claims.UserID, Now: now, IssuedAt: one.claims.IssuedAt, TokenID: one.claims.TokenID,
+			SessionID: one.claims.SessionID.String(),
 		})
 		one.row = row
 		return err
@@ -75,6 +76,7 @@ func (s *Service) readViewers(ctx context.Context, batch []*viewer) error {
 		many.UserIds = append(many.UserIds, one.claims.UserID.String())
 		many.IssuedAt = append(many.IssuedAt, one.claims.IssuedAt)
 		many.TokenIds = append(many.TokenIds, one.claims.TokenID)
+		many.SessionIds = append(many.SessionIds, one.claims.SessionID.String())
 	}
 	rows, err := s.db.ViewerReadMany(ctx, s.deps.Reads, many)
 	if err != nil {

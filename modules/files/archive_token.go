@@ -8,38 +8,46 @@ import (
 	"marquee/modules/files/internal/filesdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
 )
 
-// IssueArchiveToken makes a token for the user. The token itself is returned
-// once and stored nowhere. db may be a transaction of the caller's.
-func (s *Service) IssueArchiveToken(ctx context.Context, db postgres.DB,
-	userID objectid.ID,
-) (token string, expires time.Time, err error) {
-	return s.IssueArchiveTokenAt(ctx, db, userID, s.deps.Clock.Now())
+// ArchiveToken is a token that has been made. The token itself stands nowhere.
+type ArchiveToken struct {
+	Token     string
+	Hash      string // by which it is known again
+	ExpiresAt time.Time
 }
 
-// IssueArchiveTokenAt is IssueArchiveToken for a user who was read at an earlier
-// instant: what has ended their tokens since then ends this one too.
-func (s *Service) IssueArchiveTokenAt(ctx context.Context, db postgres.DB, userID objectid.ID,
-	now time.Time,
+// NewArchiveToken makes a token of that instant, for files.issue_archive_token to write: a caller's
+// statement does so together with what is its own.
+func (s *Service) NewArchiveToken(issued time.Time) ArchiveToken {
+	token := secret.Random(32)
+	return ArchiveToken{Token: token, Hash: secret.Hash(token), ExpiresAt: issued.Add(s.deps.Config.ArchiveTokenTTL)}
+}
+
+// IssueArchiveToken makes a token for the user, which ends with the session; "" is none. The token itself is
+// returned once and stored nowhere. db may be a transaction of the caller's.
+func (s *Service) IssueArchiveToken(ctx context.Context, db postgres.DB,
+	userID, sessionID objectid.ID,
 ) (token string, expires time.Time, err error) {
-	token = secret.Random(32)
-	expires = now.Add(s.deps.Config.ArchiveTokenTTL)
+	now := s.deps.Clock.Now()
+	made := s.NewArchiveToken(now)
 	err = s.db.ArchiveTokenInsert(ctx, db, filesdb.ArchiveTokenInsertParams{
-		TokenHash: secret.Hash(token), UserID: userID, IssuedAt: now, ExpiresAt: expires,
+		TokenHash: made.Hash, UserID: userID, SessionID: nullable.Ptr(sessionID), IssuedAt: now,
+		ExpiresAt: made.ExpiresAt,
 	})
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("issue archive token: %w", err)
 	}
-	return token, expires, nil
+	return made.Token, made.ExpiresAt, nil
 }
 
 // CallerByArchiveToken returns the user behind an archive token, read live. 403
 // FORBIDDEN for an unknown or expired token, and for one of a user who is gone,
-// disabled, or has ended tokens of that age.
+// disabled, or has ended tokens of that age, or the session.
 func (s *Service) CallerByArchiveToken(ctx context.Context, token string) (httpapi.Caller, error) {
 	row, err := s.db.ArchiveTokenGet(ctx, s.deps.Pool,
 		filesdb.ArchiveTokenGetParams{TokenHash: secret.Hash(token), Now: s.deps.Clock.Now()})
@@ -49,7 +57,9 @@ func (s *Service) CallerByArchiveToken(ctx context.Context, token string) (httpa
 	if err != nil {
 		return httpapi.Caller{}, fmt.Errorf("read archive token: %w", err)
 	}
-	caller, err := s.users.Caller(ctx, httpapi.Claims{UserID: row.UserID, IssuedAt: row.IssuedAt})
+	caller, err := s.users.Caller(ctx, httpapi.Claims{
+		UserID: row.UserID, IssuedAt: row.IssuedAt, SessionID: nullable.Value(row.SessionID),
+	})
 	if fault.Is(err, fault.KindForbidden) {
 		return httpapi.Caller{}, errBadArchiveToken()
 	}

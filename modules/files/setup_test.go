@@ -225,7 +225,7 @@ func (b *bundle) as(who string) *apitest.Client {
 
 func (b *bundle) archiveToken(who string) string {
 	b.t.Helper()
-	token, _, err := b.svc.IssueArchiveToken(b.t.Context(), b.db, b.id(who))
+	token, _, err := b.svc.IssueArchiveToken(b.t.Context(), b.db, b.id(who), "")
 	require.NoError(b.t, err)
 	return token
 }

@@ -4,6 +4,14 @@
 -- name: LoginGetOwner :one
 SELECT coalesce((SELECT l.user_id::text FROM accounts.logins l WHERE l.login = accounts.fold(@login)), '')::text AS user_id;
 
+-- UserGetForLogin is UserGetByLogin, and tells whether they have a second factor.
+-- name: UserGetForLogin :one
+SELECT sqlc.embed(u), EXISTS (
+    SELECT 1 FROM accounts.totp t WHERE t.user_id = u.id AND t.confirmed_at IS NOT NULL
+)::boolean AS has_totp
+FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
+WHERE l.login = accounts.fold(@login);
+
 -- UserGetByLogin finds the user whose username or e-mail it is, whatever its case.
 -- name: UserGetByLogin :one
 SELECT u.* FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id

@@ -8,6 +8,11 @@ WHERE user_type = 'admin' AND is_root AND enable AND deleted_at IS NULL AND id <
 -- name: UserDeleteCodes :exec
 DELETE FROM accounts.codes WHERE user_id = ANY (@ids::text[]);
 
+-- UserEndTokens ends all tokens of before.
+-- name: UserEndTokens :exec
+UPDATE accounts.users SET tokens_valid_after = @ended_at, kept_token_id = NULL, kept_token_since = NULL, updated_at = @now
+WHERE id = @id;
+
 -- UserErase leaves a tombstone: nothing personal, no right, no login, no token
 -- that holds. Logins become free by the trigger of the table.
 -- name: UserErase :execrows

@@ -4,7 +4,7 @@
 SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access, v.number
 FROM catalog.version v
 CROSS JOIN subscriptions.has_access(@user_id, @now) AS a (has_access)
-LEFT JOIN accounts.caller(@user_id, @issued_at, @token_id) AS c (username, user_type, is_root, profiles, handlers) ON true;
+LEFT JOIN accounts.caller(@user_id, @issued_at, @token_id, @session_id) AS c (username, user_type, is_root, profiles, handlers) ON true;
 
 -- name: ViewerReadFile :one
 -- ViewerReadFile reads whether the customer may watch, and what decides on a file of a video. A thumbnail may be
@@ -31,11 +31,11 @@ SELECT q.place::int AS place, coalesce(c.user_type::text, '')::text AS user_type
 FROM (
     SELECT unnest((SELECT @user_ids::text[]))::platform.object_id AS user_id,
            unnest((SELECT @issued_at::timestamptz[])) AS issued_at, unnest((SELECT @token_ids::text[])) AS token_id,
-           unnest((SELECT @places::int[])) AS place
+           unnest((SELECT @session_ids::text[])) AS session_id, unnest((SELECT @places::int[])) AS place
 ) q
 CROSS JOIN catalog.version v
 CROSS JOIN LATERAL subscriptions.has_access(q.user_id, @now) AS a (has_access)
-LEFT JOIN LATERAL accounts.caller(q.user_id, q.issued_at, q.token_id) AS c (username, user_type, is_root, profiles, handlers)
+LEFT JOIN LATERAL accounts.caller(q.user_id, q.issued_at, q.token_id, q.session_id) AS c (username, user_type, is_root, profiles, handlers)
     ON true;
 
 -- name: ViewerReadStream :one
@@ -43,5 +43,5 @@ LEFT JOIN LATERAL accounts.caller(q.user_id, q.issued_at, q.token_id) AS c (user
 SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
        video.video_id, video.enable, video.expiration_date
 FROM subscriptions.has_access(@user_id, @now) AS a (has_access)
-LEFT JOIN accounts.caller(@user_id, @issued_at, @token_id) AS c (username, user_type, is_root, profiles, handlers) ON true
+LEFT JOIN accounts.caller(@user_id, @issued_at, @token_id, @session_id) AS c (username, user_type, is_root, profiles, handlers) ON true
 LEFT JOIN catalog.videos video ON video.id = @video_id;

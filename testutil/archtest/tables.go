@@ -26,6 +26,7 @@ var modules = []module{
 // may call them.
 var published = map[string][]string{
 	"accounts":      {"caller", "has_customer", "lock_customer", "try_lock_customer"},
+	"files":         {"issue_archive_token"},
 	"payments":      {"absent"},
 	"subscriptions": {"has_access"},
 }
@@ -60,24 +61,31 @@ var rooms = map[string][]room{
 			sql: []string{"avatar", "deletions", "passwords", "user", "user_admin", "username_skeletons"},
 		},
 		{name: "trail", uses: []string{"internal/accountsdb", "identity"}, sql: []string{"audit"}},
+		{name: "signins", uses: []string{"internal/accountsdb", "identity"}, sql: []string{"sessions", "user"}},
+		{name: "totp", uses: []string{"internal/accountsdb", "signins"}, sql: []string{"totp"}},
 		{
-			name: "sessions", uses: []string{"internal/accountsdb", "identity", "trail"},
+			name: "sessions", uses: []string{"internal/accountsdb", "identity", "signins", "totp", "trail"},
 			sql: []string{"caller", "passwords", "throttles", "user"},
 		},
 		{
-			name: "codes", uses: []string{"internal/accountsdb", "identity", "sessions"},
+			name: "factors", uses: []string{"internal/accountsdb", "identity", "signins", "totp", "sessions"},
+			sql: []string{"passwords", "user", "user_admin"},
+		},
+		{
+			name: "codes", uses: []string{"internal/accountsdb", "identity", "sessions", "factors"},
 			sql: []string{"code", "code_request", "email_changes", "passwords", "user", "user_admin"},
 		},
 		{
-			name: "signup", uses: []string{"internal/accountsdb", "identity", "sessions", "codes"},
+			name: "signup", uses: []string{"internal/accountsdb", "identity", "totp", "sessions", "codes"},
 			sql: []string{"passwords", "user"},
 		},
 		{
-			name: "customers", uses: []string{"internal/accountsdb", "identity", "trail", "sessions", "codes"},
-			sql: []string{"deletions", "user", "user_admin"},
+			name: "customers",
+			uses: []string{"internal/accountsdb", "identity", "trail", "signins", "factors", "codes"},
+			sql:  []string{"deletions", "user", "user_admin"},
 		},
 		{
-			name: "users", uses: []string{"internal/accountsdb", "identity", "sessions", "codes"},
+			name: "users", uses: []string{"internal/accountsdb", "identity", "sessions", "factors", "codes"},
 			sql: []string{"user", "user_admin", "users_type"},
 		},
 		{name: ""},

@@ -22,7 +22,11 @@ var fields = map[string]string{
 	"code": "code", "verification_code": "code", "number": "card number",
 	"access_token": "access token", "refresh_token": "refresh token", "id_token": "access token",
 	"archive_token": "archive token", "token": "token",
+	"totp": secondFactor, "recovery_codes": secondFactor, "secret": "authenticator's secret",
 }
+
+// secondFactor is what a code of an authenticator is, or a recovery code.
+const secondFactor = "code of a second factor"
 
 // masked is what the audit trail shows for a password.
 const masked = "[hidden]"
@@ -117,9 +121,17 @@ func (s *Secrets) addJSON(v any) {
 			if name == "code" && titled { // an event's or a promotion's
 				continue
 			}
-			if text, ok := item.(string); ok {
-				s.addField(name, text)
-			} else {
+			switch item := item.(type) {
+			case string:
+				s.addField(name, item)
+			case []any:
+				for _, one := range item {
+					if text, ok := one.(string); ok {
+						s.addField(name, text)
+					}
+				}
+				s.addJSON(item)
+			default:
 				s.addJSON(item)
 			}
 		}
@@ -138,6 +150,10 @@ func (s *Secrets) addField(field, value string) {
 	switch kind {
 	case "":
 		return
+	case secondFactor:
+		if !digits.MatchString(value) && len(value) < shortest {
+			return
+		}
 	case "code":
 		if !digits.MatchString(value) {
 			return

@@ -112,6 +112,8 @@ type claims struct {
 	TypeUser []string `json:"type_user"`
 	TZ       string   `json:"tz"`
 	IssuedMS int64    `json:"iat_ms"`
+
+	SessionID string `json:"sid,omitempty"`
 }
 
 func (c claims) issuedAt() time.Time { return time.UnixMilli(c.IssuedMS) }

@@ -16,7 +16,7 @@ import (
 // statement and its commit.
 const sell = `WITH who AS (
 	SELECT u.id, u.email_verified, coalesce(nullif(u.full_name, ''), u.username) AS name, u.email
-	FROM accounts.caller($1, $2, $3) AS c (username, user_type, is_root, profiles, handlers)
+	FROM accounts.caller($1, $2, $3, $8) AS c (username, user_type, is_root, profiles, handlers)
 	JOIN accounts.users u ON u.id = $1 AND u.user_type = 'customer'
 ), known AS (
 	INSERT INTO tickets.customers (id, name, email) SELECT w.id, w.name, w.email FROM who w
@@ -80,7 +80,8 @@ func (s *server) purchase(r *http.Request) ([]byte, error) {
 		ID: newID(at), CustomerID: c.UserID, EventID: body.EventID, Quantity: body.Quantity,
 		PaymentStatus: "CONFIRMED", Status: "pending", CreatedAt: formatTime(at), UpdatedAt: formatTime(at),
 	}
-	err = s.pool.QueryRow(r.Context(), sell, c.UserID, c.issuedAt(), c.ID, body.EventID, body.Quantity, o.ID, at).
+	err = s.pool.QueryRow(r.Context(), sell, c.UserID, c.issuedAt(), c.ID, body.EventID, body.Quantity, o.ID, at,
+		c.SessionID).
 		Scan(&o.TicketIDs)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, status(http.StatusConflict)

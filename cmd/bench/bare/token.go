@@ -37,7 +37,7 @@ type tokens struct {
 	Message               string `json:"message,omitempty"`
 }
 
-// token logs a user in: one read, the hash, one durable row for the archive token.
+// token logs a user in: one read, the hash, durable rows for the archive token and the session.
 func (s *server) token(r *http.Request) ([]byte, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, status(http.StatusUnprocessableEntity)
@@ -74,15 +74,18 @@ func (s *server) token(r *http.Request) ([]byte, error) {
 		t.Message = "Please choose a new password."
 	}
 	sum := sha256.Sum256([]byte(t.ArchiveToken))
-	_, err = s.pool.Exec(r.Context(),
-		`INSERT INTO files.archive_tokens (token_hash, user_id, issued_at, expires_at) VALUES ($1, $2, $3, $4)`,
-		hex.EncodeToString(sum[:]), u.id, issued, issued.Add(archiveLife))
-	if err != nil {
-		return nil, err
-	}
 	c := claims{
 		UserID: u.id, Username: u.name, TypeUser: append([]string{}, u.profiles...), TZ: "UTC",
-		IssuedMS: issued.UnixMilli(),
+		IssuedMS: issued.UnixMilli(), SessionID: newID(issued),
+	}
+	_, err = s.pool.Exec(r.Context(), `WITH archive AS (
+			INSERT INTO files.archive_tokens (token_hash, user_id, session_id, issued_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+		)
+		INSERT INTO accounts.sessions (id, user_id, method, second_factor, device, address, started_at, refreshed_at, expires_at)
+		VALUES ($3, $2, 'login', false, $6, $7, $4, $4, $8)`, hex.EncodeToString(sum[:]), u.id, c.SessionID, issued,
+		issued.Add(archiveLife), r.UserAgent(), r.RemoteAddr, issued.Add(refreshLife))
+	if err != nil {
+		return nil, err
 	}
 	if t.AccessToken, err = s.sign(c, "access", issued, accessLife); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 // viewer reads who asks, whether they may watch, and the catalogue's version.
 const viewer = `SELECT coalesce(c.user_type = 'admin' OR a.has_access, false), v.number
 	FROM catalog.version v CROSS JOIN subscriptions.has_access($1, $2) AS a (has_access)
-	LEFT JOIN accounts.caller($1, $3, $4) AS c (username, user_type, is_root, profiles, handlers) ON true`
+	LEFT JOIN accounts.caller($1, $3, $4, $5) AS c (username, user_type, is_root, profiles, handlers) ON true`
 
 // document is a video as answers show it, made by Postgres.
 const document = `(SELECT row_to_json(d)::text FROM (SELECT t.id AS _id, t.title, t.slug, t.video_id, t.description, t.author, t.duration,
@@ -45,8 +45,8 @@ func (s *server) videos(r *http.Request) ([]byte, error) {
 	var version int64
 	if id := q.Get("_id"); id != "" {
 		var doc string
-		err := s.pool.QueryRow(r.Context(), `SELECT w.*, `+document+` FROM (`+viewer+`) w (may, version) JOIN catalog.videos t ON t.id = $5`,
-			c.UserID, now(), c.issuedAt(), c.ID, id).Scan(&may, &version, &doc)
+		err := s.pool.QueryRow(r.Context(), `SELECT w.*, `+document+` FROM (`+viewer+`) w (may, version) JOIN catalog.videos t ON t.id = $6`,
+			c.UserID, now(), c.issuedAt(), c.ID, c.SessionID, id).Scan(&may, &version, &doc)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil, status(http.StatusNotFound)
 		}
@@ -56,7 +56,7 @@ func (s *server) videos(r *http.Request) ([]byte, error) {
 		body := append(s.link([]byte(`{"docs":[`+doc+`],"links":[`), "self", r.URL), tail(0, 1, 1, 1)...)
 		return body, err
 	}
-	if err := s.pool.QueryRow(r.Context(), viewer, c.UserID, now(), c.issuedAt(), c.ID).
+	if err := s.pool.QueryRow(r.Context(), viewer, c.UserID, now(), c.issuedAt(), c.ID, c.SessionID).
 		Scan(&may, &version); err != nil {
 		return nil, err
 	}

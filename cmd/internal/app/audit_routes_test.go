@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pquerna/otp/totp"
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/internal/app/platformtest"
@@ -12,6 +13,7 @@ import (
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
 )
 
 // untrailed are the routes by which an admin writes and leaves no entry, and why.
@@ -86,9 +88,40 @@ var trailed = map[string]func(o *office) made{
 		return made{o.root.Put("/my-user", []obj{{"name": "Myself"}}), "users", o.self()}
 	},
 	"change_password_post": func(o *office) made {
+		change := func(from, to string) *apitest.Response {
+			return o.root.Post("/auth/change-password", obj{"current_password": from, "new_password": to})
+		}
+		change(platformtest.Password, platformtest.Password+"!").Expect(http.StatusOK)
+		return made{change(platformtest.Password+"!", platformtest.Password), "users", o.self()}
+	},
+	"me_session_end_others": func(o *office) made {
+		return made{o.root.Delete("/me/sessions", nil), "users", o.self()}
+	},
+	"me_session_end": func(o *office) made {
+		return made{o.root.Delete("/me/sessions/"+o.session(o.self()), nil), "users", o.self()}
+	},
+	"user_session_end_all": func(o *office) made {
+		u, _ := o.NewCustomer()
+		return made{o.root.Delete("/admin/users/"+u.ID.String()+"/sessions", nil), "customers", u.ID.String()}
+	},
+	"user_session_end": func(o *office) made {
+		id := o.admin().ID.String()
+		return made{o.root.Delete("/admin/users/"+id+"/sessions/"+o.session(id), nil), "users", id}
+	},
+	"me_totp_begin": func(o *office) made { return made{o.beginTotp(), "users", o.self()} },
+	"me_totp_confirm": func(o *office) made {
+		return made{o.confirmTotp(), "users", o.self()}
+	},
+	"me_totp_delete": func(o *office) made {
+		code := o.confirmTotp().Map()["recovery_codes"].([]any)[0]
 		return made{
-			o.root.Post("/auth/change-password",
-				obj{"current_password": platformtest.Password, "new_password": platformtest.Password + "!"}),
+			o.root.Delete("/me/totp", obj{"current_password": platformtest.Password, "totp": code}), "users", o.self(),
+		}
+	},
+	"me_recovery_codes_renew": func(o *office) made {
+		code := o.confirmTotp().Map()["recovery_codes"].([]any)[0]
+		return made{
+			o.root.Post("/me/totp/recovery-codes", obj{"current_password": platformtest.Password, "totp": code}),
 			"users", o.self(),
 		}
 	},
@@ -283,6 +316,26 @@ var trailed = map[string]func(o *office) made{
 			WHERE id = (SELECT id FROM payments.webhook_logs WHERE signature_valid AND event_type NOT LIKE 'ADMIN%' LIMIT 1)`).String()
 		return made{o.root.Post("/webhook-logs/"+id+"/replay", nil), "webhook-logs", id}
 	},
+}
+
+// session is one of the user's that goes on.
+func (o *office) session(userID string) string {
+	return o.Insert(`INSERT INTO accounts.sessions (id, user_id, method, second_factor, device, address, started_at,
+			refreshed_at, expires_at)
+		VALUES (platform.new_object_id(), $1, 'login', false, '', '', $2, $2, $2::timestamptz + interval '1 day')`, userID,
+		paymentstest.Now()).String()
+}
+
+// beginTotp begins to set up root's second factor, whether there is one or not.
+func (o *office) beginTotp() *apitest.Response {
+	o.Exec(`DELETE FROM accounts.totp`)
+	return o.root.Post("/me/totp", obj{"current_password": platformtest.Password})
+}
+
+func (o *office) confirmTotp() *apitest.Response {
+	code, err := totp.GenerateCode(o.beginTotp().Expect(http.StatusOK).Map()["secret"].(string), paymentstest.Now())
+	require.NoError(o.t, err)
+	return o.root.Post("/me/totp/confirm", obj{"totp": code}).Expect(http.StatusOK)
 }
 
 func (o *office) self() string { return o.root.Get("/current-user").Map()["user_id"].(string) }

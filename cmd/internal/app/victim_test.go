@@ -60,10 +60,23 @@ func newVictim(t *testing.T, a *platformtest.Platform) victim {
 	})
 	v := victim{ids: map[string]string{"user": b.ID.String()}, common: map[string]string{}, client: client}
 	v.common["event"] = a.Insert(`INSERT INTO tickets.events (title, event_date, capacity) VALUES ('Premiere', now() + interval '30 days', 100)`).String()
+	v.signsIn(t, a)
 	v.buys(t, a, b)
 	v.watches(t, a, root)
 	v.isKnownToAdmins(t, a, root)
 	return v
+}
+
+// signsIn gives the victim what they prove with who they are; they are signed in already.
+func (v victim) signsIn(t *testing.T, a *platformtest.Platform) {
+	t.Helper()
+	var session objectid.ID
+	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT id FROM accounts.sessions WHERE user_id = $1`,
+		v.ids["user"]).Scan(&session))
+	v.ids["session"] = session.String()
+	a.Exec(`INSERT INTO accounts.totp (user_id, secret, created_at, confirmed_at) VALUES ($1, '', now(), now())`,
+		v.ids["user"])
+	a.Exec(`INSERT INTO accounts.recovery_codes (user_id, code_mac) VALUES ($1, '')`, v.ids["user"])
 }
 
 // buys gives the victim what they have paid for.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/factors"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/accounts/sessions"
@@ -52,6 +53,7 @@ type Deps struct {
 	Identity  *identity.Store
 	Hasher    *sessions.Hasher
 	Sessions  *sessions.Sessions
+	Factors   *factors.Factors
 	Config    Config
 }
 

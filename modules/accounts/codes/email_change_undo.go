@@ -26,7 +26,8 @@ type undone struct{ passwordSet, disabled bool }
 
 // undoEmailChange gives the user the address back to which the link was mailed, or ends
 // what was asked for it. Whoever else got into the account is out: all tokens, codes
-// and later changes end, the password holds no more, and next takes its place; where that
+// and later changes end, so does a second factor that was set up since a week before the
+// change, the password holds no more, and next takes its place; where that
 // is empty, a reset code is mailed to the address.
 //
 // Until a new password is set the link works again, for another code at once or with a
@@ -145,6 +146,10 @@ func (s *EmailChanges) restoreEmailTx(ctx context.Context, tx pgx.Tx, u accounts
 		return u, err
 	}
 	if err := s.db.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
+		return u, err
+	}
+	// Whoever changed the address may have locked the door behind them shortly before.
+	if err := s.deps.Factors.ForgetSinceTx(ctx, tx, u.ID, c.RequestedAt.Add(-undoTime)); err != nil {
 		return u, err
 	}
 	return after, s.deps.Identity.ChangedTx(ctx, tx, after, false)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -168,6 +169,9 @@ func (s *Codes) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb.U
 			return err
 		}
 		if err := s.deps.Files.DeletePurposeTx(ctx, tx, identity.UserFileKind, u.ID, files.Avatar); err != nil {
+			return err
+		}
+		if err := s.deps.Factors.ForgetSinceTx(ctx, tx, u.ID, time.Time{}); err != nil {
 			return err
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"marquee/modules/accounts/codes"
+	"marquee/modules/accounts/factors"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/signins"
 	"marquee/modules/accounts/trail"
 	"marquee/modules/files"
 	"marquee/platform/clock"
@@ -24,6 +26,8 @@ type Deps struct {
 	Files    *files.Service
 	Identity *identity.Store
 	Trail    *trail.Trail
+	SignIns  *signins.Store
+	Factors  *factors.Factors
 	Codes    *codes.Codes
 	Changes  *codes.EmailChanges
 	// UnverifiedTTL is after what time an account is removed that was to be verified at once.

@@ -62,6 +62,12 @@ func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.T
 			if data["email_changes"], err = s.deps.Changes.RecordsOf(ctx, tx, id); err != nil {
 				return err
 			}
+			if data["sessions"], err = s.deps.SignIns.RecordsOf(ctx, tx, id); err != nil {
+				return err
+			}
+			if data["second_factor"], err = s.deps.Factors.RecordOf(ctx, tx, id); err != nil {
+				return err
+			}
 			for _, p := range s.above.Personal {
 				if data[p.PersonalDataName()], err = p.PersonalData(ctx, tx, id, u.EmailVerified); err != nil {
 					return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
@@ -119,13 +125,18 @@ func (h Handlers) Data(ctx context.Context, _ *struct{}) (*dataOutput, error) {
 // DataSchema describes the file: one member for each module that holds something.
 func DataSchema() *huma.Schema {
 	return &huma.Schema{
-		Type: "object", Required: []string{"generated_at", "customer", "files", "email_changes"},
+		Type: "object",
+		Required: []string{
+			"generated_at", "customer", "files", "email_changes", "sessions", "second_factor",
+		},
 		AdditionalProperties: true,
 		Properties: map[string]*huma.Schema{
 			"generated_at":  {Type: "string", Format: "date-time"},
 			"customer":      {Type: "object", AdditionalProperties: true},
 			"email_changes": {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
 			"files":         {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
+			"sessions":      {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
+			"second_factor": {Type: "object", AdditionalProperties: true},
 		},
 	}
 }

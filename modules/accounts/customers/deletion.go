@@ -63,6 +63,9 @@ func (s *Customers) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by obje
 	if err := s.deps.Changes.ForgetTx(ctx, tx, id); err != nil {
 		return err
 	}
+	if err := s.deps.Factors.ForgetTx(ctx, tx, id); err != nil {
+		return err
+	}
 	if err := s.db.DeletionInsert(ctx, tx, accountsdb.DeletionInsertParams{
 		CustomerID: id, DeletedBy: nullable.Ptr(by), Now: now,
 	}); err != nil {

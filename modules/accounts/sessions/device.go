@@ -37,7 +37,7 @@ func (d device) parts() []string {
 
 func (s *Sessions) signDevice(d device) string {
 	return strings.Join(append(d.parts(),
-		base64.RawURLEncoding.EncodeToString(secret.MAC(s.keys.device, d.parts()...))), ".")
+		base64.RawURLEncoding.EncodeToString(secret.MAC(s.deviceKey, d.parts()...))), ".")
 }
 
 // readDevice reads a token that was signed here; ok is false for any other.
@@ -47,7 +47,7 @@ func (s *Sessions) readDevice(token string) (d device, ok bool) {
 		return d, false
 	}
 	mac, err := base64.RawURLEncoding.Strict().DecodeString(parts[3])
-	if err != nil || !secret.Equal(mac, secret.MAC(s.keys.device, parts[:3]...)) {
+	if err != nil || !secret.Equal(mac, secret.MAC(s.deviceKey, parts[:3]...)) {
 		return d, false
 	}
 	ms, err := strconv.ParseInt(parts[2], 36, 64)

@@ -18,13 +18,14 @@ type tokenInput struct {
 	RawBody []byte
 }
 
-type tokenOutput struct {
+// TokenOutput is the answer to a sign-in.
+type TokenOutput struct {
 	DeviceOutput
-	Body tokenSet
+	Body TokenSet
 }
 
 // Token answers POST /token.
-func (h Handlers) Token(ctx context.Context, in *tokenInput) (*tokenOutput, error) {
+func (h Handlers) Token(ctx context.Context, in *tokenInput) (*TokenOutput, error) {
 	form, err := httpapi.ParseForm(in.RawBody)
 	if err != nil {
 		return nil, err
@@ -33,12 +34,15 @@ func (h Handlers) Token(ctx context.Context, in *tokenInput) (*tokenOutput, erro
 	if err := checkCredentials(login, password); err != nil {
 		return nil, err
 	}
-	set, device, err := h.s.logIn(in.DeviceInput.In(ctx), login, password)
-	if err != nil {
-		return nil, err
+	code := secret.NewText(form.Get("totp"))
+	if len(code.Reveal()) > maxCodeLength {
+		return nil, fault.InvalidAt(fmt.Sprintf("has to be at most %d characters long", maxCodeLength), "body", "totp")
 	}
-	return &tokenOutput{DeviceOutput: h.s.deviceOutput(ctx, device), Body: set}, nil
+	return h.s.logIn(in.DeviceInput.In(ctx), login, password, code)
 }
+
+// maxCodeLength bounds a code of an authenticator, or a recovery code, in bytes.
+const maxCodeLength = 64
 
 // checkCredentials refuses what no account can have, before it costs a hash.
 func checkCredentials(login string, password secret.Text) error {
@@ -92,7 +96,8 @@ type archiveToken struct {
 
 // RefreshArchiveToken answers POST /auth/refresh-archive-token.
 func (h Handlers) RefreshArchiveToken(ctx context.Context, _ *struct{}) (*httpapi.Output[archiveToken], error) {
-	token, expires, err := h.s.deps.Files.IssueArchiveToken(ctx, h.s.deps.Pool, httpapi.CallerOf(ctx).ID)
+	c := httpapi.CallerOf(ctx)
+	token, expires, err := h.s.deps.Files.IssueArchiveToken(ctx, h.s.deps.Pool, c.ID, c.Claims.SessionID)
 	if err != nil {
 		return nil, err
 	}

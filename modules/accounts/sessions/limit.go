@@ -19,7 +19,7 @@ type CallerLimit struct {
 // LimitCaller counts one more try of whoever is behind the request; 429 with the
 // seconds to wait when they or their address have had as many as allowed. NO_THROTTLE
 // lifts both.
-func (s *Sessions) LimitCaller(ctx context.Context, l CallerLimit) error {
+func (s *Throttles) LimitCaller(ctx context.Context, l CallerLimit) error {
 	if s.deps.Config.Throttle.Off {
 		return nil
 	}

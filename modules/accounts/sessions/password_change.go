@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/signins"
 	"marquee/modules/accounts/trail"
 	"marquee/platform/audit"
 	"marquee/platform/fault"
@@ -20,18 +21,15 @@ import (
 // changePassword replaces the caller's own password, clears
 // password_reset_required and ends their other tokens, mailed codes and devices. The
 // access token of the caller stays good; their refresh and archive tokens do not, so
-// that a new session is returned, and the token of the device on which it is done anew.
+// that new tokens of the session are returned, and the token of the device on which it is done anew.
 // Errors: 400 VALIDATION_ERROR for a wrong current_password or a short or guessable
 // new_password, 404, 429 after too many wrong ones, counted together with failed logins.
 func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller,
 	current, chosen secret.Text,
-) (session tokenSet, device string, err error) {
-	u, err := s.db.UserGet(ctx, s.deps.Pool, caller.ID)
-	if postgres.IsNoRows(err) {
-		return session, "", fault.NotFound("User")
-	}
+) (session TokenSet, device string, err error) {
+	u, err := s.CallerRow(ctx)
 	if err != nil {
-		return session, "", fmt.Errorf("read user: %w", err)
+		return session, "", err
 	}
 	if err := s.CheckNewPassword(chosen, PersonalTexts(u)...); err != nil {
 		return session, "", err
@@ -66,7 +64,9 @@ func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller,
 		if err := s.db.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
 			return err
 		}
-		if session, err = s.newSession(ctx, tx, u, ended); err != nil {
+		if session, err = s.newSession(ctx, tx, u, signins.Start{
+			ID: caller.Claims.SessionID, UserID: u.ID, Method: signins.ByLogin, Issued: ended,
+		}); err != nil {
 			return err
 		}
 		return audit.RecordTx(ctx, tx, audit.Change{
@@ -75,10 +75,10 @@ func (s *Sessions) changePassword(ctx context.Context, caller httpapi.Caller,
 		})
 	})
 	if postgres.IsNoRows(err) {
-		return tokenSet{}, "", fault.NotFound("User")
+		return TokenSet{}, "", fault.NotFound("User")
 	}
 	if err != nil {
-		return tokenSet{}, "", fmt.Errorf("change password: %w", err)
+		return TokenSet{}, "", fmt.Errorf("change password: %w", err)
 	}
 	return session, s.provedDevice(ctx, u, ended), nil
 }

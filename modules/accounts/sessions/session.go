@@ -7,6 +7,7 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/signins"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -14,8 +15,8 @@ import (
 	"marquee/platform/secret"
 )
 
-// tokenSet is the contract's login response (docs/contract/accounts.md, Tokens).
-type tokenSet struct {
+// TokenSet is the contract's login response (docs/contract/accounts.md, Tokens).
+type TokenSet struct {
 	AccessToken           string       `json:"access_token"`
 	RefreshToken          string       `json:"refresh_token"`
 	ArchiveToken          string       `json:"archive_token" doc:"Opens stored files without an Authorization header"`
@@ -35,74 +36,96 @@ type tokenPair struct {
 	Expiration   httpapi.Time `json:"expiration" doc:"When the access token ends"`
 }
 
-// logIn checks a username or e-mail with its password (docs/contract/accounts.md, Tokens). Errors: 401
-// INVALID_CREDENTIALS, 401 PASSWORD_RESET_REQUIRED for an imported user without a password of their own, 403 FORBIDDEN
-// for a disabled one. The second result is the token of the device.
-func (s *Sessions) logIn(ctx context.Context, login string, password secret.Text) (tokenSet, string, error) {
+// logIn checks a username or e-mail with its password, and the code of a second factor where the user has one
+// (docs/contract/accounts.md, Tokens). Errors: 401 INVALID_CREDENTIALS, 401 MFA_REQUIRED without that code, 401
+// PASSWORD_RESET_REQUIRED for an imported user without a password of their own, 403 FORBIDDEN for a disabled one.
+func (s *Sessions) logIn(ctx context.Context, login string, password, code secret.Text) (*TokenOutput, error) {
 	began := s.deps.Clock.Now()
-	u, err := s.authenticate(ctx, login, password)
+	u, method, err := s.authenticate(ctx, login, password, code)
 	if err != nil {
-		return tokenSet{}, "", err
+		return nil, err
+	}
+	return s.SignIn(ctx, u, began, method)
+}
+
+// SignIn begins a session of a user who has proved who they are, by a method of accounts.sessions. began is
+// an instant before the user was read: what has ended their tokens since then ends these, too. Errors: 403
+// FORBIDDEN for a disabled user.
+func (s *Sessions) SignIn(ctx context.Context, u accountsdb.User, began time.Time,
+	method string,
+) (*TokenOutput, error) {
+	if !u.Enable {
+		return nil, errDisabled()
 	}
 	issued := identity.IssuedAt(u, began)
-	set, err := s.newSession(ctx, s.deps.Pool, u, issued)
+	set, err := s.newSession(ctx, s.deps.Pool, u, signins.Start{UserID: u.ID, Method: method, Issued: issued})
 	if err != nil {
-		return tokenSet{}, "", err
+		return nil, err
 	}
 	s.syncAtLogin(ctx, u)
 	if u.PasswordResetRequired {
 		set.PasswordResetRequired = true
 		set.Message = "Please choose a new password."
 	}
-	return set, s.provedDevice(ctx, u, issued), nil
+	return &TokenOutput{DeviceOutput: s.deviceOutput(ctx, s.provedDevice(ctx, u, issued)), Body: set}, nil
 }
 
-// newSession makes the tokens of a session that counts from issued.
+// newSession makes the tokens of a session.
 func (s *Sessions) newSession(ctx context.Context, db postgres.DB, u accountsdb.User,
-	issued time.Time,
-) (tokenSet, error) {
-	archive, _, err := s.deps.Files.IssueArchiveTokenAt(ctx, db, u.ID, issued)
+	begins signins.Start,
+) (TokenSet, error) {
+	archive := s.deps.Files.NewArchiveToken(begins.Issued)
+	id, err := s.deps.SignIns.Begin(ctx, db, begins, archive)
 	if err != nil {
-		return tokenSet{}, err
+		return TokenSet{}, err
 	}
-	pair, err := s.issuePair(identity.CallerOf(u), issued)
+	pair, err := s.issuePair(identity.CallerOf(u), id, begins.Issued)
 	if err != nil {
-		return tokenSet{}, err
+		return TokenSet{}, err
 	}
-	return tokenSet{
-		AccessToken: pair.AccessToken, RefreshToken: pair.RefreshToken, ArchiveToken: archive,
+	return TokenSet{
+		AccessToken: pair.AccessToken, RefreshToken: pair.RefreshToken, ArchiveToken: archive.Token,
 		TokenType: TokenType, IDToken: u.ID, Expiration: pair.Expiration,
 	}, nil
 }
 
-// authenticate returns the user with this login and password. One look-up
+// authenticate returns the user with this login and password, and by what they proved it. One look-up
 // serves usernames and e-mails: they share one name space.
-func (s *Sessions) authenticate(ctx context.Context, login string, password secret.Text) (accountsdb.User, error) {
-	u, err := s.db.UserGetByLogin(ctx, s.deps.Pool, login)
+func (s *Sessions) authenticate(ctx context.Context, login string,
+	password, code secret.Text,
+) (u accountsdb.User, method string, err error) {
+	row, err := s.db.UserGetForLogin(ctx, s.deps.Pool, login)
 	if err != nil && !postgres.IsNoRows(err) {
-		return u, fmt.Errorf("read user: %w", err)
+		return u, "", fmt.Errorf("read user: %w", err)
 	}
-	ok, stale, err := s.ProvePassword(ctx, u, login, password)
+	u, method = row.User, signins.ByLogin
+	var second func(context.Context) (bool, error)
+	if row.HasTotp {
+		second = s.secondFactor(u, code, &method)
+	}
+	ok, stale, err := s.prove(ctx, u, login, password, second)
 	switch {
 	case err != nil:
-		return u, err
+		return u, "", err
 	case u.PasswordResetRequired && u.PasswordHash == nil:
-		return u, &fault.Error{
+		return u, "", &fault.Error{
 			Kind: fault.KindUnauthenticated, Code: fault.CodeResetRequired,
 			Message: "Choose a new password: ask for a code at /auth/forgot-password.",
 		}
 	case !ok:
-		return u, &fault.Error{
+		return u, "", &fault.Error{
 			Kind: fault.KindUnauthenticated, Code: fault.CodeInvalidCredentials, Message: "Wrong username or password.",
 		}
 	case !u.Enable:
-		return u, fault.Forbidden("This account is disabled.")
+		return u, "", errDisabled()
 	}
 	if stale {
 		s.rehash(ctx, u, password)
 	}
-	return u, nil
+	return u, method, nil
 }
+
+func errDisabled() error { return fault.Forbidden("This account is disabled.") }
 
 // rehash brings a hash made with other parameters to the present ones. The login
 // does not depend on it.
@@ -125,12 +148,12 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-func (s *Sessions) issuePair(c httpapi.Caller, now time.Time) (tokenPair, error) {
-	access, expires, err := s.tokens.sign(accessKind, c, now, s.deps.Config.AccessTokenTTL)
+func (s *Sessions) issuePair(c httpapi.Caller, session objectid.ID, now time.Time) (tokenPair, error) {
+	access, expires, err := s.tokens.sign(accessKind, c, session, now, s.deps.Config.AccessTokenTTL)
 	if err != nil {
 		return tokenPair{}, err
 	}
-	refresh, _, err := s.tokens.sign(refreshKind, c, now, s.deps.Config.RefreshTokenTTL)
+	refresh, _, err := s.tokens.sign(refreshKind, c, session, now, s.deps.Config.RefreshTokenTTL)
 	if err != nil {
 		return tokenPair{}, err
 	}
@@ -140,24 +163,45 @@ func (s *Sessions) issuePair(c httpapi.Caller, now time.Time) (tokenPair, error)
 	}, nil
 }
 
-// refresh gives a new pair for a refresh token, which itself stays good until it
-// expires; 403 "Access Denied: Could not validate token." for any other.
+// refresh gives a new pair of the same session for a refresh token, which itself stays good until it
+// expires; 403 "Access Denied: Could not validate token." for any other, and of a session that is ended, also at the same
+// moment.
 func (s *Sessions) refresh(ctx context.Context, token secret.Text) (tokenPair, error) {
 	began := s.deps.Clock.Now()
 	claims, err := s.tokens.verify(refreshKind, token.Reveal())
 	if err != nil {
 		return tokenPair{}, httpapi.ErrBadToken()
 	}
-	caller, err := s.Caller(ctx, claims)
+	issued := latest(began, claims.IssuedAt)
+	c, session, ok, err := s.deps.SignIns.Refresh(ctx, claims, issued)
 	if err != nil {
 		return tokenPair{}, err
 	}
-	return s.issuePair(caller, latest(began, claims.IssuedAt))
+	if !ok {
+		return tokenPair{}, httpapi.ErrBadToken()
+	}
+	return s.issuePair(httpapi.Caller{
+		ID: claims.UserID, Username: c.Username, Type: c.UserType, Root: c.IsRoot, Profiles: identity.IDsOf(c.Profiles),
+	}, session, issued)
 }
 
-// AccessToken makes an access token for a user who has proved who they are some
-// other way, such as by a mailed code.
-func (s *Sessions) AccessToken(u accountsdb.User) (token string, expires time.Time, err error) {
-	return s.tokens.sign(accessKind, identity.CallerOf(u), identity.IssuedAt(u, s.deps.Clock.Now()),
+// Access is a session of an access token alone.
+type Access struct {
+	Token     string
+	ExpiresAt time.Time
+	SessionID objectid.ID
+}
+
+// SignUp begins a session of a user who has proved who they are by signing up, with an access token alone.
+func (s *Sessions) SignUp(ctx context.Context, u accountsdb.User) (a Access, err error) {
+	begins := signins.Start{
+		UserID: u.ID, Method: signins.BySignup, Issued: identity.IssuedAt(u, s.deps.Clock.Now()),
+	}
+	a.SessionID, err = s.deps.SignIns.BeginShort(ctx, s.deps.Pool, begins, s.deps.Config.AccessTokenTTL)
+	if err != nil {
+		return a, err
+	}
+	a.Token, a.ExpiresAt, err = s.tokens.sign(accessKind, identity.CallerOf(u), a.SessionID, begins.Issued,
 		s.deps.Config.AccessTokenTTL)
+	return a, err
 }

@@ -9,6 +9,8 @@ import (
 
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/signins"
+	"marquee/modules/accounts/totp"
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
@@ -24,8 +26,10 @@ type Config struct {
 	RefreshTokenTTL time.Duration
 	DeviceTTL       time.Duration
 	NoPasswordList  bool // the commonest passwords, and one's own e-mail or name, are taken
-	Throttle        ThrottleLimits
-	Sync            SyncLimits
+	// MFARequiredForRoot: MFA_REQUIRED_FOR_ROOT, root users have root's rights in sessions with a second factor alone
+	MFARequiredForRoot bool
+	Throttle           ThrottleLimits
+	Sync               SyncLimits
 }
 
 // Deps are what New needs.
@@ -37,21 +41,21 @@ type Deps struct {
 	Files    *files.Service
 	Identity *identity.Store
 	Hasher   *Hasher
+	Totp     *totp.Store
+	SignIns  *signins.Store
 	Config   Config
 }
 
 // Sessions knows passwords, tokens, devices and who calls.
 type Sessions struct {
-	deps    Deps
-	db      *accountsdb.Queries
-	tokens  *keyRing
-	keys    sessionKeys
-	breaker *gobreaker.CircuitBreaker[struct{}]
-	sync    SubscriptionSync
+	*Throttles
+	deps      Deps
+	db        *accountsdb.Queries
+	tokens    *keyRing
+	deviceKey []byte // signs device tokens
+	breaker   *gobreaker.CircuitBreaker[struct{}]
+	sync      SubscriptionSync
 }
-
-// sessionKeys sign device tokens and stand for whom a throttle concerns.
-type sessionKeys struct{ throttle, device []byte }
 
 // New makes the room. It fails when the keys are missing or weak.
 func New(d Deps) (*Sessions, error) {
@@ -60,20 +64,15 @@ func New(d Deps) (*Sessions, error) {
 		return nil, err
 	}
 	d.Config = d.Config.withDefaults()
+	throttles := &Throttles{deps: d, db: accountsdb.New(), key: secret.Derive(d.Config.MasterKey, "accounts/throttle")}
 	return &Sessions{
-		deps: d, db: accountsdb.New(), tokens: ring, breaker: newBreaker(d.Config.Sync.Rest),
-		keys: sessionKeys{
-			throttle: secret.Derive(d.Config.MasterKey, "accounts/throttle"),
-			device:   secret.Derive(d.Config.MasterKey, "accounts/device"),
-		},
+		Throttles: throttles, deps: d, db: throttles.db, tokens: ring, breaker: newBreaker(d.Config.Sync.Rest),
+		deviceKey: secret.Derive(d.Config.MasterKey, "accounts/device"),
 	}, nil
 }
 
 // Connect tells who is asked at each login of a subscriber.
 func (s *Sessions) Connect(sync SubscriptionSync) { s.sync = sync }
-
-// Throttle is what is allowed of failures and mails.
-func (s *Sessions) Throttle() ThrottleLimits { return s.deps.Config.Throttle }
 
 // Handlers answers the routes of sessions.
 type Handlers struct{ s *Sessions }
@@ -82,8 +81,6 @@ type Handlers struct{ s *Sessions }
 func (s *Sessions) Handlers() Handlers { return Handlers{s} }
 
 func (c Config) withDefaults() Config {
-	c.AccessTokenTTL = cmp.Or(c.AccessTokenTTL, 12*time.Hour)
-	c.RefreshTokenTTL = cmp.Or(c.RefreshTokenTTL, 30*24*time.Hour)
 	c.DeviceTTL = cmp.Or(c.DeviceTTL, 90*24*time.Hour)
 	c.Throttle, c.Sync = c.Throttle.withDefaults(), c.Sync.withDefaults()
 	return c

@@ -46,6 +46,7 @@ const (
 	ScopeLogin          = "login"
 	scopeLoginDevice    = "login from device"
 	scopeLoginAddress   = "login from address"
+	scopeSecondFactor   = "second factor"
 	ScopeCode           = "code"
 	ScopeCodeAddress    = "code from address"
 	ScopeUnknownAddress = "unknown reset from address"
@@ -65,9 +66,19 @@ type Throttle struct {
 	allowed int
 }
 
+// Throttles counts failures and what is used of quotas.
+type Throttles struct {
+	deps Deps
+	db   *accountsdb.Queries
+	key  []byte // stands for whom a throttle concerns
+}
+
+// Throttle is what is allowed of failures and mails.
+func (s *Throttles) Throttle() ThrottleLimits { return s.deps.Config.Throttle }
+
 // ThrottleOf is a subject of a scope, with how many failures it may have in a row.
-func (s *Sessions) ThrottleOf(scope, subject string, allowed int) Throttle {
-	return Throttle{scope: scope, mac: secret.MAC(s.keys.throttle, scope, subject), allowed: allowed}
+func (s *Throttles) ThrottleOf(scope, subject string, allowed int) Throttle {
+	return Throttle{scope: scope, mac: secret.MAC(s.key, scope, subject), allowed: allowed}
 }
 
 // loginThrottles are the account, known or not, and the client's address; on a
@@ -83,15 +94,28 @@ func (s *Sessions) loginThrottles(ctx context.Context, u accountsdb.User, login 
 		s.ThrottleOf(ScopeLogin, account, s.deps.Config.Throttle.LoginFailures))
 }
 
+// SecondFactorThrottles are the user, or the device of the user from which the request comes; none where they are
+// lifted.
+func (s *Sessions) SecondFactorThrottles(ctx context.Context, u accountsdb.User) []Throttle {
+	if s.deps.Config.Throttle.Off {
+		return nil
+	}
+	subject := u.ID.String()
+	if d, known := s.deviceOf(ctx, u); known {
+		subject += " " + d.id.String()
+	}
+	return []Throttle{s.ThrottleOf(scopeSecondFactor, subject, s.deps.Config.Throttle.LoginFailures)}
+}
+
 // CodeThrottles are the user and purpose, over all codes, and the client's
 // address.
-func (s *Sessions) CodeThrottles(ctx context.Context, userID objectid.ID, purpose string) []Throttle {
+func (s *Throttles) CodeThrottles(ctx context.Context, userID objectid.ID, purpose string) []Throttle {
 	return s.WithAddress(ctx, ScopeCodeAddress, s.deps.Config.Throttle.AddressFailures,
 		s.ThrottleOf(ScopeCode, purpose+" "+userID.String(), s.deps.Config.Throttle.CodeFailures))
 }
 
 // WithAddress adds the throttle of the client's address; none where they are lifted.
-func (s *Sessions) WithAddress(ctx context.Context, scope string, allowed int, others ...Throttle) []Throttle {
+func (s *Throttles) WithAddress(ctx context.Context, scope string, allowed int, others ...Throttle) []Throttle {
 	if s.deps.Config.Throttle.Off {
 		return nil
 	}
@@ -104,7 +128,9 @@ func (s *Sessions) WithAddress(ctx context.Context, scope string, allowed int, o
 
 // CheckThrottles answers 429 with the seconds to wait while one of the subjects
 // has to wait. counted are those that have failures.
-func (s *Sessions) CheckThrottles(ctx context.Context, db postgres.DB, all []Throttle) (counted []Throttle, err error) {
+func (s *Throttles) CheckThrottles(ctx context.Context, db postgres.DB,
+	all []Throttle,
+) (counted []Throttle, err error) {
 	macs := make([][]byte, len(all))
 	for i, t := range all {
 		macs[i] = t.mac
@@ -134,7 +160,7 @@ func errThrottled(wait time.Duration) *fault.Error {
 }
 
 // waitAfter is how long the next attempt waits after so many failures in a row.
-func (s *Sessions) waitAfter(failures, allowed int) time.Duration {
+func (s *Throttles) waitAfter(failures, allowed int) time.Duration {
 	if failures < allowed {
 		return 0
 	}
@@ -150,7 +176,7 @@ func (s *Sessions) waitAfter(failures, allowed int) time.Duration {
 
 // CountFailure counts one failure of each subject, in the order given: the
 // account first, so that two transactions never wait for each other.
-func (s *Sessions) CountFailure(ctx context.Context, db postgres.DB, all []Throttle) error {
+func (s *Throttles) CountFailure(ctx context.Context, db postgres.DB, all []Throttle) error {
 	now := s.deps.Clock.Now()
 	for _, t := range all {
 		err := s.db.ThrottleFail(ctx, db, accountsdb.ThrottleFailParams{
@@ -165,9 +191,11 @@ func (s *Sessions) CountFailure(ctx context.Context, db postgres.DB, all []Throt
 
 // Forgive clears the failures of an account or device once its owner has logged in. Those of
 // a client address stay: whoever guesses may have an account of their own there.
-func (s *Sessions) Forgive(ctx context.Context, db postgres.DB, counted []Throttle) error {
+func (s *Throttles) Forgive(ctx context.Context, db postgres.DB, counted []Throttle) error {
 	for _, t := range counted {
-		if t.scope != ScopeLogin && t.scope != scopeLoginDevice && t.scope != ScopeCode {
+		switch t.scope {
+		case ScopeLogin, scopeLoginDevice, scopeSecondFactor, ScopeCode:
+		default:
 			continue
 		}
 		if err := s.db.ThrottleClear(ctx, db, t.mac); err != nil {
@@ -179,11 +207,11 @@ func (s *Sessions) Forgive(ctx context.Context, db postgres.DB, counted []Thrott
 
 // TakeQuota takes one of the allowed number in the present window; false when all
 // are taken. Windows begin at whole multiples of their length, in UTC.
-func (s *Sessions) TakeQuota(ctx context.Context, db postgres.DB, kind, subject string, allowed int,
+func (s *Throttles) TakeQuota(ctx context.Context, db postgres.DB, kind, subject string, allowed int,
 	window time.Duration,
 ) (bool, error) {
 	_, err := s.db.QuotaTake(ctx, db, accountsdb.QuotaTakeParams{
-		SubjectMac: secret.MAC(s.keys.throttle, kind, subject), WindowStart: s.deps.Clock.Now().Truncate(window), Allowed: int32(allowed), //nolint:gosec // a setting, far below
+		SubjectMac: secret.MAC(s.key, kind, subject), WindowStart: s.deps.Clock.Now().Truncate(window), Allowed: int32(allowed), //nolint:gosec // a setting, far below
 	})
 	if postgres.IsNoRows(err) {
 		return false, nil
@@ -194,7 +222,8 @@ func (s *Sessions) TakeQuota(ctx context.Context, db postgres.DB, kind, subject 
 	return true, nil
 }
 
-// ForgetOld removes the counts of failures and of quotas that no longer say anything.
+// ForgetOld removes what no longer says anything: counts of failures and of quotas, sessions that are over, and second
+// factors that nobody has confirmed.
 func (s *Sessions) ForgetOld(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	if _, err := s.db.ThrottleDeleteOld(ctx, s.deps.Pool, now.Add(-failuresForgottenAfter)); err != nil {
@@ -202,6 +231,12 @@ func (s *Sessions) ForgetOld(ctx context.Context) error {
 	}
 	if _, err := s.db.QuotaDeleteOld(ctx, s.deps.Pool, now.Add(-quotaRetention)); err != nil {
 		return fmt.Errorf("forget quotas: %w", err)
+	}
+	if err := s.deps.SignIns.Sweep(ctx, s.deps.Pool); err != nil {
+		return fmt.Errorf("forget sessions: %w", err)
+	}
+	if err := s.deps.Totp.Sweep(ctx, s.deps.Pool); err != nil {
+		return fmt.Errorf("forget second factors: %w", err)
 	}
 	return nil
 }

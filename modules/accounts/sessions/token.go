@@ -47,6 +47,8 @@ type tokenClaims struct {
 	TypeUser []objectid.ID `json:"type_user"`
 	TZ       string        `json:"tz"`
 	IssuedMS int64         `json:"iat_ms"` // iat has whole seconds; ending tokens needs milliseconds
+	// SessionID is that of the sign-in from which the token comes; "" of a token of before sessions.
+	SessionID objectid.ID `json:"sid,omitempty"`
 }
 
 // issuedAfter keeps out tokens from the future: no ending of a user's tokens
@@ -93,8 +95,8 @@ func parseKeyRing(text string, clk clock.Clock) (*keyRing, error) {
 	return ring, nil
 }
 
-// sign makes a token of the kind that lives for ttl from now.
-func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, now time.Time,
+// sign makes a token of the kind, of a session, that lives for ttl from now.
+func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, session objectid.ID, now time.Time,
 	ttl time.Duration,
 ) (token string, expires time.Time, err error) {
 	expires = now.Add(ttl)
@@ -108,7 +110,7 @@ func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, now time.Time,
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(expires),
 		},
 		Kind: kind, UserID: caller.ID, Username: caller.Username, TypeUser: profiles, TZ: defaultTZ,
-		IssuedMS: now.UnixMilli(),
+		IssuedMS: now.UnixMilli(), SessionID: session,
 	})
 	t.Header["kid"] = k.signing
 	token, err = t.SignedString(k.keys[k.signing])
@@ -128,10 +130,14 @@ func (k *keyRing) verify(kind tokenKind, token string) (httpapi.Claims, error) {
 	var claims tokenClaims
 	parsed, err := k.parser.ParseWithClaims(token, &claims, k.keyOf)
 	if err != nil || !parsed.Valid || claims.Kind != kind || !objectid.Valid(claims.UserID.String()) ||
+		claims.SessionID != "" && !objectid.Valid(claims.SessionID.String()) ||
 		claims.issuedAfter(k.clock.Now().Add(clockSkew)) {
 		return httpapi.Claims{}, errToken
 	}
-	said := httpapi.Claims{UserID: claims.UserID, IssuedAt: time.UnixMilli(claims.IssuedMS).UTC(), TokenID: claims.ID}
+	said := httpapi.Claims{
+		UserID: claims.UserID, IssuedAt: time.UnixMilli(claims.IssuedMS).UTC(), TokenID: claims.ID,
+		SessionID: claims.SessionID,
+	}
 	k.seen.keep(hash, verifiedToken{kind: kind, claims: said, expires: claims.ExpiresAt.Time})
 	return said, nil
 }

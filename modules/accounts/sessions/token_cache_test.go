@@ -27,7 +27,7 @@ func TestRememberedTokens(t *testing.T) {
 	clk := clock.NewFake(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	ring := newRing(t, clk)
 	id := objectid.New()
-	token, _, err := ring.sign(accessKind, httpapi.Caller{ID: id}, clk.Now(), time.Hour)
+	token, _, err := ring.sign(accessKind, httpapi.Caller{ID: id}, objectid.New(), clk.Now(), time.Hour)
 	require.NoError(t, err)
 	first, err := ring.verify(accessKind, token)
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestOtherKeysRememberNoTokens(t *testing.T) {
 	t.Parallel()
 	clk := clock.NewFake(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	ring := newRing(t, clk)
-	token, _, err := ring.sign(accessKind, httpapi.Caller{ID: objectid.New()}, clk.Now(), time.Hour)
+	token, _, err := ring.sign(accessKind, httpapi.Caller{ID: objectid.New()}, objectid.New(), clk.Now(), time.Hour)
 	require.NoError(t, err)
 	_, err = ring.verify(accessKind, token)
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestRememberedTokensAreBounded(t *testing.T) {
 
 func BenchmarkVerify(b *testing.B) {
 	ring := newRing(b, clock.System{})
-	token, _, err := ring.sign(accessKind, httpapi.Caller{ID: objectid.New()}, time.Now(), time.Hour)
+	token, _, err := ring.sign(accessKind, httpapi.Caller{ID: objectid.New()}, "", time.Now(), time.Hour)
 	require.NoError(b, err)
 	for name, forget := range map[string]bool{"first": true, "again": false} {
 		b.Run(name, func(b *testing.B) {

@@ -70,7 +70,7 @@ func (s *Signup) addPromoCode(ctx context.Context, row *accountsdb.UserInsertPar
 
 // unverifiedOwner looks for an account with the address. known is false when the
 // address is free; it is 409 when the account is verified, not a customer's,
-// disabled, or has another password.
+// disabled, has another password, or a second factor, which signing in asks for.
 func (s *Signup) unverifiedOwner(ctx context.Context, email string,
 	password secret.Text,
 ) (u accountsdb.User, known bool, err error) {
@@ -89,7 +89,11 @@ func (s *Signup) unverifiedOwner(ctx context.Context, email string,
 	if err != nil {
 		return u, false, err
 	}
-	if !ok {
+	second, err := s.deps.Totp.Enabled(ctx, s.deps.Pool, u.ID)
+	if err != nil {
+		return u, false, err
+	}
+	if !ok || second {
 		return u, false, taken
 	}
 	return u, true, nil
@@ -204,16 +208,16 @@ type signupSession struct {
 }
 
 func (s *Signup) startSession(ctx context.Context, u accountsdb.User) (signupSession, error) {
-	token, expires, err := s.deps.Sessions.AccessToken(u)
+	access, err := s.deps.Sessions.SignUp(ctx, u)
 	if err != nil {
 		return signupSession{}, err
 	}
-	archive, _, err := s.deps.Files.IssueArchiveToken(ctx, s.deps.Pool, u.ID)
+	archive, _, err := s.deps.Files.IssueArchiveToken(ctx, s.deps.Pool, u.ID, access.SessionID)
 	if err != nil {
 		return signupSession{}, err
 	}
 	return signupSession{
-		AccessToken: token, ArchiveToken: archive, TokenType: sessions.TokenType, IDToken: u.ID,
-		Expiration: httpapi.Time(expires),
+		AccessToken: access.Token, ArchiveToken: archive, TokenType: sessions.TokenType, IDToken: u.ID,
+		Expiration: httpapi.Time(access.ExpiresAt),
 	}, nil
 }

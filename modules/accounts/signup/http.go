@@ -128,12 +128,14 @@ func (h Handlers) confirmSignup(ctx context.Context, n request, code secret.Text
 	if err != nil {
 		return nil, err
 	}
-	token, expires, err := h.s.deps.Sessions.AccessToken(u)
+	access, err := h.s.deps.Sessions.SignUp(ctx, u)
 	if err != nil {
 		return nil, err
 	}
 	out, err := identity.CustomerEnvelope(ctx, u, Confirmed{
-		Auth:    confirmedAuth{AccessToken: token, TokenType: sessions.TokenType, Expiration: httpapi.Time(expires)},
+		Auth: confirmedAuth{
+			AccessToken: access.Token, TokenType: sessions.TokenType, Expiration: httpapi.Time(access.ExpiresAt),
+		},
 		Message: "E-mail verified.", NextStep: "Choose a plan at GET /plans and subscribe.",
 	})
 	if err != nil {

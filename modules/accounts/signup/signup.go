@@ -7,6 +7,7 @@ import (
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/accounts/sessions"
+	"marquee/modules/accounts/totp"
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
@@ -28,6 +29,7 @@ type Deps struct {
 	Identity *identity.Store
 	Hasher   *sessions.Hasher
 	Sessions *sessions.Sessions
+	Totp     *totp.Store
 	Codes    *codes.Codes
 }
 

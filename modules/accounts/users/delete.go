@@ -71,5 +71,8 @@ func (s *Users) eraseAdminTx(ctx context.Context, tx pgx.Tx, u accountsdb.User) 
 	if err := s.deps.Changes.ForgetTx(ctx, tx, u.ID); err != nil {
 		return err
 	}
+	if err := s.deps.Factors.ForgetTx(ctx, tx, u.ID); err != nil {
+		return err
+	}
 	return s.deps.Files.DeleteOfRecordTx(ctx, tx, identity.UserFileKind, u.ID)
 }

@@ -2,6 +2,7 @@ package users
 
 import (
 	"marquee/modules/accounts/codes"
+	"marquee/modules/accounts/factors"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/accounts/sessions"
@@ -20,6 +21,7 @@ type Deps struct {
 	Identity *identity.Store
 	Hasher   *sessions.Hasher
 	Sessions *sessions.Sessions
+	Factors  *factors.Factors
 	Codes    *codes.Codes
 	Changes  *codes.EmailChanges
 	Routes   resource.Routes // that write the collections

@@ -1,4 +1,4 @@
-CREATE OR REPLACE FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamptz, token_id text)
+CREATE OR REPLACE FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamptz, token_id text, session_id text)
     RETURNS TABLE (username text, user_type text, is_root boolean, profiles text[], handlers text[])
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT u.username, u.user_type, u.is_root, u.type_user,
@@ -7,6 +7,15 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
     WHERE u.id = $1 AND u.enable AND u.deleted_at IS NULL
       AND (u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after
            OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after))
+      AND NOT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = $4 AND s.ended_at IS NOT NULL)
+$$;
+COMMENT ON FUNCTION accounts.caller(platform.object_id, timestamptz, text, text) IS
+    'Published: the user behind a token, live, with the handler names that their profiles hold. No row when they are deleted or disabled, when tokens of that age were ended, or when its session was. token_id is empty for archive tokens, session_id for tokens without a session.';
+
+CREATE OR REPLACE FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamptz, token_id text)
+    RETURNS TABLE (username text, user_type text, is_root boolean, profiles text[], handlers text[])
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT username, user_type, is_root, profiles, handlers FROM accounts.caller($1, $2, $3, '')
 $$;
 COMMENT ON FUNCTION accounts.caller(platform.object_id, timestamptz, text) IS
-    'Published: the user behind a token, live, with the handler names that their profiles hold. No row when they are deleted or disabled, or when tokens of that age were ended. token_id is empty for archive tokens.';
+    'Published: caller of a token without a session, as programs of before sessions ask for it.';

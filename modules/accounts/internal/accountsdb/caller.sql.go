@@ -14,28 +14,41 @@ import (
 
 const callerRead = `-- name: CallerRead :one
 SELECT c.username::text AS username, c.user_type::text AS user_type, c.is_root::boolean AS is_root,
-       c.profiles::text[] AS profiles, c.handlers::text[] AS handlers
-FROM accounts.caller($1, $2, $3) AS c (username, user_type, is_root, profiles, handlers)
+       c.profiles::text[] AS profiles, c.handlers::text[] AS handlers,
+       ($1::boolean AND c.is_root AND NOT EXISTS (
+           SELECT 1 FROM accounts.sessions s WHERE s.id = $2::text AND s.user_id = $3 AND s.second_factor
+       ))::boolean AS mfa_missing
+FROM accounts.caller($3, $4, $5, $2::text) AS c (username, user_type, is_root, profiles, handlers)
 `
 
 type CallerReadParams struct {
-	UserID   objectid.ID
-	IssuedAt time.Time
-	TokenID  string
+	MfaForRoot bool
+	SessionID  string
+	UserID     objectid.ID
+	IssuedAt   time.Time
+	TokenID    string
 }
 
 type CallerReadRow struct {
-	Username string
-	UserType string
-	IsRoot   bool
-	Profiles []string
-	Handlers []string
+	Username   string
+	UserType   string
+	IsRoot     bool
+	Profiles   []string
+	Handlers   []string
+	MfaMissing bool
 }
 
-// CallerRead reads the user behind a token, live: no row when they are deleted or disabled, or when tokens of that age
-// were ended.
+// CallerRead reads the user behind a token, live: no row when they are deleted or disabled, when tokens of that age were
+// ended, or when the token's session was. For a root user it tells whether a second factor is missing, where one is
+// required.
 func (q *Queries) CallerRead(ctx context.Context, db DBTX, arg CallerReadParams) (CallerReadRow, error) {
-	row := db.QueryRow(ctx, callerRead, arg.UserID, arg.IssuedAt, arg.TokenID)
+	row := db.QueryRow(ctx, callerRead,
+		arg.MfaForRoot,
+		arg.SessionID,
+		arg.UserID,
+		arg.IssuedAt,
+		arg.TokenID,
+	)
 	var i CallerReadRow
 	err := row.Scan(
 		&i.Username,
@@ -43,6 +56,7 @@ func (q *Queries) CallerRead(ctx context.Context, db DBTX, arg CallerReadParams)
 		&i.IsRoot,
 		&i.Profiles,
 		&i.Handlers,
+		&i.MfaMissing,
 	)
 	return i, err
 }

@@ -38,6 +38,39 @@ type AccountsEmailChange struct {
 	ExpiresAt time.Time
 }
 
+// A row a sign-in, for people to see and to end. Tokens name theirs in the claim sid; a row that is not there, or not ended, refuses none. Rows go with their time and with the account.
+type AccountsSession struct {
+	ID     objectid.ID
+	UserID objectid.ID
+	// By what somebody signed in; login: name and password; earlier: by a token of before sessions, which was refreshed.
+	Method string
+	// Signed in with more than a password, or a second factor was confirmed in it.
+	SecondFactor bool
+	// User-Agent of the last sign-in or refresh, cut to 300 characters.
+	Device string
+	// Client address of the same.
+	Address   string
+	StartedAt time.Time
+	// When its last tokens were issued. Before users.tokens_valid_after: they are over, and the session with them.
+	RefreshedAt time.Time
+	// When the last of its tokens ends, of one that was ended an hour later: for what was being issued.
+	ExpiresAt time.Time
+	// When somebody ended it: its tokens are refused.
+	EndedAt *time.Time
+}
+
+// The second factor of users who want one: what their authenticator counts with (RFC 6238).
+type AccountsTotp struct {
+	UserID objectid.ID
+	// Sealed with AES-256-GCM under a key derived from FILE_KEY, and bound to the user.
+	Secret    []byte
+	CreatedAt time.Time
+	// When a first code proved that the authenticator has the secret. Null: it is being set up, and asked for nowhere.
+	ConfirmedAt *time.Time
+	// The step of 30 seconds, since 1970, whose code was used last: neither it nor an earlier one is taken again.
+	LastStep int64
+}
+
 // The live 6-digit code of a user and purpose; a new one overwrites the old. The digits stand nowhere: they are an HMAC of the id under a server key.
 type Code struct {
 	ID      objectid.ID

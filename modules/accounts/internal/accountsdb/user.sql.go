@@ -208,6 +208,64 @@ func (q *Queries) UserGetCustomer(ctx context.Context, db DBTX, id objectid.ID) 
 	return i, err
 }
 
+const userGetForLogin = `-- name: UserGetForLogin :one
+SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later, u.unproved_signup, EXISTS (
+    SELECT 1 FROM accounts.totp t WHERE t.user_id = u.id AND t.confirmed_at IS NOT NULL
+)::boolean AS has_totp
+FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
+WHERE l.login = accounts.fold($1)
+`
+
+type UserGetForLoginRow struct {
+	User    User
+	HasTotp bool
+}
+
+// UserGetForLogin is UserGetByLogin, and tells whether they have a second factor.
+func (q *Queries) UserGetForLogin(ctx context.Context, db DBTX, login string) (UserGetForLoginRow, error) {
+	row := db.QueryRow(ctx, userGetForLogin, login)
+	var i UserGetForLoginRow
+	err := row.Scan(
+		&i.User.ID,
+		&i.User.UserType,
+		&i.User.Username,
+		&i.User.Email,
+		&i.User.PasswordHash,
+		&i.User.PasswordResetRequired,
+		&i.User.Enable,
+		&i.User.IsRoot,
+		&i.User.TypeUser,
+		&i.User.Name,
+		&i.User.FullName,
+		&i.User.TaxID,
+		&i.User.Phone,
+		&i.User.Nationality,
+		&i.User.Address,
+		&i.User.MyList,
+		&i.User.AvatarID,
+		&i.User.Language,
+		&i.User.EmailVerified,
+		&i.User.EmailVerifiedAt,
+		&i.User.CurrentSubscriptionID,
+		&i.User.TrialUsedAt,
+		&i.User.PromoCodeUsed,
+		&i.User.PromoCodeID,
+		&i.User.GwaCustomerID,
+		&i.User.GwbCustomerID,
+		&i.User.TokensValidAfter,
+		&i.User.DeletedAt,
+		&i.User.DocumentCreatedByID,
+		&i.User.CreatedAt,
+		&i.User.UpdatedAt,
+		&i.User.KeptTokenID,
+		&i.User.KeptTokenSince,
+		&i.User.VerifyLater,
+		&i.User.UnprovedSignup,
+		&i.HasTotp,
+	)
+	return i, err
+}
+
 const userHoldCustomer = `-- name: UserHoldCustomer :execrows
 SELECT 1 FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE
 `

@@ -36,6 +36,23 @@ func (q *Queries) UserDeleteCodes(ctx context.Context, db DBTX, ids []string) er
 	return err
 }
 
+const userEndTokens = `-- name: UserEndTokens :exec
+UPDATE accounts.users SET tokens_valid_after = $1, kept_token_id = NULL, kept_token_since = NULL, updated_at = $2
+WHERE id = $3
+`
+
+type UserEndTokensParams struct {
+	EndedAt *time.Time
+	Now     time.Time
+	ID      objectid.ID
+}
+
+// UserEndTokens ends all tokens of before.
+func (q *Queries) UserEndTokens(ctx context.Context, db DBTX, arg UserEndTokensParams) error {
+	_, err := db.Exec(ctx, userEndTokens, arg.EndedAt, arg.Now, arg.ID)
+	return err
+}
+
 const userErase = `-- name: UserErase :execrows
 UPDATE accounts.users SET
     deleted_at = $1, enable = false, tokens_valid_after = $2, kept_token_id = NULL, kept_token_since = NULL,

@@ -16,14 +16,15 @@ const ViewerRead = `-- name: ViewerRead :one
 SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access, v.number
 FROM catalog.version v
 CROSS JOIN subscriptions.has_access($1, $2) AS a (has_access)
-LEFT JOIN accounts.caller($1, $3, $4) AS c (username, user_type, is_root, profiles, handlers) ON true
+LEFT JOIN accounts.caller($1, $3, $4, $5) AS c (username, user_type, is_root, profiles, handlers) ON true
 `
 
 type ViewerReadParams struct {
-	UserID   objectid.ID
-	Now      time.Time
-	IssuedAt time.Time
-	TokenID  string
+	UserID    objectid.ID
+	Now       time.Time
+	IssuedAt  time.Time
+	TokenID   string
+	SessionID string
 }
 
 type ViewerReadRow struct {
@@ -40,6 +41,7 @@ func (q *Queries) ViewerRead(ctx context.Context, db DBTX, arg ViewerReadParams)
 		arg.Now,
 		arg.IssuedAt,
 		arg.TokenID,
+		arg.SessionID,
 	)
 	var i ViewerReadRow
 	err := row.Scan(&i.UserType, &i.HasAccess, &i.Number)
@@ -102,20 +104,21 @@ SELECT q.place::int AS place, coalesce(c.user_type::text, '')::text AS user_type
 FROM (
     SELECT unnest((SELECT $1::text[]))::platform.object_id AS user_id,
            unnest((SELECT $2::timestamptz[])) AS issued_at, unnest((SELECT $3::text[])) AS token_id,
-           unnest((SELECT $4::int[])) AS place
+           unnest((SELECT $4::text[])) AS session_id, unnest((SELECT $5::int[])) AS place
 ) q
 CROSS JOIN catalog.version v
-CROSS JOIN LATERAL subscriptions.has_access(q.user_id, $5) AS a (has_access)
-LEFT JOIN LATERAL accounts.caller(q.user_id, q.issued_at, q.token_id) AS c (username, user_type, is_root, profiles, handlers)
+CROSS JOIN LATERAL subscriptions.has_access(q.user_id, $6) AS a (has_access)
+LEFT JOIN LATERAL accounts.caller(q.user_id, q.issued_at, q.token_id, q.session_id) AS c (username, user_type, is_root, profiles, handlers)
     ON true
 `
 
 type ViewerReadManyParams struct {
-	UserIds  []string
-	IssuedAt []time.Time
-	TokenIds []string
-	Places   []int32
-	Now      time.Time
+	UserIds    []string
+	IssuedAt   []time.Time
+	TokenIds   []string
+	SessionIds []string
+	Places     []int32
+	Now        time.Time
 }
 
 type ViewerReadManyRow struct {
@@ -133,6 +136,7 @@ func (q *Queries) ViewerReadMany(ctx context.Context, db DBTX, arg ViewerReadMan
 		arg.UserIds,
 		arg.IssuedAt,
 		arg.TokenIds,
+		arg.SessionIds,
 		arg.Places,
 		arg.Now,
 	)
@@ -163,16 +167,17 @@ const ViewerReadStream = `-- name: ViewerReadStream :one
 SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
        video.video_id, video.enable, video.expiration_date
 FROM subscriptions.has_access($1, $2) AS a (has_access)
-LEFT JOIN accounts.caller($1, $3, $4) AS c (username, user_type, is_root, profiles, handlers) ON true
-LEFT JOIN catalog.videos video ON video.id = $5
+LEFT JOIN accounts.caller($1, $3, $4, $5) AS c (username, user_type, is_root, profiles, handlers) ON true
+LEFT JOIN catalog.videos video ON video.id = $6
 `
 
 type ViewerReadStreamParams struct {
-	UserID   objectid.ID
-	Now      time.Time
-	IssuedAt time.Time
-	TokenID  string
-	VideoID  objectid.ID
+	UserID    objectid.ID
+	Now       time.Time
+	IssuedAt  time.Time
+	TokenID   string
+	SessionID string
+	VideoID   objectid.ID
 }
 
 type ViewerReadStreamRow struct {
@@ -190,6 +195,7 @@ func (q *Queries) ViewerReadStream(ctx context.Context, db DBTX, arg ViewerReadS
 		arg.Now,
 		arg.IssuedAt,
 		arg.TokenID,
+		arg.SessionID,
 		arg.VideoID,
 	)
 	var i ViewerReadStreamRow

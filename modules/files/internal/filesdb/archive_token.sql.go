@@ -25,7 +25,7 @@ func (q *Queries) ArchiveTokenDeleteExpired(ctx context.Context, db DBTX, now ti
 }
 
 const archiveTokenGet = `-- name: ArchiveTokenGet :one
-SELECT user_id, issued_at FROM files.archive_tokens
+SELECT user_id, session_id, issued_at FROM files.archive_tokens
 WHERE token_hash = $1 AND expires_at > $2
 `
 
@@ -35,25 +35,27 @@ type ArchiveTokenGetParams struct {
 }
 
 type ArchiveTokenGetRow struct {
-	UserID   objectid.ID
-	IssuedAt time.Time
+	UserID    objectid.ID
+	SessionID *objectid.ID
+	IssuedAt  time.Time
 }
 
 func (q *Queries) ArchiveTokenGet(ctx context.Context, db DBTX, arg ArchiveTokenGetParams) (ArchiveTokenGetRow, error) {
 	row := db.QueryRow(ctx, archiveTokenGet, arg.TokenHash, arg.Now)
 	var i ArchiveTokenGetRow
-	err := row.Scan(&i.UserID, &i.IssuedAt)
+	err := row.Scan(&i.UserID, &i.SessionID, &i.IssuedAt)
 	return i, err
 }
 
 const archiveTokenInsert = `-- name: ArchiveTokenInsert :exec
-INSERT INTO files.archive_tokens (token_hash, user_id, issued_at, expires_at)
-VALUES ($1, $2, $3, $4)
+INSERT INTO files.archive_tokens (token_hash, user_id, session_id, issued_at, expires_at)
+VALUES ($1, $2, $3, $4, $5)
 `
 
 type ArchiveTokenInsertParams struct {
 	TokenHash string
 	UserID    objectid.ID
+	SessionID *objectid.ID
 	IssuedAt  time.Time
 	ExpiresAt time.Time
 }
@@ -62,6 +64,7 @@ func (q *Queries) ArchiveTokenInsert(ctx context.Context, db DBTX, arg ArchiveTo
 	_, err := db.Exec(ctx, archiveTokenInsert,
 		arg.TokenHash,
 		arg.UserID,
+		arg.SessionID,
 		arg.IssuedAt,
 		arg.ExpiresAt,
 	)
