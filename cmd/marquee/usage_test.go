@@ -26,6 +26,7 @@ func TestAWrongCommandLineExitsWith2(t *testing.T) {
 			[]string{"user", "create", "--username", "u", "--email", "e", "--root", "--customer"},
 		},
 		{`required flag(s) "email" not set`, []string{"user", "create", "--username", "u"}},
+		{`required flag(s) "username" not set`, []string{"user", "mfa-reset"}},
 		{`invalid argument "gwc"`, []string{"gateway", "trust", "gwc"}},
 		{`accepts 1 arg(s), received 0`, []string{"analyst", "create"}},
 	} {

@@ -39,7 +39,26 @@ func userCommand() *cobra.Command {
 		"line of standard input. Required, except with --migrated.")
 	create.MarkFlagsMutuallyExclusive("root", "customer", "migrated")
 	needs(create, "username", "email")
-	return group("user", "Create users.", create)
+	var login string
+	reset := leaf("mfa-reset", "Take the second factor of a user who has lost it, and end their sessions.",
+		func(ctx context.Context) error { return resetSecondFactor(ctx, login) })
+	reset.Flags().StringVar(&login, "username", "", "Username or e-mail of the user. Required.")
+	needs(reset, "username")
+	return group("user", "Create users, and let back in who has lost a second factor.", create, reset)
+}
+
+// resetSecondFactor prints the id of the user.
+func resetSecondFactor(ctx context.Context, login string) error {
+	cfg, err := databaseOnly()
+	if err != nil {
+		return err
+	}
+	user, err := app.ResetSecondFactor(ctx, cfg, login)
+	if err != nil {
+		return err
+	}
+	fmt.Println(user.ID)
+	return nil
 }
 
 // create creates the user and prints the id.

@@ -90,6 +90,7 @@ type Accounts struct {
 	UnverifiedTTL            time.Duration `env:"UNVERIFIED_TTL" envDefault:"720h" doc:"After it an account that was to be verified at signup, never was and bought nothing is removed."`
 	DeviceTTL                time.Duration `env:"DEVICE_TTL" envDefault:"2160h" doc:"How long a device that somebody signed in on is known: there, wrong passwords from elsewhere make nobody wait."`
 	EmailChangeNeedsPassword bool          `env:"EMAIL_CHANGE_NEEDS_PASSWORD" doc:"Makes current_password compulsory where somebody changes their own e-mail. The old address is told in any case, with a link that undoes it for 7 days."`
+	MFARequiredForRoot       bool          `env:"MFA_REQUIRED_FOR_ROOT" doc:"Root users have root's rights only in sessions that a second factor began; in others they may do what every user may, such as set one up."`
 	PasswordList             string        `env:"PASSWORD_LIST" envDefault:"on" doc:"on refuses the 10,000 commonest passwords and one's own e-mail or name as passwords; off takes them."`
 	LogUnsentCodes           bool          `env:"LOG_UNSENT_CODES" doc:"Logs a code that could not be mailed. For development only."`
 }

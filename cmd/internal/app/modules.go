@@ -140,6 +140,7 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 			CodeTTL: codeCfg.TTL, CodeCooldown: codeCfg.Cooldown, CodeAttempts: codeCfg.Attempts,
 			PublicURL: c.cfg.HTTP.PublicURL, UndoPage: web.UndoPage,
 			EmailChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
+			MFARequiredForRoot:       cfg.MFARequiredForRoot,
 			NoPasswordList:           cfg.PasswordList == "off",
 			LogUnsentCodes:           cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.Platform.TaxIDAlphanumeric,
 			UnverifiedTTL: cfg.UnverifiedTTL, Password: c.password,
