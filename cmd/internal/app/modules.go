@@ -131,6 +131,7 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 		return nil, err
 	}
 	cfg, codeCfg, throttle := c.cfg.Accounts, c.cfg.Codes, c.cfg.Throttle
+	domain, origins := c.cfg.passkeySite()
 	return accounts.New(accounts.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender,
 		Templates: templates,
@@ -140,9 +141,9 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 			CodeTTL: codeCfg.TTL, CodeCooldown: codeCfg.Cooldown, CodeAttempts: codeCfg.Attempts,
 			PublicURL: c.cfg.HTTP.PublicURL, UndoPage: web.UndoPage,
 			EmailChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
-			MFARequiredForRoot:       cfg.MFARequiredForRoot,
-			NoPasswordList:           cfg.PasswordList == "off",
-			LogUnsentCodes:           cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.Platform.TaxIDAlphanumeric,
+			MFARequiredForRoot:       cfg.MFARequiredForRoot, PasskeyRPID: domain, PasskeyOrigins: origins,
+			NoPasswordList: cfg.PasswordList == "off",
+			LogUnsentCodes: cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.Platform.TaxIDAlphanumeric,
 			UnverifiedTTL: cfg.UnverifiedTTL, Password: c.password,
 			Throttle: accounts.ThrottleLimits{
 				LoginFailures: throttle.LoginFailures, CodeFailures: codeCfg.Failures,
