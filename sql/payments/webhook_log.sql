@@ -6,6 +6,10 @@ SELECT payments.add_webhook_log_months(@since::timestamptz, @months::int)::int A
 -- name: WebhookLogCountEvent :one
 SELECT count(*) FROM payments.webhook_logs WHERE gateway = @gateway AND event_id = @event_id;
 
+-- name: WebhookLogCountWaiting :one
+-- WebhookLogCountWaiting counts the calls that a job tries to apply again.
+SELECT count(*) FROM payments.webhook_logs WHERE NOT processed AND signature_valid;
+
 -- name: WebhookLogDeleteBefore :execrows
 -- WebhookLogDeleteBefore deletes some logs received before the instant, never those
 -- of events not applied yet.
@@ -26,10 +30,11 @@ SELECT coalesce(payments.drop_webhook_log_month(@before::timestamptz), '')::text
 
 -- name: WebhookLogInsert :exec
 INSERT INTO payments.webhook_logs (
-    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at,
+    request_id
 ) VALUES (
     @id, @gateway, sqlc.narg(event_id), sqlc.narg(event_type), @payload, sqlc.narg(signature), @signature_valid,
-    @processed, sqlc.narg(result), @received_at, sqlc.narg(processed_at)
+    @processed, sqlc.narg(result), @received_at, sqlc.narg(processed_at), sqlc.narg(request_id)
 );
 
 -- name: WebhookLogGetPayload :one

@@ -85,7 +85,7 @@ var rooms = map[string][]room{
 	"finance": {
 		{name: "internal/financedb"},
 		{name: "reports", uses: []string{"internal/financedb"}, sql: []string{
-			"churn", "customer", "definitions", "event", "order", "overdue", "overview", "promo_code", "revenue",
+			"churn", "customer", "definitions", "event", "home", "order", "overdue", "overview", "promo_code", "revenue",
 			"settings", "subscription", "tenure",
 		}},
 		{name: "exports", uses: []string{"internal/financedb", "reports"}, sql: []string{"export_chunks", "exports"}},
@@ -278,7 +278,9 @@ var platformUses = map[string][]string{
 	"resource":    {"audit", "httpapi", "openapi", "query"},
 	"httpapi":     {"audit", "idempotency", "openapi", "telemetry"},
 	"idempotency": {"jobs"},
+	"home":        {"httpapi"},
 	"jobs":        {"telemetry"},
+	"lookup":      {"httpapi", "resource"},
 	"query":       {},
 	"mail":        {},
 	"openapi":     {},

@@ -2,9 +2,12 @@ package app
 
 import (
 	"net/http"
+	"slices"
 
 	"marquee/platform/clock"
+	"marquee/platform/home"
 	"marquee/platform/httpapi"
+	"marquee/platform/lookup"
 	"marquee/platform/resource"
 )
 
@@ -20,7 +23,10 @@ func (a *App) addRoutes() {
 	a.modules.catalog.Routes(a.api)
 	a.modules.board.Routes(a.api)
 	a.modules.finance.Routes(a.api)
+	a.modules.invariants.Routes(a.api)
 	a.addSearch()
+	a.addLookup()
+	a.addHome()
 }
 
 // addSearch registers the search over the collections of all modules; each is
@@ -37,4 +43,23 @@ func (a *App) addSearch() {
 		a.modules.subscriptions.PlanSearch(),
 		a.modules.board.RequisitionSearch(),
 	), resource.SearchDoc()...)
+}
+
+// addLookup registers the search of staff over everything. Where two records fit equally, the kind that stands before
+// comes first.
+func (a *App) addLookup() {
+	m := a.modules
+	everything := lookup.New(a.api, a.db.reads, slices.Concat(m.accounts.Finders(), m.payments.Finders(),
+		m.subscriptions.Finders(), m.tickets.Finders(), m.promos.Finders(), m.catalog.Finders(), m.board.Finders())...)
+	httpapi.Route(a.api, http.MethodGet, "/admin/search", "admin_search", httpapi.Admin, everything.Find,
+		everything.Doc(a.api)...)
+}
+
+// addHome registers the figures that staff look at first.
+func (a *App) addHome() {
+	m := a.modules
+	sources := slices.Concat([]home.Source{m.finance.HomeSource()}, m.payments.HomeSources(),
+		[]home.Source{m.invariants.HomeSource()})
+	page := home.New(a.api, a.now(), sources...)
+	httpapi.Route(a.api, http.MethodGet, "/admin/home", "admin_home", httpapi.Admin, page.Get, page.Doc(a.api)...)
 }

@@ -48,6 +48,18 @@ func (q *Queries) WebhookLogCountEvent(ctx context.Context, db DBTX, arg Webhook
 	return count, err
 }
 
+const webhookLogCountWaiting = `-- name: WebhookLogCountWaiting :one
+SELECT count(*) FROM payments.webhook_logs WHERE NOT processed AND signature_valid
+`
+
+// WebhookLogCountWaiting counts the calls that a job tries to apply again.
+func (q *Queries) WebhookLogCountWaiting(ctx context.Context, db DBTX) (int64, error) {
+	row := db.QueryRow(ctx, webhookLogCountWaiting)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const webhookLogDeleteBefore = `-- name: WebhookLogDeleteBefore :execrows
 DELETE FROM payments.webhook_logs l USING (
     SELECT o.id, o.received_at FROM payments.webhook_logs o
@@ -106,10 +118,11 @@ func (q *Queries) WebhookLogGetPayload(ctx context.Context, db DBTX, arg Webhook
 
 const webhookLogInsert = `-- name: WebhookLogInsert :exec
 INSERT INTO payments.webhook_logs (
-    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at,
+    request_id
 ) VALUES (
     $1, $2, $3, $4, $5, $6, $7,
-    $8, $9, $10, $11
+    $8, $9, $10, $11, $12
 )
 `
 
@@ -125,6 +138,7 @@ type WebhookLogInsertParams struct {
 	Result         json.RawMessage
 	ReceivedAt     time.Time
 	ProcessedAt    *time.Time
+	RequestID      *string
 }
 
 func (q *Queries) WebhookLogInsert(ctx context.Context, db DBTX, arg WebhookLogInsertParams) error {
@@ -140,6 +154,7 @@ func (q *Queries) WebhookLogInsert(ctx context.Context, db DBTX, arg WebhookLogI
 		arg.Result,
 		arg.ReceivedAt,
 		arg.ProcessedAt,
+		arg.RequestID,
 	)
 	return err
 }
