@@ -26,7 +26,6 @@ var modules = []module{
 // may call them.
 var published = map[string][]string{
 	"accounts":      {"caller", "has_customer", "lock_customer", "try_lock_customer"},
-	"files":         {"issue_archive_token"},
 	"payments":      {"absent"},
 	"subscriptions": {"has_access"},
 }
@@ -61,31 +60,24 @@ var rooms = map[string][]room{
 			sql: []string{"avatar", "deletions", "passwords", "user", "user_admin", "username_skeletons"},
 		},
 		{name: "trail", uses: []string{"internal/accountsdb", "identity"}, sql: []string{"audit"}},
-		{name: "signins", uses: []string{"internal/accountsdb", "identity"}, sql: []string{"sessions", "user"}},
-		{name: "totp", uses: []string{"internal/accountsdb", "signins"}, sql: []string{"totp"}},
 		{
-			name: "sessions", uses: []string{"internal/accountsdb", "identity", "signins", "totp", "trail"},
+			name: "sessions", uses: []string{"internal/accountsdb", "identity", "trail"},
 			sql: []string{"caller", "passwords", "throttles", "user"},
 		},
 		{
-			name: "factors", uses: []string{"internal/accountsdb", "identity", "signins", "totp", "sessions"},
-			sql: []string{"passwords", "user", "user_admin"},
-		},
-		{
-			name: "codes", uses: []string{"internal/accountsdb", "identity", "sessions", "factors"},
+			name: "codes", uses: []string{"internal/accountsdb", "identity", "sessions"},
 			sql: []string{"code", "code_request", "email_changes", "passwords", "user", "user_admin"},
 		},
 		{
-			name: "signup", uses: []string{"internal/accountsdb", "identity", "totp", "sessions", "codes"},
+			name: "signup", uses: []string{"internal/accountsdb", "identity", "sessions", "codes"},
 			sql: []string{"passwords", "user"},
 		},
 		{
-			name: "customers",
-			uses: []string{"internal/accountsdb", "identity", "trail", "signins", "factors", "codes"},
-			sql:  []string{"deletions", "user", "user_admin"},
+			name: "customers", uses: []string{"internal/accountsdb", "identity", "trail", "sessions", "codes"},
+			sql: []string{"deletions", "user", "user_admin"},
 		},
 		{
-			name: "users", uses: []string{"internal/accountsdb", "identity", "sessions", "factors", "codes"},
+			name: "users", uses: []string{"internal/accountsdb", "identity", "sessions", "codes"},
 			sql: []string{"user", "user_admin", "users_type"},
 		},
 		{name: ""},
@@ -93,7 +85,7 @@ var rooms = map[string][]room{
 	"finance": {
 		{name: "internal/financedb"},
 		{name: "reports", uses: []string{"internal/financedb"}, sql: []string{
-			"churn", "customer", "definitions", "event", "order", "overdue", "overview", "promo_code", "revenue",
+			"churn", "customer", "definitions", "event", "home", "order", "overdue", "overview", "promo_code", "revenue",
 			"settings", "subscription", "tenure",
 		}},
 		{name: "exports", uses: []string{"internal/financedb", "reports"}, sql: []string{"export_chunks", "exports"}},
@@ -283,19 +275,18 @@ var foundation = []string{
 var platformUses = map[string][]string{
 	"audit":       {},
 	"probe":       {},
-	"replica":     {},
-	"resource":    {"audit", "httpapi", "openapi", "query", "replica"},
-	"httpapi":     {"audit", "idempotency", "openapi", "replica", "telemetry", "tracing"},
+	"resource":    {"audit", "httpapi", "openapi", "query"},
+	"httpapi":     {"audit", "idempotency", "openapi", "telemetry"},
 	"idempotency": {"jobs"},
+	"home":        {"httpapi"},
 	"jobs":        {"telemetry"},
-	"lookup":      {"httpapi", "replica", "resource"},
+	"lookup":      {"httpapi", "resource"},
 	"query":       {},
 	"mail":        {},
 	"openapi":     {},
 	"operators":   {"jobs", "mail"},
 	"pages":       {"httpapi"},
 	"telemetry":   {},
-	"tracing":     {},
 	"export":      {},
 	"image":       {},
 }

@@ -1,33 +1,38 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
-	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/riverqueue/river"
+	"golang.org/x/sync/errgroup"
 
+	"marquee/migrations/schema"
 	"marquee/modules/accounts"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
 	"marquee/platform/jobs"
-	"marquee/platform/objectid"
 	"marquee/platform/openapi"
 	"marquee/platform/postgres"
 	"marquee/platform/probe"
+	"marquee/platform/telemetry"
 	"marquee/web"
 )
 
@@ -57,7 +62,6 @@ type App struct {
 	observed observed
 	modules  modules
 	probe    *probe.Probe       // whether it lives and is ready
-	endBy    atomic.Value       // a time.Time, from the end of draining on: until when all has to be done
 	repeats  *idempotency.Store // answers of requests with an Idempotency-Key
 
 	periodic []jobs.Periodic // the jobs that come by the clock, where the process works any
@@ -71,7 +75,6 @@ type Parts struct {
 	Clock    *clock.Moved // of development
 	OpenPool func(ctx context.Context, url string, o postgres.Options) (*pgxpool.Pool, error)
 	Password accounts.PasswordCost // of tests, whose hashes are to cost next to nothing
-	Service  string                // the name of the process in traces; one without is not traced
 }
 
 // New opens the database and builds every module. With work, its job client
@@ -86,16 +89,12 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 	if open == nil {
 		open = postgres.NewPool
 	}
-	observed, err := newObserved(cfg, parts.Service, log)
+	observed := newObserved()
+	db, err := openDatabase(ctx, cfg, log, work, open, observed)
 	if err != nil {
 		return nil, err
 	}
-	log = observed.tracer.Log(log)
-	a := &App{cfg: cfg, log: log, metrics: observed.registry, observed: observed, moved: parts.Clock}
-	if a.db, err = openDatabase(ctx, cfg, log, work, open, observed); err != nil {
-		a.flush()
-		return nil, err
-	}
+	a := &App{cfg: cfg, log: log, db: db, metrics: observed.registry, observed: observed, moved: parts.Clock}
 	if err = a.correctClock(ctx); err == nil {
 		err = a.build(work, parts.Password) //nolint:contextcheck // what is registered there runs in the contexts of requests
 	}
@@ -113,11 +112,9 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 	workers := river.NewWorkers()
 	options := jobs.Options{
 		Log: a.log, PollOnly: a.cfg.Database.PollOnly, Listen: a.db.listen, Metrics: a.metrics,
-		Middleware: a.observed.tracer.Jobs(),
 	}
-	var now clock.Clock = &a.clock
 	if a.moved != nil {
-		now, options.Ahead = a.moved, a.moved.Ahead
+		options.Ahead = a.moved.Ahead
 	}
 	if work {
 		options.Workers = workers // filled below, before the client starts
@@ -132,8 +129,8 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 		return fmt.Errorf("REPORT_TZ: %w", err)
 	}
 	c := core{
-		cfg: a.cfg, pool: a.db.writes, lists: a.db.lists, reads: a.db.reads, jobs: client, clock: now, log: a.log,
-		zone: zone, password: password, observed: a.observed,
+		cfg: a.cfg, pool: a.db.writes, reads: a.db.reads, jobs: client, clock: a.now(), log: a.log, zone: zone,
+		password: password, observed: a.observed,
 	}
 	if a.modules, err = newModules(c); err != nil {
 		return err
@@ -158,16 +155,12 @@ func (a *App) newAPI() error {
 	if err != nil {
 		return err
 	}
-	var stillWrites func(context.Context, objectid.ID) error
-	if a.cfg.Database.writesRemembered() > 0 {
-		stillWrites = a.modules.accounts.StillWrites
-	}
 	a.api = httpapi.New(httpapi.Config{
 		Version: Version(), Auth: a.modules.accounts, Trail: a.modules.accounts, Log: a.log, Metrics: a.metrics,
-		Tracer: a.observed.tracer, LogOneIn: a.cfg.Platform.LogOneIn,
+		LogOneIn:  a.cfg.Platform.LogOneIn,
 		PublicURL: a.cfg.HTTP.PublicURL, TrustedProxies: proxies, CORSOrigins: a.cfg.HTTP.CORSOrigins,
-		StillWrites: stillWrites, InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off,
-		DocsPage: web.DocsPage, Pages: shown, Texts: texts, Idempotency: a.repeats,
+		InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off, DocsPage: web.DocsPage, Pages: shown,
+		Texts: texts, Idempotency: a.repeats,
 	})
 	a.api.AddCheck("database", func(ctx context.Context) error { return ping(ctx, a.db.health) })
 	a.api.AddCheck("jobs", func(ctx context.Context) error {
@@ -189,11 +182,8 @@ func (a *App) newAPI() error {
 	return nil
 }
 
-// Close delivers the last spans, and lets go of the database.
-func (a *App) Close() {
-	a.flush()
-	a.db.close()
-}
+// Close lets go of the database.
+func (a *App) Close() { a.db.close() }
 
 // StartWorkers has the job client of a process that works jobs begin; each job ends with ctx.
 func (a *App) StartWorkers(ctx context.Context) error { return a.jobs.Start(ctx) }
@@ -302,6 +292,91 @@ func (a *App) work(ctx context.Context, grace time.Duration) error {
 		return a.jobs.StopAndCancel(context.WithoutCancel(ctx))
 	}
 	return nil
+}
+
+// Serve is `marquee serve`: the API and, on its own address, the metrics.
+func Serve(ctx context.Context, cfg Config, logs io.Writer) error {
+	lines := telemetry.NewLineWriter(logs)
+	defer func() { _ = lines.Close() }() // behind all that is logged at the end, and in a panic
+	a, err := open(ctx, cfg, lines, false)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	listener, err := net.Listen("tcp", cfg.HTTP.Addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	if _, err := a.modules.payments.Comparison().RefundsStopped(ctx, a.db.writes); err != nil { // which says so
+		return err
+	}
+	a.log.Info("serving", slog.String("addr", listener.Addr().String()), slog.String("version", Version()))
+	drained, stop := a.drain(ctx, cfg.HTTP.DrainDelay)
+	defer stop()
+	group, running := errgroup.WithContext(drained)
+	told, end := context.WithCancel(context.WithoutCancel(ctx)) // operators, while requests under way finish
+	group.Go(func() error {
+		defer end()
+		return a.serveAPI(running, listener, stopTime)
+	})
+	group.Go(func() error { return a.serveInside(told, cfg.HTTP.MetricsAddr) })
+	group.Go(func() error { a.keepClock(told); return nil })
+	return group.Wait()
+}
+
+// Work is `marquee work`: the jobs and, on an address for operators, the metrics.
+func Work(ctx context.Context, cfg Config, logs io.Writer) error {
+	a, err := open(ctx, cfg, logs, true)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if _, err := a.modules.payments.Comparison().RefundsStopped(ctx, a.db.writes); err != nil { // which says so
+		return err
+	}
+	a.log.Info("working", slog.String("version", Version()))
+	drained, stop := a.drain(ctx, 0) // nobody routes jobs here
+	defer stop()
+	group, running := errgroup.WithContext(drained)
+	told, end := context.WithCancel(context.WithoutCancel(ctx)) // operators, while jobs under way finish
+	group.Go(func() error {
+		defer end()
+		return a.work(running, stopTime)
+	})
+	group.Go(func() error {
+		err := a.serveInside(told, cfg.HTTP.WorkMetricsAddr)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			a.log.Error("this process tells operators nothing", slog.Any("error", err))
+			return nil
+		}
+		return err
+	})
+	return group.Wait()
+}
+
+func open(ctx context.Context, cfg Config, logs io.Writer, work bool) (*App, error) {
+	log, err := telemetry.NewLog(logs, cfg.Platform.LogLevel)
+	if err != nil {
+		return nil, err
+	}
+	standing, err := standingOf(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(standing.Unknown); n > 0 {
+		log.Warn("the database is newer than this program, and is taken to run with it",
+			slog.Int("unknown_migrations", n), slog.Int64("newest", slices.Max(standing.Unknown)))
+	}
+	return New(ctx, cfg, log, work)
+}
+
+// standingOf is how the database compares with this program; an error where it does not run on it.
+func standingOf(ctx context.Context, cfg Config) (schema.Standing, error) {
+	standing, err := schema.Compare(ctx, cmp.Or(cfg.Database.DirectURL, cfg.Database.URL))
+	if err != nil {
+		return standing, err
+	}
+	return standing, standing.Err()
 }
 
 // Version is the module's version or the commit that the binary was built from.

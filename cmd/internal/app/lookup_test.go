@@ -48,7 +48,7 @@ type archive struct {
 // routeOfKind is the route that shows a kind.
 var routeOfKind = map[string]string{
 	"customer": "customer_list", "user": "user_list", "profile": "users_type_list", "audit_entry": "audit_log_list",
-	"payment": "subscription_payments", "refund": "subscription_refunds", "dispute": "subscription_payments",
+	"payment": "subscription_payments", "refund": "refund_list", "dispute": "subscription_payments",
 	"unapplied_payment": "unapplied_payment_list", "webhook_log": "webhook_log_list",
 	"subscription": "subscription_list", "plan": "plan_list_all",
 	"ticket": "ticket_list", "ticket_order": "admin_ticket_order_refund", "event": "event_list",
@@ -205,18 +205,18 @@ func TestWhatIsFoundIsWhatMayBeListed(t *testing.T) {
 			handlers = append(handlers, r.Name)
 		}
 	}
-	allowed := func(names ...string) *apitest.Client {
-		profile := p.Make(root, "/users-type", object{"name": fmt.Sprintf("Of %d: %.60s", len(names), strings.Join(names, ",")), "view": append([]string{}, names...)})
+	allowed := func(held ...string) *apitest.Client {
+		profile := p.Make(root, "/users-type", object{"name": fmt.Sprintf("Of %d: %.60s", len(held), strings.Join(held, ",")), "view": append([]string{}, held...)})
 		user, client := p.NewAdmin()
 		root.Put("/users", []object{{"_id": user.ID, "type_user": []any{profile["_id"]}}}).Expect(http.StatusOK)
 		return client
 	}
-	check := func(who string, client *apitest.Client, isRoot bool, names ...string) (kinds int) {
+	check := func(who string, client *apitest.Client, isRoot bool, held ...string) (kinds int) {
 		for kind, id := range a.of {
-			if len(names) == 1 && routes[routeOfKind[kind]].Permission == "" {
+			if len(held) == 1 && routes[routeOfKind[kind]].Permission == "" {
 				continue // as for who has none
 			}
-			caller := httpapi.Caller{Type: httpapi.TypeAdmin, Root: isRoot, Handlers: names}
+			caller := httpapi.Caller{Type: httpapi.TypeAdmin, Root: isRoot, Handlers: held}
 			hits := found(t, client, id)
 			if routes[routeOfKind[kind]].Allows(caller) {
 				kinds++

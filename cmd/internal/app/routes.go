@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"marquee/platform/clock"
+	"marquee/platform/home"
 	"marquee/platform/httpapi"
 	"marquee/platform/lookup"
 	"marquee/platform/resource"
@@ -22,8 +23,10 @@ func (a *App) addRoutes() {
 	a.modules.catalog.Routes(a.api)
 	a.modules.board.Routes(a.api)
 	a.modules.finance.Routes(a.api)
+	a.modules.invariants.Routes(a.api)
 	a.addSearch()
 	a.addLookup()
+	a.addHome()
 }
 
 // addSearch registers the search over the collections of all modules; each is
@@ -50,4 +53,13 @@ func (a *App) addLookup() {
 		m.subscriptions.Finders(), m.tickets.Finders(), m.promos.Finders(), m.catalog.Finders(), m.board.Finders())...)
 	httpapi.Route(a.api, http.MethodGet, "/admin/search", "admin_search", httpapi.Admin, everything.Find,
 		everything.Doc(a.api)...)
+}
+
+// addHome registers the figures that staff look at first.
+func (a *App) addHome() {
+	m := a.modules
+	sources := slices.Concat([]home.Source{m.finance.HomeSource()}, m.payments.HomeSources(),
+		[]home.Source{m.invariants.HomeSource()})
+	page := home.New(a.api, a.now(), sources...)
+	httpapi.Route(a.api, http.MethodGet, "/admin/home", "admin_home", httpapi.Admin, page.Get, page.Doc(a.api)...)
 }
