@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -62,7 +63,8 @@ func (c *Collector) Spans() []Span {
 	return append([]Span{}, c.spans...)
 }
 
-// Text is all that was delivered until now, as it was written: texts stand in it as they are.
+// Text is all that was delivered until now, as JSON: texts stand in it as they are, and the bytes of ids, among which any
+// short text may be by chance, as base64.
 func (c *Collector) Text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,9 +93,11 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	assert.Zero(c.t, unknown(data.ProtoReflect()), "bytes that the protocol does not know")
+	text, err := protojson.Marshal(&data)
+	assert.NoError(c.t, err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.text.Write(raw)
+	c.text.Write(text)
 	c.header = r.Header
 	for _, of := range data.GetResourceSpans() {
 		service := attributes(of.GetResource().GetAttributes())["service.name"]
