@@ -63,7 +63,7 @@ func TestABinaryForProductionLinksWhatItUses(t *testing.T) {
 	require.Empty(t, finders)
 	info, err := os.Stat(binary)
 	require.NoError(t, err)
-	require.Less(t, info.Size()-sizeBelow(t, "../../web/dist"), int64(42_000_000), "without the front ends")
+	require.Less(t, info.Size()-sizeBelow(t, "../../web/dist"), int64(40<<20), "without the front ends")
 }
 
 // sizeBelow is how many bytes the files below a folder have.

@@ -306,6 +306,30 @@ func OptionalField(name, doc string) Option {
 func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(context.Context, *I) (*O, error),
 	options ...Option,
 ) {
+	op := a.prepared(method, path, name, auth, options)
+	replay := replayOf[O](op)
+	run := func(ctx context.Context, in *I) (*O, error) {
+		out, done, err := replayed(ctx, replay)
+		if !done {
+			out, err = handler(a.withTrail(ctx, method != http.MethodGet || op.audited, name), in)
+		}
+		if errors.Is(err, errHeadEnds) {
+			return nil, nil //nolint:nilnil // huma answers with the status alone
+		}
+		if err != nil {
+			return nil, a.rendered(ctx, err)
+		}
+		return out, nil
+	}
+	if method == http.MethodGet {
+		huma.Register(a.huma, headOf(op.Operation), run)
+	}
+	huma.Register(a.huma, op.Operation, run)
+	a.document(op)
+}
+
+// prepared is the operation with its middlewares: outside Route, which is compiled anew for each pair of types.
+func (a *API) prepared(method, path, name string, auth Auth, options []Option) operation {
 	op := operation{auth: auth, class: postgres.Request}
 	op.Method, op.Path, op.OperationID = method, Prefix+path, name
 	op.MaxBodyBytes = 1<<20 + 1 // the first length that is refused, as huma takes it
@@ -331,24 +355,11 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 		a.inPlace(op), a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op),
 		a.withoutNulls(op), a.once(op),
 	}
-	replay := replayOf[O](op)
-	run := func(ctx context.Context, in *I) (*O, error) {
-		out, done, err := replayed(ctx, replay)
-		if !done {
-			out, err = handler(a.withTrail(ctx, method != http.MethodGet || op.audited, name), in)
-		}
-		if errors.Is(err, errHeadEnds) {
-			return nil, nil //nolint:nilnil // huma answers with the status alone
-		}
-		if err != nil {
-			return nil, a.rendered(ctx, err)
-		}
-		return out, nil
-	}
-	if method == http.MethodGet {
-		huma.Register(a.huma, headOf(op.Operation), run)
-	}
-	huma.Register(a.huma, op.Operation, run)
+	return op
+}
+
+// document adds what huma does not derive from the types of an operation.
+func (a *API) document(op operation) {
 	documentNotModified(a.huma.OpenAPI(), op)
 	typeInfo(a.huma.OpenAPI(), op)
 	a.lackBody(op)
