@@ -7,6 +7,11 @@ FORMAT  := $(TOOL) gofumpt
 # Nothing here needs C: everything links without its linker, and what is built stands by itself.
 export CGO_ENABLED := 0
 
+# What runs on a developer's machine is compiled in two thirds of the time, without inlining and what a debugger reads; a
+# request costs it a fifth more. `make build`, benchmarks and releases are compiled in full.
+FULL           := $(shell $(GO) env GOFLAGS)
+export GOFLAGS := $(FULL) '-gcflags=all=-dwarf=false -l'
+
 # The tests that gain from more rounds than `make test` gives them: a new one adds its package here.
 SOAKED := ./cmd/internal/app ./cmd/internal/app/attacks ./cmd/internal/app/modeltest ./cmd/marquee ./modules/finance ./modules/payments ./modules/subscriptions ./modules/tickets ./platform/export
 
@@ -35,14 +40,22 @@ TAGS ?=
 # With what the figures are compared: a file that keeps some, or a commit; and with what binary the benchmarks are.
 COMPARE ?=
 
-.PHONY: run web verify-web test-web test test-ops pgbouncer flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
+.PHONY: quick run web verify-web test-web test test-ops pgbouncer flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
+
+# Of every package with -trimpath there is another in the cache; it is for what leaves this machine.
+define compile
+GOGC=400 $(GO) build $(if $(TAGS),-trimpath) -tags '$(TAGS)' -ldflags="-s -w" -o $(BINARY) ./cmd/marquee
+endef
+
+quick:
+	$(compile)
 
 ## run: the whole platform on this machine: http://127.0.0.1:8080
-run: build
+run: quick
 	@exec $(BINARY) dev $(ARGS)
 
 ## web: the front ends anew, from web/app and what the binary says of its API, into web/dist; needs Node
-web: build
+web: quick
 	web/app/types.sh
 	web/app/build.sh web/dist
 
@@ -51,7 +64,7 @@ verify-web:
 	web/app/verify.sh
 
 ## test-web: the front ends' tests, in Chromium; what is missing of Node, Chromium and fonts is installed
-test-web: build
+test-web: quick
 	web/app/test.sh
 
 ## test: every test, on a private Postgres of its own (make verify vets)
@@ -93,7 +106,7 @@ figures:
 
 # What `make replay` and `make record` ask: the tree's binary, or BINARY=path as it stands there.
 ifneq ($(origin BINARY),command line)
-replay record: build
+replay record: quick
 endif
 
 ## replay: what a binary answers is what was recorded; BINARY=path asks another than the tree's
@@ -105,6 +118,7 @@ record:
 	@$(GO) run ./testutil/replay -binary $(BINARY) -record $(ARGS)
 
 ## bench: rates and costs beside a bare server, by turns, on a quiet machine; COMPARE=binary measures beside that one instead
+bench: export GOFLAGS := $(FULL)
 bench: build
 	$(GO) build -o bin/bench ./cmd/bench
 	bin/bench -binary $(BINARY) -compare '$(COMPARE)' -json bin/bench.json $(ARGS)
@@ -151,10 +165,10 @@ vulnerabilities:
 	fi; \
 	scan=$$($(TOOL) -n govulncheck) && GOTOOLCHAIN=$(RELEASE_GO) "$$scan" -db "file://$$database/data/osv" ./cmd/...
 
-# -trimpath is for what leaves this machine: with it every package, Go's own too, is compiled once more than for tests and vet.
 ## build: bin/marquee; TAGS=nosandbox builds the one for production, without what only development and tests run
+build: export GOFLAGS := $(FULL)
 build:
-	GOGC=400 $(GO) build $(if $(TAGS),-trimpath) -tags '$(TAGS)' -ldflags="-s -w" -o $(BINARY) ./cmd/marquee
+	$(compile)
 
 ## release: what is released of this commit, for amd64 and arm64, in bin/release, by RELEASE_GO; the same bytes each time
 release:

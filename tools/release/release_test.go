@@ -118,6 +118,13 @@ func TestAReleaseTwiceIsEqualOps(t *testing.T) {
 	if len(made[0]) != len(made[1]) || len(made[0]) < 10 {
 		t.Errorf("%d files, then %d", len(made[0]), len(made[1]))
 	}
+	frontEnds := 0
+	for _, content := range filesOf(t, "../../web/dist") {
+		frontEnds += len(content)
+	}
+	if size := len(made[0]["linux-amd64/marquee"]) - frontEnds; size < 20<<20 || size > 40<<20 {
+		t.Errorf("a binary of %d bytes without the front ends", size)
+	}
 	if err := fits(cycloneDX(t), []byte(made[0]["linux-arm64/marquee.cdx.json"])); err != nil {
 		t.Error(err)
 	}
