@@ -112,7 +112,6 @@ func (d *database) listOptions(cfg Config, name string, pooler postgres.Pooler) 
 // pool opens one more, of which the metrics tell by its name.
 func (d *database) pool(ctx context.Context, name, url string, o postgres.Options,
 ) (*pgxpool.Pool, postgres.Pool, error) {
-	o.Tracer = d.observed.tracer.Database()
 	pool, limited, err := d.unobserved(ctx, url, o)
 	if err == nil {
 		d.observed.pools.Add(d.observed.registry, name, pool)
@@ -123,6 +122,7 @@ func (d *database) pool(ctx context.Context, name, url string, o postgres.Option
 // unobserved opens one of which no metric tells.
 func (d *database) unobserved(ctx context.Context, url string, o postgres.Options,
 ) (*pgxpool.Pool, postgres.Pool, error) {
+	o.Tracer = d.observed.tracer.Database()
 	pool, err := d.open(ctx, url, o)
 	if err != nil {
 		return nil, nil, err
