@@ -51,6 +51,7 @@ func Dev(ctx context.Context, o DevOptions) error {
 	if err := m.open(ctx, o); err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, func() { m.app.endBy.Store(time.Now().Add(devGrace + time.Second/2)) })()
 	group, running := errgroup.WithContext(ctx)
 	group.Go(func() error { return m.app.serveAPI(running, m.listener, devGrace) })
 	group.Go(func() error { return m.app.work(running, devGrace) })
