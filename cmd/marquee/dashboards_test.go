@@ -21,6 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/testutil/pgtest"
 	"marquee/testutil/secrettest"
 )
 
@@ -181,12 +182,14 @@ func queries(t *testing.T) (all []query) {
 	return all
 }
 
-// TestEachQueryOfTheDashboardsHasAResult: Prometheus itself scrapes a serve and a work that are used, evaluates the
-// rules, and has a number for each expression.
+// TestEachQueryOfTheDashboardsHasAResult: Prometheus itself scrapes a serve and a work that are used, with a replica,
+// evaluates the rules, and has a number for each expression.
 func TestEachQueryOfTheDashboardsHasAResult(t *testing.T) {
 	t.Parallel()
-	o, serving, working := newOutside(t), loopback(), loopback()
-	o.env = append(o.env, "METRICS_ADDR="+serving, "WORK_METRICS_ADDR="+working)
+	cluster, serving, working := pgtest.Replicated(t, 1), loopback(), loopback()
+	o := newOutsideOn(t, cluster.URL())
+	o.env = append(o.env, "METRICS_ADDR="+serving, "WORK_METRICS_ADDR="+working,
+		"DATABASE_REPLICA_URL="+cluster.ReplicaURL(0))
 	use := o.used()
 	use()
 	requireScraped(t, serving, working)
