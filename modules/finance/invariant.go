@@ -58,7 +58,7 @@ func (*InvariantMonitor) Periodic() []jobs.Periodic {
 // the place of the one before.
 func (m *InvariantMonitor) Check(ctx context.Context) error {
 	now := m.clock.Now()
-	results, err := invariants.Check(ctx, m.pool, now)
+	results, err := invariants.Confirmed(ctx, m.pool, now, invariants.Pause)
 	if err != nil {
 		return err
 	}

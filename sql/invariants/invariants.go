@@ -101,6 +101,44 @@ func Check(ctx context.Context, db DB, at time.Time) ([]Result, error) {
 	return CheckThese(ctx, db, at, all)
 }
 
+// Pause is how long Confirmed waits for what follows upon a transaction, such as the total that is written after a
+// refund.
+const Pause = 2 * time.Second
+
+// Confirmed is Check for data that is written to meanwhile: what seems broken is looked for again after the pause, and
+// of the offenders those count that both checks list. A result whose first check had more offenders than it lists keeps
+// all that the second finds.
+func Confirmed(ctx context.Context, db DB, at time.Time, pause time.Duration) ([]Result, error) {
+	results, err := Check(ctx, db, at)
+	if err != nil || len(Broken(results)) == 0 {
+		return results, err
+	}
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("check invariants again: %w", ctx.Err())
+	case <-time.After(pause):
+	}
+	again, err := Check(ctx, db, at)
+	if err != nil {
+		return nil, err
+	}
+	for i := range again {
+		again[i].confirm(results[i])
+	}
+	return again, nil
+}
+
+// confirm leaves the offenders that an earlier result lists too.
+func (r *Result) confirm(earlier Result) {
+	if earlier.Findings > MaxOffenders {
+		return
+	}
+	r.Offenders = slices.DeleteFunc(r.Offenders, func(o Offender) bool {
+		return !slices.ContainsFunc(earlier.Offenders, func(e Offender) bool { return e.ID == o.ID })
+	})
+	r.Findings = int64(len(r.Offenders))
+}
+
 // CheckThese is Check for some of the invariants.
 func CheckThese(ctx context.Context, db DB, at time.Time, these []Invariant) ([]Result, error) {
 	var batch pgx.Batch

@@ -1,6 +1,7 @@
 package invariants_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -138,4 +139,45 @@ func TestEachInvariantHasASentence(t *testing.T) {
 	for _, inv := range invariants.All() {
 		require.Regexp(t, `^([A-Z]|[a-z]+_).*\.$`, inv.Meaning, inv.Name)
 	}
+}
+
+// mending is a database in which somebody ends what they began between two checks.
+type mending struct {
+	invariants.DB
+	checks int
+	mend   func()
+}
+
+func (m *mending) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	if m.checks++; m.checks == 2 {
+		m.mend()
+	}
+	return m.DB.SendBatch(ctx, b)
+}
+
+// TestWhatIsMendedAtOnceIsNotBroken: a row counts that breaks the same invariant twice.
+func TestWhatIsMendedAtOnceIsNotBroken(t *testing.T) {
+	t.Parallel()
+	tx, err := pgtest.DB(t).Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, tx.Rollback(context.WithoutCancel(t.Context()))) }()
+	exec := func(sql string) {
+		_, err := tx.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	exec(validSQL)
+	exec("UPDATE accounts.users SET current_subscription_id = '0000000000000000000000ff' WHERE username = 'ana'")
+	db := &mending{DB: tx, mend: func() {
+		exec("UPDATE accounts.users SET current_subscription_id = '" + sub + "' WHERE username = 'ana'")
+		exec("UPDATE accounts.users SET current_subscription_id = '0000000000000000000000ff' WHERE username = 'bia'")
+	}}
+	results, err := invariants.Confirmed(t.Context(), db, at, 0)
+	require.NoError(t, err)
+	require.Empty(t, invariants.Broken(results), "bia's was found once")
+	results, err = invariants.Confirmed(t.Context(), tx, at, 0)
+	require.NoError(t, err)
+	broken := invariants.Broken(results)
+	require.Len(t, broken, 1)
+	require.Equal(t, bia, broken[0].Offenders[0].ID)
+	require.EqualValues(t, 1, broken[0].Findings)
 }

@@ -29,7 +29,7 @@ func CheckInvariants(ctx context.Context, cfg Config) ([]invariants.Result, erro
 	if err != nil {
 		return nil, fmt.Errorf("doctor: %w", err)
 	}
-	results, err := invariants.Check(ctx, pool, now)
+	results, err := invariants.Confirmed(ctx, pool, now, invariants.Pause)
 	if err != nil {
 		return nil, fmt.Errorf("doctor: %w", err)
 	}
