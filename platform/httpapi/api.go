@@ -306,7 +306,7 @@ func OptionalField(name, doc string) Option {
 func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(context.Context, *I) (*O, error),
 	options ...Option,
 ) {
-	op := a.prepared(method, path, name, auth, options)
+	op := prepared(a, method, path, name, auth, options)
 	replay := replayOf[O](op)
 	run := func(ctx context.Context, in *I) (*O, error) {
 		out, done, err := replayed(ctx, replay)
@@ -325,11 +325,11 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 		huma.Register(a.huma, headOf(op.Operation), run)
 	}
 	huma.Register(a.huma, op.Operation, run)
-	a.document(op)
+	document(a, op)
 }
 
 // prepared is the operation with its middlewares: outside Route, which is compiled anew for each pair of types.
-func (a *API) prepared(method, path, name string, auth Auth, options []Option) operation {
+func prepared(a *API, method, path, name string, auth Auth, options []Option) operation {
 	op := operation{auth: auth, class: postgres.Request}
 	op.Method, op.Path, op.OperationID = method, Prefix+path, name
 	op.MaxBodyBytes = 1<<20 + 1 // the first length that is refused, as huma takes it
@@ -359,7 +359,7 @@ func (a *API) prepared(method, path, name string, auth Auth, options []Option) o
 }
 
 // document adds what huma does not derive from the types of an operation.
-func (a *API) document(op operation) {
+func document(a *API, op operation) {
 	documentNotModified(a.huma.OpenAPI(), op)
 	typeInfo(a.huma.OpenAPI(), op)
 	a.lackBody(op)
