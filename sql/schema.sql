@@ -89,7 +89,8 @@ CREATE FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamp 
     WHERE u.id = $1 AND u.enable AND u.deleted_at IS NULL
       AND (u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after
            OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after))
-      AND NOT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = $4 AND s.ended_at IS NOT NULL)
+      AND NOT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = $4 AND s.ended_at IS NOT NULL
+                      OFFSET 0) -- which holds the planner to the index, however many callers it expects
 $_$;
 
 COMMENT ON FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamp with time zone, token_id text, session_id text) IS 'Published: the user behind a token, live, with the handler names that their profiles hold. No row when they are deleted or disabled, when tokens of that age were ended, or when its session was. token_id is empty for archive tokens, session_id for tokens without a session.';
@@ -1123,7 +1124,8 @@ CREATE FUNCTION subscriptions.has_access(customer_id platform.object_id, at time
     AS $_$
     SELECT EXISTS (
         SELECT 1 FROM subscriptions.subscriptions s
-        WHERE s.customer_id = $1 AND s.status = 'active' AND (s.expires_at IS NULL OR s.expires_at > $2))
+        WHERE s.customer_id = $1 AND s.status = 'active' AND (s.expires_at IS NULL OR s.expires_at > $2)
+        OFFSET 0) -- which holds the planner to the index of the customer, however many it expects to be asked for
 $_$;
 
 COMMENT ON FUNCTION subscriptions.has_access(customer_id platform.object_id, at timestamp with time zone) IS 'Published: whether the customer may watch then. One row. The date is looked at itself, so that a late expiry job grants nothing.';

@@ -1,9 +1,9 @@
 -- name: ViewerRead :one
 -- ViewerRead reads who lists videos, whether they may watch, and the version of the catalogue, by which a page in
 -- memory is known to be the present one.
-SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access, v.number
-FROM catalog.version v
-CROSS JOIN subscriptions.has_access(@user_id, @now) AS a (has_access)
+SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
+       (SELECT v.number FROM catalog.version v)::bigint AS number
+FROM subscriptions.has_access(@user_id, @now) AS a (has_access)
 LEFT JOIN accounts.caller(@user_id, @issued_at, @token_id, @session_id) AS c (username, user_type, is_root, profiles, handlers) ON true;
 
 -- name: ViewerReadFile :one
@@ -27,13 +27,12 @@ LEFT JOIN catalog.videos video ON video.id = @video_id;
 -- through subqueries, so that the plan does not depend on their lengths: it reads each caller by the indexes, and is
 -- made once.
 SELECT q.place::int AS place, coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
-       v.number
+       (SELECT v.number FROM catalog.version v)::bigint AS number
 FROM (
     SELECT unnest((SELECT @user_ids::text[]))::platform.object_id AS user_id,
            unnest((SELECT @issued_at::timestamptz[])) AS issued_at, unnest((SELECT @token_ids::text[])) AS token_id,
            unnest((SELECT @session_ids::text[])) AS session_id, unnest((SELECT @places::int[])) AS place
 ) q
-CROSS JOIN catalog.version v
 CROSS JOIN LATERAL subscriptions.has_access(q.user_id, @now) AS a (has_access)
 LEFT JOIN LATERAL accounts.caller(q.user_id, q.issued_at, q.token_id, q.session_id) AS c (username, user_type, is_root, profiles, handlers)
     ON true;

@@ -7,7 +7,8 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
     WHERE u.id = $1 AND u.enable AND u.deleted_at IS NULL
       AND (u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after
            OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after))
-      AND NOT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = $4 AND s.ended_at IS NOT NULL)
+      AND NOT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = $4 AND s.ended_at IS NOT NULL
+                      OFFSET 0) -- which holds the planner to the index, however many callers it expects
 $$;
 COMMENT ON FUNCTION accounts.caller(platform.object_id, timestamptz, text, text) IS
     'Published: the user behind a token, live, with the handler names that their profiles hold. No row when they are deleted or disabled, when tokens of that age were ended, or when its session was. token_id is empty for archive tokens, session_id for tokens without a session.';

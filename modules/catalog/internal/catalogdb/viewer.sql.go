@@ -13,9 +13,9 @@ import (
 )
 
 const ViewerRead = `-- name: ViewerRead :one
-SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access, v.number
-FROM catalog.version v
-CROSS JOIN subscriptions.has_access($1, $2) AS a (has_access)
+SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
+       (SELECT v.number FROM catalog.version v)::bigint AS number
+FROM subscriptions.has_access($1, $2) AS a (has_access)
 LEFT JOIN accounts.caller($1, $3, $4, $5) AS c (username, user_type, is_root, profiles, handlers) ON true
 `
 
@@ -100,13 +100,12 @@ func (q *Queries) ViewerReadFile(ctx context.Context, db DBTX, arg ViewerReadFil
 
 const ViewerReadMany = `-- name: ViewerReadMany :many
 SELECT q.place::int AS place, coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
-       v.number
+       (SELECT v.number FROM catalog.version v)::bigint AS number
 FROM (
     SELECT unnest((SELECT $1::text[]))::platform.object_id AS user_id,
            unnest((SELECT $2::timestamptz[])) AS issued_at, unnest((SELECT $3::text[])) AS token_id,
            unnest((SELECT $4::text[])) AS session_id, unnest((SELECT $5::int[])) AS place
 ) q
-CROSS JOIN catalog.version v
 CROSS JOIN LATERAL subscriptions.has_access(q.user_id, $6) AS a (has_access)
 LEFT JOIN LATERAL accounts.caller(q.user_id, q.issued_at, q.token_id, q.session_id) AS c (username, user_type, is_root, profiles, handlers)
     ON true
