@@ -962,7 +962,7 @@ CREATE FUNCTION jobs.river_job_state_in_bitmask(bitmask bit, state jobs.river_jo
 $$;
 
 CREATE FUNCTION payments.absent(gateway text, payment_id text, purpose text, local_id platform.object_id) RETURNS TABLE(payment boolean, others boolean, failures boolean)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql ROWS 1
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $_$
@@ -1104,7 +1104,7 @@ $$;
 COMMENT ON FUNCTION platform.search_words(words text) IS 'Words as the full text search compares them: without accents, lower case, ASCII punctuation as blanks. In no need of the extension unaccent, and the same under every locale.';
 
 CREATE FUNCTION subscriptions.absent(subscription_id platform.object_id, gateway text, payment_id text, reference text) RETURNS TABLE(charge boolean, pauses boolean, charge_moves boolean)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql ROWS 1
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $_$

@@ -75,7 +75,9 @@ WITH lists AS MATERIALIZED (
     SELECT g.place, g.payment_id, g.ref, f.id, f.customer_id
     FROM (SELECT unnest(l.places) AS place, unnest(l.gwb_subscription_ids) AS gwb_subscription_id, unnest(l.payment_ids) AS payment_id,
         unnest(l.refs) AS ref FROM lists l) g
-    JOIN subscriptions.subscriptions f ON f.gwb_subscription_id = g.gwb_subscription_id
+    -- LIMIT holds the planner to the index, whatever it believes of how many have such an id.
+    CROSS JOIN LATERAL (SELECT i.id, i.customer_id FROM subscriptions.subscriptions i
+        WHERE i.gwb_subscription_id = g.gwb_subscription_id LIMIT 1) f
 ), held AS MATERIALIZED (
     SELECT f.* FROM found f WHERE accounts.try_lock_customer(f.customer_id)
 )

@@ -1,6 +1,6 @@
 CREATE OR REPLACE FUNCTION payments.absent(gateway text, payment_id text, purpose text, local_id platform.object_id)
     RETURNS TABLE (payment boolean, others boolean, failures boolean)
-LANGUAGE plpgsql
+LANGUAGE plpgsql ROWS 1
 SET enable_seqscan = off -- or a connection that plans it while a table is small reads all of it for long.
 SET plan_cache_mode = force_generic_plan
 AS $$

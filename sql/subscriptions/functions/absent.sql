@@ -1,6 +1,6 @@
 CREATE OR REPLACE FUNCTION subscriptions.absent(subscription_id platform.object_id, gateway text, payment_id text, reference text)
     RETURNS TABLE (charge boolean, pauses boolean, charge_moves boolean)
-LANGUAGE plpgsql
+LANGUAGE plpgsql ROWS 1
 SET enable_seqscan = off -- or a connection that plans it while a table is small reads all of it for long.
 SET plan_cache_mode = force_generic_plan
 AS $$

@@ -22,8 +22,12 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
                       OFFSET 0) -- which holds the planner to the index, however many callers it expects
 $$;
 -- +goose StatementEnd
+ALTER FUNCTION payments.absent(text, text, text, platform.object_id) ROWS 1;
+ALTER FUNCTION subscriptions.absent(platform.object_id, text, text, text) ROWS 1;
 
 -- +goose Down
+ALTER FUNCTION payments.absent(text, text, text, platform.object_id) ROWS 1000;
+ALTER FUNCTION subscriptions.absent(platform.object_id, text, text, text) ROWS 1000;
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION accounts.caller(user_id platform.object_id, issued_at timestamptz, token_id text, session_id text)
     RETURNS TABLE (username text, user_type text, is_root boolean, profiles text[], handlers text[])
