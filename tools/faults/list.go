@@ -108,8 +108,8 @@ var faults = []fault{
 		name:   "access-after-the-end",
 		breaks: "An active subscription gives access after its date until a job has ended it.",
 		where:  "subscriptions.has_access, a function in SQL",
-		old:    `AND (s.expires_at IS NULL OR s.expires_at > $2))`,
-		new:    `AND (s.expires_at IS NULL OR $2 IS NOT NULL))`,
+		old:    `AND (s.expires_at IS NULL OR s.expires_at > $2) OFFSET 0)`,
+		new:    `AND (s.expires_at IS NULL OR $2 IS NOT NULL) OFFSET 0)`,
 		below:  "modules/subscriptions", tests: []string{"TestGatewayAPix"},
 	},
 	{
@@ -189,9 +189,11 @@ var faults = []fault{
 		name: "ended-tokens", breaks: "Tokens live on when their user's are ended.",
 		where: "accounts.caller, a function in SQL",
 		old: `(u.tokens_valid_after IS NULL OR $2 >= u.tokens_valid_after
-			OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after)) AND NOT EXISTS`,
+			OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after)) AND NOT EXISTS
+			(SELECT 1 FROM accounts.sessions s WHERE s.id = $4 AND s.ended_at IS NOT NULL OFFSET 0)`,
 		new: `(u.tokens_valid_after IS NULL OR $2 >= '2000-01-01'::timestamptz
-			OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after)) AND NOT EXISTS`,
+			OR (u.kept_token_id = $3 AND u.kept_token_since = u.tokens_valid_after)) AND NOT EXISTS
+			(SELECT 1 FROM accounts.sessions s WHERE s.id = $4 AND s.ended_at IS NOT NULL OFFSET 0)`,
 		below: "modules/accounts", tests: []string{"TestTokensAreEndedLive"},
 	},
 	{
