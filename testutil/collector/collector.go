@@ -63,8 +63,8 @@ func (c *Collector) Spans() []Span {
 	return append([]Span{}, c.spans...)
 }
 
-// Text is all that was delivered until now, as JSON: texts stand in it as they are, and the bytes of ids, among which any
-// short text may be by chance, as base64.
+// Text is all that was delivered until now, as JSON: texts stand in it as they are, and the bytes of ids, among which
+// any short text may be by chance, as base64.
 func (c *Collector) Text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
