@@ -2,7 +2,7 @@ package schema_test
 
 import (
 	"crypto/sha256"
-	"fmt"
+	"encoding/hex"
 	"io/fs"
 	"maps"
 	"os"
@@ -34,7 +34,8 @@ func TestLandedMigrationsStayAsTheyAre(t *testing.T) {
 	for _, name := range names {
 		raw, err := fs.ReadFile(schema.FS, name)
 		require.NoError(t, err)
-		sum := fmt.Sprintf("%x", sha256.Sum256(raw))
+		digest := sha256.Sum256(raw)
+		sum := hex.EncodeToString(digest[:])
 		if update && listed[name] == "" {
 			listed[name] = sum
 		}
