@@ -121,7 +121,7 @@ func (s *teller) signIn() map[string]any {
 	return a
 }
 
-func (s *teller) note(path string) {
+func (s *teller) record(path string) {
 	parts := strings.SplitN(strings.TrimLeft(strings.SplitN(path, "?", 2)[0], "/"), "/", 3)
 	group := parts[0]
 	if group == "admin" {
@@ -135,7 +135,7 @@ func (s *teller) note(path string) {
 // send asks for something that has to succeed, and returns what was answered.
 func (s *teller) send(method, path string, body any) []byte {
 	s.t.Helper()
-	s.note(path)
+	s.record(path)
 	status, raw := call(s.t, method, s.api(path), s.token, body)
 	require.Equal(s.t, 2, status/100, "%s %s: %d %s", method, path, status, raw)
 	return raw
@@ -204,7 +204,7 @@ func (s *teller) subscribed() (id string) {
 // upload sends a file as a form does.
 func (s *teller) upload(path, name string, content []byte) map[string]any {
 	s.t.Helper()
-	s.note(path)
+	s.record(path)
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	part, err := form.CreateFormFile("file", name)

@@ -31,11 +31,14 @@ var oldPackages = regexp.MustCompile(`^(?:are|collection|histories)$`)
 
 // plainAllowed are names that may stand all the same.
 var plainAllowed = map[string]bool{
-	"note": true, "Note": true, // what people read beside an unapplied payment or a difference
 	"MemoryKiB":     true,                    // argon2's own word
 	"SendBatch":     true,                    // pgx's
 	"UnappliedKept": true, "StrayKept": true, // states of the contract
 }
+
+// plainVariables are those that a field, a parameter or a result may have all the same: note is what people read beside
+// an unapplied payment or a difference.
+var plainVariables = map[string]bool{"note": true, "Note": true}
 
 // mayBeSent are the places where a name says that a mail, an HTTP request or an event is sent, and never that a gateway
 // is asked for something; and where shape is the word of the sandbox's control for the form of its events.
@@ -43,8 +46,12 @@ var mayBeSent = regexp.MustCompile(`_test\.go$|/(?:testutil|cmd)/|/modules/(?:ac
 
 var sending = regexp.MustCompile(`(?i)^(?:sends?|shapes?)$`)
 
-// wordOf finds the words that a name is made of.
-var wordOf = regexp.MustCompile(`[A-Z]+(?:[a-z0-9]+)?|[a-z0-9]+`)
+var (
+	// wordOf finds the words that a name is made of, without the numbers behind them.
+	wordOf = regexp.MustCompile(`[A-Z]*[a-z]+|[A-Z]+`)
+	// afterInitials is where a word begins behind initials: the A of IDAsked.
+	afterInitials = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
+)
 
 func TestNamesAreTheFieldsWords(t *testing.T) {
 	t.Parallel()
@@ -55,6 +62,8 @@ func TestNamesAreTheFieldsWords(t *testing.T) {
 			"type I interface{ IsShown() bool }\nfunc f(told, note int) { learned := told }\n"+
 			"type s struct {\n\tHeld int\n\tKept int `json:\"kept\"`\n}\nfunc readmit() {}\nconst Learned = 1\n"+
 			"var sendCharge int\n"), "planted")
+	require.Equal(t, []string{"IDAsked", "held2", "note"}, plainNames(t, "planted.go",
+		"package a\ntype IDAsked int\nfunc held2(note string) {}\nfunc note() {}\nvar IDs, sha256 int\n"), "planted")
 	require.Equal(t, []string{"collection", "makeRoom"},
 		plainNames(t, "/platform/mail/planted.go", "package collection\nfunc makeRoom() {}\nfunc Send() {}\n"), "planted")
 
@@ -88,7 +97,7 @@ func plainNames(t *testing.T, path string, text any) (found []string) {
 			found = append(found, name.Name)
 			return
 		}
-		for _, word := range wordOf.FindAllString(name.Name, -1) {
+		for _, word := range wordOf.FindAllString(afterInitials.ReplaceAllString(name.Name, "${1}_$2"), -1) {
 			if plainWords.MatchString(word) && !(mayBeSent.MatchString(path) && sending.MatchString(word)) {
 				found = append(found, name.Name)
 				return
@@ -102,7 +111,7 @@ func plainNames(t *testing.T, path string, text any) (found []string) {
 		}
 		for _, f := range fields.List {
 			for _, name := range f.Names {
-				if f.Tag == nil {
+				if f.Tag == nil && !plainVariables[name.Name] {
 					check(name)
 				}
 			}

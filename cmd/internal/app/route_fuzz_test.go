@@ -112,9 +112,9 @@ func newRouteFuzz(t *testing.T, sum *tally, seed uint64) *routeFuzz {
 	return f
 }
 
-// answers500 are the routes at which the contract (docs/errors.md, Codes and statuses) answers 500 to what a gateway
+// gatewayErrors are the routes at which the contract (docs/errors.md, Codes and statuses) answers 500 to what a gateway
 // rejects, with the code REFUND_FAILED.
-var answers500 = []string{
+var gatewayErrors = []string{
 	"subscription_refund", "admin_gwa_subscription_refund", "admin_gwb_subscription_refund",
 	"unapplied_payment_refund", "admin_ticket_order_refund", "admin_ticket_order_cancel",
 }
@@ -174,7 +174,7 @@ func (f *routeFuzz) attack(m *mischief) {
 		if !strings.Contains(string(a.body), fault.CodeBusy) && !bytes.Contains(a.body, []byte("The payment gateway")) {
 			f.fail(r, q, fmt.Sprintf("%d %s", a.status, a.body))
 		}
-	case a.status == http.StatusInternalServerError && slices.Contains(answers500, r.Name) &&
+	case a.status == http.StatusInternalServerError && slices.Contains(gatewayErrors, r.Name) &&
 		bytes.Contains(a.body, []byte(fault.CodeRefundFailed)):
 	case a.status >= 500:
 		f.fail(r, q, fmt.Sprintf("%d %s", a.status, a.body))

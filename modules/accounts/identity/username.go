@@ -66,7 +66,7 @@ func CheckUsername(username, email string, loc ...any) error {
 	return nil
 }
 
-// mixedScripts are written together (UTS 39, section 5.1): Japanese, Chinese with
+// mixedScripts are written together (UTS 39, 5.1): Japanese, Chinese with
 // Bopomofo, and Korean.
 var mixedScripts = [][]*unicode.RangeTable{
 	{unicode.Han, unicode.Hiragana, unicode.Katakana}, {unicode.Han, unicode.Bopomofo}, {unicode.Han, unicode.Hangul},
@@ -101,7 +101,7 @@ func scriptOf(r rune) *unicode.RangeTable {
 	return nil
 }
 
-// skeletons are what a username looks like (UTS 39, section 4), as it is, in lower and in
+// skeletons are what a username looks like (UTS 39, 4), as it is, in lower and in
 // upper case: pauI looks like paul, ADMlN like ADMIN, and PAUL is the same name. One that is an e-mail has
 // none: addresses are told apart by whoever delivers to them.
 func skeletons(username string) []string {

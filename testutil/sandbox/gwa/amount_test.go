@@ -50,7 +50,7 @@ func FuzzParseDay(f *testing.F) {
 	})
 }
 
-func TestNet_section5(t *testing.T) {
+func TestNet_A5(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, Cents(4792), net(4990, billingCard))
 	require.Equal(t, Cents(1881), net(1990, billingCard))

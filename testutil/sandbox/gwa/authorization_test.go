@@ -17,7 +17,7 @@ const (
 	orders         = "PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_"
 )
 
-func TestAuthorization_section8(t *testing.T) {
+func TestAuthorization_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -53,7 +53,7 @@ func TestAuthorization_section8(t *testing.T) {
 	require.Equal(t, 1.0, b.ok("GET", authorizations+"?status=ACTIVE&customerId="+c, nil)["totalCount"])
 }
 
-func TestAuthorizationOfACent_section8(t *testing.T) {
+func TestAuthorizationOfACent_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	body := authorizationBody(b.customer())
@@ -61,7 +61,7 @@ func TestAuthorizationOfACent_section8(t *testing.T) {
 	b.ok("POST", authorizations, body)
 }
 
-func TestRefusedAuthorizations_section8(t *testing.T) {
+func TestRefusedAuthorizations_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -88,7 +88,7 @@ func TestRefusedAuthorizations_section8(t *testing.T) {
 	b.ok("POST", authorizations, merged(authorizationBody(c), object{"frequency": "ANNUALLY"}))
 }
 
-func TestQRCodeOfAuthorizationRunsOut_section8(t *testing.T) {
+func TestQRCodeOfAuthorizationRunsOut_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a := b.ok("POST", authorizations, authorizationBody(b.customer()))
@@ -100,7 +100,7 @@ func TestQRCodeOfAuthorizationRunsOut_section8(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestAuthorizationEnds_section8(t *testing.T) {
+func TestAuthorizationEnds_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	byPayer, c := b.authorized()
@@ -130,7 +130,7 @@ func debit(customer, authorization, due string) object {
 	return merged(pixPayment(customer, 49.90), object{"pixAutomaticAuthorizationId": authorization, "dueDate": due})
 }
 
-func TestRecurringDebit_section8(t *testing.T) {
+func TestRecurringDebit_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, c := b.authorized()
@@ -149,7 +149,7 @@ func TestRecurringDebit_section8(t *testing.T) {
 	require.Equal(t, "DONE", b.ok("GET", instructions+"/"+id(order), nil)["status"])
 }
 
-func TestFailedDebitAndItsRepetition_section8(t *testing.T) {
+func TestFailedDebitAndItsRepetition_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, c := b.authorized()
@@ -170,7 +170,7 @@ func TestFailedDebitAndItsRepetition_section8(t *testing.T) {
 		names(b.deliveredEvents()))
 }
 
-func TestRulesOfDebits_sections1And8(t *testing.T) {
+func TestRulesOfDebits_A1AndA8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, c := b.authorized()
@@ -192,7 +192,7 @@ func TestRulesOfDebits_sections1And8(t *testing.T) {
 	require.Equal(t, "A autorização deve estar ativa para criar uma instrução de pagamento automático.", description)
 }
 
-func TestGatewayMakesTheDebits_section8(t *testing.T) {
+func TestGatewayMakesTheDebits_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -210,7 +210,7 @@ func TestGatewayMakesTheDebits_section8(t *testing.T) {
 	require.Equal(t, "INACTIVE", b.ok("GET", "/v3/subscriptions/"+sub, nil)["status"])
 }
 
-func TestKeyOfAuthorizationEvents_section10(t *testing.T) {
+func TestKeyOfAuthorizationEvents_A10(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ok("PATCH", "/_sandbox/settings", object{"authorizationKey": "pixAutomaticAuthorization"})
@@ -222,7 +222,7 @@ func TestKeyOfAuthorizationEvents_section10(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestRemovedDebitIsNotCollected_section8(t *testing.T) {
+func TestRemovedDebitIsNotCollected_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, c := b.authorized()

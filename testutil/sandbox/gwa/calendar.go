@@ -126,7 +126,7 @@ func (d day) addMonths(n, anchor int) day {
 func (d day) dayOfMonth() int { return d.at(12, 0).Day() }
 
 // overdueAt is when the gateway calls an unpaid charge overdue: about 03:00 of the business day after its due date,
-// where a due date at a weekend counts as the Monday after it (sections 10 and 11, sample PAYMENT_OVERDUE).
+// where a due date at a weekend counts as the Monday after it (docs/gateway-facts.md, A11; sample PAYMENT_OVERDUE).
 func (d day) overdueAt() time.Time { return d.business().addBusiness(1).at(3, 1) }
 
 // settledOn is the day on which the money of a card payment confirmed on d arrives: 32 days later, on a business day

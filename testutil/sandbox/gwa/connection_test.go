@@ -14,7 +14,7 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-func TestKeyIsChecked_section1(t *testing.T) {
+func TestKeyIsChecked_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for key, code := range map[string]string{
@@ -29,21 +29,21 @@ func TestKeyIsChecked_section1(t *testing.T) {
 	}
 }
 
-func TestUserAgentIsCompulsory_section1(t *testing.T) {
+func TestUserAgentIsCompulsory_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	resp, _ := b.send("GET", "/v3/customers", nil, func(r *http.Request) { r.Header.Set("User-Agent", "") })
 	require.Equal(t, http.StatusBadRequest, resp.StatusCode)
 }
 
-func TestGETWithBodyIsForbidden_section1(t *testing.T) {
+func TestGETWithBodyIsForbidden_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	resp, _ := b.send("GET", "/v3/customers", object{"a": 1})
 	require.Equal(t, http.StatusForbidden, resp.StatusCode)
 }
 
-func TestUnknownIDsAnswer404WithEmptyBody_section1(t *testing.T) {
+func TestUnknownIDsAnswer404WithEmptyBody_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, path := range []string{
@@ -56,7 +56,7 @@ func TestUnknownIDsAnswer404WithEmptyBody_section1(t *testing.T) {
 	}
 }
 
-func TestUnknownFieldsAreDroppedSilently_section1(t *testing.T) {
+func TestUnknownFieldsAreDroppedSilently_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.ok("POST", "/v3/customers", object{"name": "Ana", "cpfCnpj": validCPF, "externalRefrence": "x"})
@@ -64,7 +64,7 @@ func TestUnknownFieldsAreDroppedSilently_section1(t *testing.T) {
 	require.NotContains(t, c, "externalRefrence")
 }
 
-func TestLists_section1(t *testing.T) {
+func TestLists_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var ids []string
@@ -87,7 +87,7 @@ func TestLists_section1(t *testing.T) {
 	require.Equal(t, 0.0, b.ok("GET", "/v3/customers?externalReference=other", nil)["totalCount"])
 }
 
-func TestPaymentFilters_section5(t *testing.T) {
+func TestPaymentFilters_A5(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ana, bia := b.customer(), b.customer()
@@ -109,7 +109,7 @@ func TestPaymentFilters_section5(t *testing.T) {
 	}
 }
 
-func TestLimitsAreAnnouncedAnd429Follows_section1(t *testing.T) {
+func TestLimitsAreAnnouncedAnd429Follows_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	resp, _ := b.send("GET", "/v3/customers", nil)
@@ -132,7 +132,7 @@ func TestLimitsAreAnnouncedAnd429Follows_section1(t *testing.T) {
 	require.NotEmpty(t, resp.Header.Get("RateLimit-Reset"))
 }
 
-func TestFaults_section14(t *testing.T) {
+func TestFaults(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -182,7 +182,7 @@ func TestFaults_section14(t *testing.T) {
 	require.Empty(t, raw)
 }
 
-func TestMoneyIsExact_section1(t *testing.T) {
+func TestMoneyIsExact_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCustomer_section2(t *testing.T) {
+func TestCustomer_A2(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.ok("POST", "/v3/customers", object{
@@ -37,7 +37,7 @@ func TestCustomer_section2(t *testing.T) {
 	require.Equal(t, "invalid_customer", code)
 }
 
-func TestTaxIDIsChecked_section1(t *testing.T) {
+func TestTaxIDIsChecked_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, bad := range []string{"52998224724", "11111111111", "123", "", "11222333000180", "5299822472x"} {
@@ -50,7 +50,7 @@ func TestTaxIDIsChecked_section1(t *testing.T) {
 	require.Equal(t, "JURIDICA", c["personType"])
 }
 
-func TestPhoneOfRepeatedDigits_section1(t *testing.T) {
+func TestPhoneOfRepeatedDigits_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, code, _ := b.refused("POST", "/v3/customers", object{

@@ -25,7 +25,7 @@ func (b *bundle) retried(order object, due string) string {
 	return text
 }
 
-func TestRefusalIsFinalInTheEvening_section8(t *testing.T) {
+func TestRefusalIsFinalInTheEvening_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, c := b.authorized()
@@ -39,7 +39,7 @@ func TestRefusalIsFinalInTheEvening_section8(t *testing.T) {
 	require.Equal(t, "INSUFFICIENT_FUNDS", order["refusalReason"])
 }
 
-func TestThreeRetriesOnThreeDays_section8(t *testing.T) {
+func TestThreeRetriesOnThreeDays_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p, order := b.refusedDebit("MAXIMUM_AMOUNT_EXCEEDED", 4)
@@ -58,7 +58,7 @@ func TestThreeRetriesOnThreeDays_section8(t *testing.T) {
 	b.ok("POST", "/_sandbox/payments/"+p+"/pay", nil)
 }
 
-func TestRetryTooLate_section8(t *testing.T) {
+func TestRetryTooLate_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, order := b.refusedDebit("", 1)
@@ -66,7 +66,7 @@ func TestRetryTooLate_section8(t *testing.T) {
 	require.Contains(t, b.retried(order, ""), "23h59")
 }
 
-func TestRetryBeforeTheNextCycleOnly_section8(t *testing.T) {
+func TestRetryBeforeTheNextCycleOnly_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -81,7 +81,7 @@ func TestRetryBeforeTheNextCycleOnly_section8(t *testing.T) {
 	b.ok("POST", instructions+"/"+id(order)+"/retries", object{"dueDate": "2035-03-21"})
 }
 
-func TestNoRetryAfterAPermanentReason_section8(t *testing.T) {
+func TestNoRetryAfterAPermanentReason_A8(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"ACCOUNT_CLOSED", "PAYER_CPF_CNPJ_MISMATCH"} {
 		b := setup(t)
@@ -90,7 +90,7 @@ func TestNoRetryAfterAPermanentReason_section8(t *testing.T) {
 	}
 }
 
-func TestOtherValueIsAMismatch_section8(t *testing.T) {
+func TestOtherValueIsAMismatch_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, c := b.authorized()
@@ -103,7 +103,7 @@ func TestOtherValueIsAMismatch_section8(t *testing.T) {
 	require.Contains(t, b.retried(b.newest(instructions), "2035-03-17"), "motivo")
 }
 
-func TestPayerTakesADebitBack_section8(t *testing.T) {
+func TestPayerTakesADebitBack_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, c := b.authorized()
@@ -125,7 +125,7 @@ func TestPayerTakesADebitBack_section8(t *testing.T) {
 	b.ok("POST", "/_sandbox/payments/"+first+"/pay", nil)
 }
 
-func TestReceiverTakesADebitBackUntilTen_section8(t *testing.T) {
+func TestReceiverTakesADebitBackUntilTen_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, c := b.authorized()
@@ -137,7 +137,7 @@ func TestReceiverTakesADebitBackUntilTen_section8(t *testing.T) {
 	b.ok("DELETE", "/v3/payments/"+later, nil)
 }
 
-func TestDebitPaidByItsCodeBefore_section8(t *testing.T) {
+func TestDebitPaidByItsCodeBefore_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, c := b.authorized()
@@ -154,7 +154,7 @@ func TestDebitPaidByItsCodeBefore_section8(t *testing.T) {
 }
 
 // Carnival of 2036 is on 25 and 26 February.
-func TestBankHolidaysInTheWindow_section8(t *testing.T) {
+func TestBankHolidaysInTheWindow_A8(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a, c := b.authorized()

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestInactiveStopsNewChargesOnly_section4(t *testing.T) {
+func TestInactiveStopsNewChargesOnly_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	sub, _ := b.subscribed()
@@ -26,7 +26,7 @@ func TestInactiveStopsNewChargesOnly_section4(t *testing.T) {
 	require.Equal(t, 2.0, b.ok("GET", path+"/payments", nil)["totalCount"])
 }
 
-func TestAPauseIsInactiveWithoutPendingCharges_section4(t *testing.T) {
+func TestAPauseIsInactiveWithoutPendingCharges_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	sub, _ := b.subscribed()

@@ -9,7 +9,7 @@ import (
 	"marquee/testutil/sandbox/gwa"
 )
 
-func TestPendingPayment_section5(t *testing.T) {
+func TestPendingPayment_A5(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.ok("POST", "/v3/payments", pixPayment(b.customer(), 240))
@@ -28,7 +28,7 @@ func TestPendingPayment_section5(t *testing.T) {
 	require.Equal(t, p, b.ok("GET", "/v3/payments/"+id(p), nil))
 }
 
-func TestCardIsDecidedWithinTheCall_section5(t *testing.T) {
+func TestCardIsDecidedWithinTheCall_A5(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -49,7 +49,7 @@ func TestCardIsDecidedWithinTheCall_section5(t *testing.T) {
 	require.Equal(t, 1.0, b.ok("GET", "/v3/payments", nil)["totalCount"], "no payment exists")
 }
 
-func TestCardSettles32DaysLater_sections5And11(t *testing.T) {
+func TestCardSettles32DaysLater_A5AndA11(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.ok("POST", "/v3/payments", cardPayment(b.customer(), 19.90))
@@ -64,7 +64,7 @@ func TestCardSettles32DaysLater_sections5And11(t *testing.T) {
 	require.Equal(t, "2035-03-12", events[0].object("payment")["confirmedDate"])
 }
 
-func TestTokenBelongsToOneCustomer_section3(t *testing.T) {
+func TestTokenBelongsToOneCustomer_A3(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ana, bia := b.customer(), b.customer()
@@ -81,7 +81,7 @@ func TestTokenBelongsToOneCustomer_section3(t *testing.T) {
 	require.Equal(t, "CreditCardToken "+token.(string)+" não encontrado.", description)
 }
 
-func TestMinimumOfPIX_sections1And5(t *testing.T) {
+func TestMinimumOfPIX_A1AndA5(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -97,7 +97,7 @@ func TestMinimumOfPIX_sections1And5(t *testing.T) {
 	b.ok("POST", "/v3/payments", cardPayment(c, 1))
 }
 
-func TestBoletoKeys_section5(t *testing.T) {
+func TestBoletoKeys_A5(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.ok("POST", "/v3/payments", merged(pixPayment(b.customer(), 50), object{"billingType": "BOLETO"}))
@@ -105,7 +105,7 @@ func TestBoletoKeys_section5(t *testing.T) {
 	require.NotNil(t, p["bankSlipUrl"])
 }
 
-func TestDeletePayment_section5(t *testing.T) {
+func TestDeletePayment_A5(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.ok("POST", "/v3/payments", pixPayment(b.customer(), 10))
@@ -121,7 +121,7 @@ func TestDeletePayment_section5(t *testing.T) {
 	require.Equal(t, "invalid_action", code)
 }
 
-func TestRiskAnalysis_section5(t *testing.T) {
+func TestRiskAnalysis_A5(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -138,7 +138,7 @@ func TestRiskAnalysis_section5(t *testing.T) {
 	require.Contains(t, names(b.deliveredEvents()), "PAYMENT_REPROVED_BY_RISK_ANALYSIS")
 }
 
-func TestVendorHelpers_section9(t *testing.T) {
+func TestVendorHelpers_A9(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -155,7 +155,7 @@ func TestVendorHelpers_section9(t *testing.T) {
 	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.deliveredEvents()), "late PIX: CREATED > OVERDUE > RECEIVED")
 }
 
-func TestChargebackStories_section11(t *testing.T) {
+func TestChargebackStories_A11(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -188,7 +188,7 @@ func TestChargebackStories_section11(t *testing.T) {
 	require.Error(t, err, "none is running")
 }
 
-func TestCardDataIsChecked_section3(t *testing.T) {
+func TestCardDataIsChecked_A3(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -220,7 +220,7 @@ func TestCardDataIsChecked_section3(t *testing.T) {
 	require.Equal(t, "CONFIRMED", b.ok("POST", "/v3/payments", numbers)["status"], "numbers are taken for texts")
 }
 
-func TestBrokenBody_section1(t *testing.T) {
+func TestBrokenBody_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	status, code, _ := b.refused("POST", "/v3/payments", []int{1})

@@ -12,7 +12,7 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-func TestPixQRCode_section6(t *testing.T) {
+func TestPixQRCode_A6(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.ok("POST", "/v3/payments", merged(pixPayment(b.customer(), 240), object{"dueDate": "2035-03-20"}))
@@ -41,7 +41,7 @@ func TestPixQRCode_section6(t *testing.T) {
 	require.Error(t, err, "can be paid once")
 }
 
-func TestQRCodeNeedsAPixKey_section1(t *testing.T) {
+func TestQRCodeNeedsAPixKey_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.ok("POST", "/v3/payments", pixPayment(b.customer(), 10))
@@ -52,7 +52,7 @@ func TestQRCodeNeedsAPixKey_section1(t *testing.T) {
 	require.Equal(t, "Chave Pix não encontrada.", description)
 }
 
-func TestQRCodeLivesAYear_section6(t *testing.T) {
+func TestQRCodeLivesAYear_A6(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.ok("POST", "/v3/payments", pixPayment(b.customer(), 10))
@@ -77,7 +77,7 @@ func TestExpirePIXControl(t *testing.T) {
 	require.Equal(t, 404, status)
 }
 
-func TestStrangeMoneyMakesPaymentEventsToo_section10(t *testing.T) {
+func TestStrangeMoneyMakesPaymentEventsToo_A10(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ok("POST", "/_sandbox/pix/transfer", object{"value": 12.5})
@@ -87,7 +87,7 @@ func TestStrangeMoneyMakesPaymentEventsToo_section10(t *testing.T) {
 	require.Nil(t, events[1].object("payment")["externalReference"])
 }
 
-func TestQRCodeOfOtherPayments_section6(t *testing.T) {
+func TestQRCodeOfOtherPayments_A6(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()

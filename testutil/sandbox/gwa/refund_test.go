@@ -8,7 +8,7 @@ import (
 	"marquee/testutil/sandbox/gwa"
 )
 
-func TestFullRefundOfPIX_section7(t *testing.T) {
+func TestFullRefundOfPIX_A7(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.paidPIX(240)
@@ -30,7 +30,7 @@ func TestFullRefundOfPIX_section7(t *testing.T) {
 	require.Equal(t, "invalid_action", code)
 }
 
-func TestPartialRefunds_section7(t *testing.T) {
+func TestPartialRefunds_A7(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.paidPIX(149.70)
@@ -48,7 +48,7 @@ func TestPartialRefunds_section7(t *testing.T) {
 	require.Equal(t, "REFUNDED", b.ok("POST", "/v3/payments/"+p+"/refund", nil)["status"], "the rest")
 }
 
-func TestRefundNeedsBalanceForTheFee_section7(t *testing.T) {
+func TestRefundNeedsBalanceForTheFee_A7(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *gwa.Options) { o.BalanceCents = -1 })
 	p := b.paidPIX(240)
@@ -65,7 +65,7 @@ func TestRefundNeedsBalanceForTheFee_section7(t *testing.T) {
 	b.ok("POST", "/v3/payments/"+other+"/refund", nil)
 }
 
-func TestRefundOfCardFromConfirmed_section7(t *testing.T) {
+func TestRefundOfCardFromConfirmed_A7(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *gwa.Options) { o.BalanceCents = -1 })
 	sub, p := b.subscribed()
@@ -82,7 +82,7 @@ func TestRefundOfCardFromConfirmed_section7(t *testing.T) {
 	require.NotContains(t, names(b.deliveredEvents()), "PAYMENT_RECEIVED", "refunded money does not settle")
 }
 
-func TestRefundInProgress_section7(t *testing.T) {
+func TestRefundInProgress_A7(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.RefundsInProgress = true })

@@ -233,9 +233,9 @@ var stories = []story{
 	}},
 }
 
-// TestEventsHaveTheShapeOfTheSamples_section15 compares produced events with the samples: the keys all the
+// TestEventsHaveTheShapeOfTheSamples compares produced events with the samples: the keys all the
 // way down, and which of them are null.
-func TestEventsHaveTheShapeOfTheSamples_section15(t *testing.T) {
+func TestEventsHaveTheShapeOfTheSamples(t *testing.T) {
 	t.Parallel()
 	for _, s := range stories {
 		t.Run(s.sample, func(t *testing.T) {

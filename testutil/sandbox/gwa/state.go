@@ -29,7 +29,7 @@ const (
 	statusRiskAnalysis        = "AWAITING_RISK_ANALYSIS"
 )
 
-// Statuses of subscriptions and authorizations (sections 4 and 8).
+// Statuses of subscriptions and authorizations (docs/gateway-facts.md, A4 and A8).
 const (
 	statusActive    = "ACTIVE"
 	statusInactive  = "INACTIVE"

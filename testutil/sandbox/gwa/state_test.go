@@ -48,7 +48,7 @@ func TestAnsweredCallsAreOnDisk(t *testing.T) {
 }
 
 // TestCardsAreNeverKept looks for card numbers and security codes in everything that the gateway writes or tells.
-func TestCardsAreNeverKept_section3(t *testing.T) {
+func TestCardsAreNeverKept_A3(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "gwa.json")
 	var log bytes.Buffer

@@ -9,7 +9,7 @@ import (
 	"marquee/testutil/sandbox/gwa"
 )
 
-func TestSubscription_section4(t *testing.T) {
+func TestSubscription_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -48,7 +48,7 @@ func TestSubscription_section4(t *testing.T) {
 		b.ok("GET", "/v3/subscriptions?externalReference=66f0a1b2c3d4e5f607182a01", nil)["totalCount"])
 }
 
-func TestChargeFollowsTheAnswerByItself_section4(t *testing.T) {
+func TestChargeFollowsTheAnswerByItself_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(o *gwa.Options) { o.ChargeDelay = 20 * time.Millisecond })
 	s := b.ok("POST", "/v3/subscriptions", subscription(b.customer(), "2035-03-12"))
@@ -59,7 +59,7 @@ func TestChargeFollowsTheAnswerByItself_section4(t *testing.T) {
 		names(b.deliveredEvents()))
 }
 
-func TestDeclinedCardLeavesNoSubscription_sections1And3(t *testing.T) {
+func TestDeclinedCardLeavesNoSubscription_A1AndA3(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -76,7 +76,7 @@ func TestDeclinedCardLeavesNoSubscription_sections1And3(t *testing.T) {
 	require.Empty(t, b.deliveredEvents())
 }
 
-func TestRefusedSubscriptions_section4(t *testing.T) {
+func TestRefusedSubscriptions_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -105,7 +105,7 @@ func TestRefusedSubscriptions_section4(t *testing.T) {
 	b.ok("POST", "/v3/subscriptions", subscription(c, "2035-03-12"))
 }
 
-func TestTodayIsTheDateInSaoPaulo_section4(t *testing.T) {
+func TestTodayIsTheDateInSaoPaulo_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.advance(12 * time.Hour) // 22:00 in São Paulo, 01:00 UTC of the next day
@@ -115,7 +115,7 @@ func TestTodayIsTheDateInSaoPaulo_section4(t *testing.T) {
 	require.Contains(t, names(b.deliveredEvents()), "PAYMENT_CONFIRMED")
 }
 
-func TestFutureSubscriptionIsChargedOnTheDueDate_section4(t *testing.T) {
+func TestFutureSubscriptionIsChargedOnTheDueDate_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ok("POST", "/v3/subscriptions", subscription(b.customer(), "2035-04-11"))
@@ -127,7 +127,7 @@ func TestFutureSubscriptionIsChargedOnTheDueDate_section4(t *testing.T) {
 	require.Equal(t, "2035-04-11", confirmed.object("payment")["confirmedDate"])
 }
 
-func TestChargesAreMade40DaysAhead_section4(t *testing.T) {
+func TestChargesAreMade40DaysAhead_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	body := merged(subscription(b.customer(), "2035-03-12"), object{"cycle": "QUARTERLY"})
@@ -148,7 +148,7 @@ func TestChargesAreMade40DaysAhead_section4(t *testing.T) {
 	require.Equal(t, []string{"PAYMENT_CONFIRMED"}, names(b.deliveredEvents()))
 }
 
-func TestMonthEndsAreKept_section4(t *testing.T) {
+func TestMonthEndsAreKept_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.ok("POST", "/v3/subscriptions", subscription(b.customer(), "2035-03-31"))
@@ -158,7 +158,7 @@ func TestMonthEndsAreKept_section4(t *testing.T) {
 	require.Equal(t, "2035-05-31", b.ok("GET", "/v3/subscriptions/"+id(s), nil)["nextDueDate"])
 }
 
-func TestRefusedRenewal_section11(t *testing.T) {
+func TestRefusedRenewal_A11(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	sub, _ := b.subscribed()
@@ -177,7 +177,7 @@ func TestRefusedRenewal_section11(t *testing.T) {
 	require.Equal(t, "ACTIVE", b.ok("GET", "/v3/subscriptions/"+sub, nil)["status"])
 }
 
-func TestOverdueWaitsForBusinessDays_section15(t *testing.T) {
+func TestOverdueWaitsForBusinessDays_A11(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	sunday := merged(pixPayment(b.customer(), 10), object{"dueDate": "2035-03-18"})
@@ -201,7 +201,7 @@ func TestRenewControl(t *testing.T) {
 	require.Equal(t, 2.0, b.ok("GET", "/v3/subscriptions/"+sub+"/payments?status=CONFIRMED", nil)["totalCount"])
 }
 
-func TestDeleteSubscription_section4(t *testing.T) {
+func TestDeleteSubscription_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	sub, paid := b.subscribed()
@@ -225,7 +225,7 @@ func TestDeleteSubscription_section4(t *testing.T) {
 	require.NotContains(t, names(b.deliveredEvents()), "PAYMENT_CREATED", "nothing is charged any more")
 }
 
-func TestUpdateSubscription_section4(t *testing.T) {
+func TestUpdateSubscription_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.ok("POST", "/v3/subscriptions", subscription(b.customer(), "2035-03-20"))
@@ -245,7 +245,7 @@ func TestUpdateSubscription_section4(t *testing.T) {
 	require.Equal(t, "2035-05-20", resumed["nextDueDate"])
 }
 
-func TestChangeCard_section4(t *testing.T) {
+func TestChangeCard_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.ok("POST", "/v3/subscriptions", subscription(b.customer(), "2035-03-20"))
@@ -273,7 +273,7 @@ func TestDeclinedCardUnderASubscription(t *testing.T) {
 	require.Contains(t, names(b.deliveredEvents()), "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED")
 }
 
-func TestSubscriptionEnds_section4(t *testing.T) {
+func TestSubscriptionEnds_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	body := merged(subscription(b.customer(), "2035-03-12"), object{"maxPayments": 2})
@@ -283,7 +283,7 @@ func TestSubscriptionEnds_section4(t *testing.T) {
 	require.Equal(t, "EXPIRED", b.ok("GET", "/v3/subscriptions/"+id(s), nil)["status"])
 }
 
-func TestRefusedUpdates_section4(t *testing.T) {
+func TestRefusedUpdates_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := b.ok("POST", "/v3/subscriptions", subscription(b.customer(), "2035-03-20"))
@@ -311,7 +311,7 @@ func TestRefusedUpdates_section4(t *testing.T) {
 	require.Equal(t, "2040-03-20", changed["endDate"])
 }
 
-func TestPixSubscriptionIsPaidByItsPayer_section4(t *testing.T) {
+func TestPixSubscriptionIsPaidByItsPayer_A4(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	body := merged(subscription(b.customer(), "2035-03-12"), object{"billingType": "PIX", "cycle": "WEEKLY"})

@@ -33,7 +33,7 @@ func (b *bundle) transfer(reais gwa.Cents) {
 	require.NoError(b.t, err)
 }
 
-func TestEnvelope_section10(t *testing.T) {
+func TestEnvelope_A10(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.subscribed()
@@ -45,7 +45,7 @@ func TestEnvelope_section10(t *testing.T) {
 	require.Equal(t, "12/03/2035", e.object("subscription")["dateCreated"])
 }
 
-func TestOnly200IsSuccess_section10(t *testing.T) {
+func TestOnly200IsSuccess_A10(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{201, 204, 302, 401, 500} {
 		b := setup(t)
@@ -61,7 +61,7 @@ func TestOnly200IsSuccess_section10(t *testing.T) {
 	}
 }
 
-func TestQueuePausesAfter15Failures_section10(t *testing.T) {
+func TestQueuePausesAfter15Failures_A10(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.hooks.respond(http.StatusInternalServerError)
@@ -88,7 +88,7 @@ func TestQueuePausesAfter15Failures_section10(t *testing.T) {
 	require.Equal(t, false, b.newest("/v3/webhooks")["interrupted"])
 }
 
-func TestEventsAreLostAfter14Days_section10(t *testing.T) {
+func TestEventsAreLostAfter14Days_A10(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	hook := id(b.newest("/v3/webhooks"))
@@ -102,7 +102,7 @@ func TestEventsAreLostAfter14Days_section10(t *testing.T) {
 	require.Equal(t, 20.0, events[0].object("payment")["value"])
 }
 
-func TestSequentialQueueIsBlockedByAFailure_section10(t *testing.T) {
+func TestSequentialQueueIsBlockedByAFailure_A10(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"SEQUENTIALLY", "NON_SEQUENTIALLY"} {
 		t.Run(mode, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestSequentialQueueIsBlockedByAFailure_section10(t *testing.T) {
 	}
 }
 
-func TestEventBeforeTheAnswer_section14(t *testing.T) {
+func TestEventBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -140,7 +140,7 @@ func TestEventBeforeTheAnswer_section14(t *testing.T) {
 	require.Equal(t, []string{"PAYMENT_CREATED"}, names(b.hooks.events), "here before the call returned")
 }
 
-func TestDuplicatesAndReordering_section14(t *testing.T) {
+func TestDuplicatesAndReordering(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
@@ -154,7 +154,7 @@ func TestDuplicatesAndReordering_section14(t *testing.T) {
 	require.Equal(t, []string{"PAYMENT_CONFIRMED", "PAYMENT_CREATED"}, names(b.deliveredEvents()))
 }
 
-func TestWebhookIsSetUpByTheAPI_section10(t *testing.T) {
+func TestWebhookIsSetUpByTheAPI_A10(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	old := b.newest("/v3/webhooks")
