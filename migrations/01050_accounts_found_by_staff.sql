@@ -1,8 +1,8 @@
 -- +goose NO TRANSACTION
 
 -- +goose Up
--- Staff find customers by half an e-mail or name, and what was done by the id of its request. Built beside what goes on,
--- about a minute a million customers; the remains of a build that was cut off are cleared away first.
+-- Staff find customers by half an e-mail or name, and what was done by the id of its request. Built beside what goes
+-- on, about a minute a million customers; the remains of a build that was cut off are cleared away first.
 -- +goose StatementBegin
 DO $$
 DECLARE
