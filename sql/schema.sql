@@ -1037,6 +1037,26 @@ END $$;
 
 COMMENT ON FUNCTION payments.drop_webhook_log_month(before timestamp with time zone) IS 'Drops the oldest partition that ends by the instant, logs of events not applied yet kept, and tells its name; null when there is none.';
 
+CREATE FUNCTION payments.event_charge(payload jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    -- No longer than an index takes.
+    SELECT left(CASE WHEN payload #>> '{data,object,object}' = 'charge' THEN payload #>> '{data,object,id}'
+        ELSE coalesce(payload #>> '{data,object,latest_charge}', payload #>> '{data,object,charge}') END, 200)
+$$;
+
+COMMENT ON FUNCTION payments.event_charge(payload jsonb) IS 'The charge (ch_…) of gateway B that an event is about or names, out of its body; null when it names none.';
+
+CREATE FUNCTION payments.event_object(payload jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    -- No longer than an index takes.
+    SELECT left(coalesce(payload #>> '{data,object,id}', payload #>> '{payment,id}', payload #>> '{subscription,id}',
+        payload #>> '{authorization,id}', payload #>> '{pixAutomaticAuthorization,id}'), 200)
+$$;
+
+COMMENT ON FUNCTION payments.event_object(payload jsonb) IS 'The gateway''s id of what an event is about, out of its body: a payment, an invoice, a charge, a subscription, an authorization. Null when it names none.';
+
 CREATE FUNCTION payments.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -5882,6 +5902,7 @@ CREATE TABLE payments.refused_webhooks (
     reason text NOT NULL,
     address text NOT NULL,
     network text NOT NULL,
+    request_id text,
     CONSTRAINT refused_webhooks_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
     CONSTRAINT refused_webhooks_never_valid CHECK (((NOT signature_valid) AND (NOT processed) AND (processed_at IS NULL))),
     CONSTRAINT refused_webhooks_reason_known CHECK ((reason = ANY (ARRAY['signature'::text, 'clock_skew'::text])))
@@ -5898,6 +5919,8 @@ COMMENT ON COLUMN payments.refused_webhooks.reason IS 'signature: missing, unrea
 COMMENT ON COLUMN payments.refused_webhooks.address IS 'An IPv4 address, or the /64 of an IPv6 address.';
 
 COMMENT ON COLUMN payments.refused_webhooks.network IS 'As in refused_webhook_counts.';
+
+COMMENT ON COLUMN payments.refused_webhooks.request_id IS 'As in webhook_logs.';
 
 CREATE TABLE payments.unapplied_decisions (
     id bigint NOT NULL,
@@ -5946,6 +5969,7 @@ CREATE TABLE payments.webhook_logs (
     result jsonb,
     received_at timestamp with time zone NOT NULL,
     processed_at timestamp with time zone,
+    request_id text,
     CONSTRAINT webhook_logs_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
     CONSTRAINT webhook_logs_processed_has_result CHECK (((NOT processed) OR ((result IS NOT NULL) AND (processed_at IS NOT NULL))))
 )
@@ -5960,6 +5984,8 @@ COMMENT ON COLUMN payments.webhook_logs.payload IS 'The body; a JSON string when
 COMMENT ON COLUMN payments.webhook_logs.signature IS 'Gateway B''s signature header. Gateway A sends a secret token instead, which is never stored.';
 
 COMMENT ON COLUMN payments.webhook_logs.processed IS 'The event has its final result; false for bad signatures and while a job tries again.';
+
+COMMENT ON COLUMN payments.webhook_logs.request_id IS 'X-Request-Id of the call; null of what was logged by a job, or before it was kept.';
 
 CREATE VIEW payments.webhook_log_months AS
  SELECT (c.relname)::text AS partition,
@@ -5983,6 +6009,7 @@ CREATE TABLE payments.webhook_logs_rest (
     result jsonb,
     received_at timestamp with time zone NOT NULL,
     processed_at timestamp with time zone,
+    request_id text,
     CONSTRAINT webhook_logs_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
     CONSTRAINT webhook_logs_processed_has_result CHECK (((NOT processed) OR ((result IS NOT NULL) AND (processed_at IS NOT NULL))))
 );
@@ -6798,6 +6825,8 @@ CREATE INDEX audit_log_by_instant ON accounts.audit_log USING btree (at DESC, id
 
 CREATE INDEX audit_log_by_record ON accounts.audit_log USING btree (record_id, at DESC, id);
 
+CREATE INDEX audit_log_by_request ON accounts.audit_log USING btree (request_id);
+
 CREATE INDEX audit_log_plan_moves ON accounts.audit_log USING btree (record_id, at, id) WHERE ((resource = 'subscriptions'::text) AND (before ? 'plan_id'::text) AND (after ? 'plan_id'::text) AND (erased_at IS NULL));
 
 COMMENT ON INDEX accounts.audit_log_plan_moves IS 'The few entries by which an admin moved a subscription to another plan: finance.plan_moves.';
@@ -6843,6 +6872,10 @@ CREATE INDEX users_by_gwb_customer ON accounts.users USING btree (gwb_customer_i
 CREATE INDEX users_by_profile ON accounts.users USING gin (type_user) WHERE ((user_type = 'admin'::text) AND (deleted_at IS NULL));
 
 CREATE INDEX users_by_type ON accounts.users USING btree (user_type, updated_at DESC, id);
+
+CREATE INDEX users_customer_names ON accounts.users USING btree (platform.search_words(full_name)) WHERE ((user_type = 'customer'::text) AND (deleted_at IS NULL));
+
+CREATE INDEX users_customer_words ON accounts.users USING gin (platform.search_words(((((COALESCE(full_name, ''::text) || ' '::text) || username) || ' '::text) || email)) public.gin_trgm_ops) WHERE ((user_type = 'customer'::text) AND (deleted_at IS NULL));
 
 CREATE INDEX users_customers_by_creation ON accounts.users USING btree (created_at, id) WHERE ((user_type = 'customer'::text) AND (deleted_at IS NULL));
 
@@ -7004,6 +7037,8 @@ CREATE INDEX refunds_unanswered ON payments.refunds USING btree (requested_at) W
 
 CREATE INDEX refused_webhooks_by_event ON payments.refused_webhooks USING btree (event_id, gateway);
 
+CREATE INDEX refused_webhooks_by_request ON payments.refused_webhooks USING btree (request_id);
+
 CREATE INDEX refused_webhooks_by_time ON payments.refused_webhooks USING btree (received_at DESC, id DESC);
 
 CREATE INDEX unapplied_decisions_automatic ON payments.unapplied_decisions USING btree (at) WHERE ((source = 'platform'::text) AND (to_state = 'refunding'::text));
@@ -7014,11 +7049,21 @@ CREATE INDEX unapplied_payments_by_customer ON payments.unapplied_payments USING
 
 CREATE INDEX unapplied_payments_open ON payments.unapplied_payments USING btree (created_at) WHERE (state = ANY (ARRAY['open'::text, 'refunding'::text]));
 
+CREATE INDEX webhook_logs_by_charge ON ONLY payments.webhook_logs USING btree (payments.event_charge(payload)) WHERE (payments.event_charge(payload) IS NOT NULL);
+
 CREATE INDEX webhook_logs_by_event ON ONLY payments.webhook_logs USING btree (event_id, gateway);
+
+CREATE INDEX webhook_logs_by_object ON ONLY payments.webhook_logs USING btree (payments.event_object(payload));
+
+CREATE INDEX webhook_logs_by_request ON ONLY payments.webhook_logs USING btree (request_id) WHERE (request_id IS NOT NULL);
 
 CREATE INDEX webhook_logs_by_time ON ONLY payments.webhook_logs USING btree (received_at DESC, id DESC);
 
+CREATE INDEX webhook_logs_rest_event_charge_idx ON payments.webhook_logs_rest USING btree (payments.event_charge(payload)) WHERE (payments.event_charge(payload) IS NOT NULL);
+
 CREATE INDEX webhook_logs_rest_event_id_gateway_idx ON payments.webhook_logs_rest USING btree (event_id, gateway);
+
+CREATE INDEX webhook_logs_rest_event_object_idx ON payments.webhook_logs_rest USING btree (payments.event_object(payload));
 
 CREATE INDEX webhook_logs_rest_received_at_id_idx ON payments.webhook_logs_rest USING btree (received_at DESC, id DESC);
 
@@ -7027,6 +7072,8 @@ CREATE INDEX webhook_logs_unprocessed ON ONLY payments.webhook_logs USING btree 
 COMMENT ON INDEX payments.webhook_logs_unprocessed IS 'Bad signatures, and events whose applying failed: few, so that it costs the calls nothing.';
 
 CREATE INDEX webhook_logs_rest_received_at_id_idx1 ON payments.webhook_logs_rest USING btree (received_at DESC, id DESC) WHERE (NOT processed);
+
+CREATE INDEX webhook_logs_rest_request_id_idx ON payments.webhook_logs_rest USING btree (request_id) WHERE (request_id IS NOT NULL);
 
 CREATE INDEX idempotency_keys_by_age ON platform.idempotency_keys USING btree (created_at);
 
@@ -7220,13 +7267,19 @@ CREATE INDEX transitions_by_ticket ON tickets.transitions USING btree (ticket_id
 
 CREATE INDEX transitions_of_deleted ON tickets.transitions USING btree (event_id) WHERE (to_status = 'deleted'::text);
 
+ALTER INDEX payments.webhook_logs_by_charge ATTACH PARTITION payments.webhook_logs_rest_event_charge_idx;
+
 ALTER INDEX payments.webhook_logs_by_event ATTACH PARTITION payments.webhook_logs_rest_event_id_gateway_idx;
+
+ALTER INDEX payments.webhook_logs_by_object ATTACH PARTITION payments.webhook_logs_rest_event_object_idx;
 
 ALTER INDEX payments.webhook_logs_pkey ATTACH PARTITION payments.webhook_logs_rest_pkey;
 
 ALTER INDEX payments.webhook_logs_by_time ATTACH PARTITION payments.webhook_logs_rest_received_at_id_idx;
 
 ALTER INDEX payments.webhook_logs_unprocessed ATTACH PARTITION payments.webhook_logs_rest_received_at_id_idx1;
+
+ALTER INDEX payments.webhook_logs_by_request ATTACH PARTITION payments.webhook_logs_rest_request_id_idx;
 
 CREATE TRIGGER audit_log_rows_stay BEFORE DELETE OR UPDATE ON accounts.audit_log FOR EACH ROW EXECUTE FUNCTION accounts.keep_audit_log();
 

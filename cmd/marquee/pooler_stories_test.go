@@ -124,6 +124,11 @@ var stories = map[string]func(s *teller){
 		c.get("/videos/" + found[0].(object)["_id"].(string) + "/stream-url")
 	},
 	"search": func(s *teller) { s.get("/search/videos?q=film") },
+	"admin search": func(s *teller) {
+		c := s.customer()
+		hits := s.get("/admin/search?q=" + c.name)["hits"].([]any)
+		require.Equal(s.t, c.id, hits[0].(object)["_id"])
+	},
 	"me/watch-history": func(s *teller) {
 		id := s.made("/videos", film("b-film"))
 		s.put("/me/watch-history", object{"video_id": id, "timeline": 12.5})

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/refund"
 	"marquee/modules/payments/webhook"
+	"marquee/platform/lookup"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/telemetry"
@@ -177,3 +178,6 @@ func (s *Service) Personal() Personal { return Personal{s.reader, s} }
 
 // Comparison is the door to the comparison with the gateways.
 func (s *Service) Comparison() Comparison { return Comparison{s.reader, s} }
+
+// Finders are what staff find money and webhook calls by.
+func (*Service) Finders() []lookup.Finder { return append(ledger.Finders(), webhook.Finder()) }

@@ -191,6 +191,19 @@ type RouteInfo struct {
 	Permission string `json:"permission" doc:"Handler name that a profile has to hold; empty when none is needed"`
 }
 
+// Named is the route of a handler name; it panics where none is registered by now, which is a fault of the program.
+func Named(a *API, name string) RouteInfo {
+	i := slices.IndexFunc(a.routes, func(r RouteInfo) bool { return r.Name == name })
+	if i < 0 {
+		panic("httpapi: no route is called " + name)
+	}
+	return a.routes[i]
+}
+
+// Allows reports whether the caller, who is signed in, may call the route, as far as its auth and permission say:
+// whether a customer has access is asked by the route itself.
+func (r RouteInfo) Allows(c Caller) bool { return Allowed(c, r.Auth, r.Permission) == nil }
+
 // Option changes one operation.
 type Option func(*operation)
 

@@ -76,9 +76,11 @@ RETURNING set_config('lock_timeout', '2s', true), set_config('statement_timeout'
 -- every month.
 WITH log AS (
     INSERT INTO payments.webhook_logs (
-        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at,
+        request_id
     ) VALUES (
-        @log_id, @gateway, @event_id, sqlc.narg(event_type), @payload, sqlc.narg(signature), true, @processed, @result, @received_at, sqlc.narg(processed_at)
+        @log_id, @gateway, @event_id, sqlc.narg(event_type), @payload, sqlc.narg(signature), true, @processed, @result, @received_at, sqlc.narg(processed_at),
+        sqlc.narg(request_id)
     )
 )
 UPDATE payments.processed_events e SET state = @state, result = @result, updated_at = @at
@@ -96,10 +98,11 @@ WITH known AS (
     FOR SHARE
 ), log AS (
     INSERT INTO payments.webhook_logs (
-        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at,
+        request_id
     )
     SELECT @log_id, @gateway, @event_id, sqlc.narg(event_type), @payload, sqlc.narg(signature), true, k.state <> 'queued', k.result,
-        @received_at, CASE WHEN k.state <> 'queued' THEN sqlc.arg(processed_at)::timestamptz END
+        @received_at, CASE WHEN k.state <> 'queued' THEN sqlc.arg(processed_at)::timestamptz END, sqlc.narg(request_id)
     FROM known k
     ON CONFLICT DO NOTHING
 )
@@ -147,7 +150,7 @@ WITH lists AS MATERIALIZED (
         @event_results::text[] AS event_results, @event_ats::timestamptz[] AS event_ats,
         @log_ids::text[] AS log_ids, @log_event_ids::text[] AS log_event_ids, @event_types::text[] AS event_types,
         @payloads::text[] AS payloads, @signatures::text[] AS signatures, @finals::boolean[] AS finals, @results::text[] AS results,
-        @received_ats::timestamptz[] AS received_ats
+        @received_ats::timestamptz[] AS received_ats, @request_ids::text[] AS request_ids
 ), first AS (
     INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
     SELECT @gateway, e.event_id, e.log_id, 'done', ARRAY(SELECT jsonb_array_elements_text(e.subjects::jsonb)), e.result::jsonb, e.event_at,
@@ -156,10 +159,10 @@ WITH lists AS MATERIALIZED (
         unnest(l.event_results) AS result, unnest(l.event_ats) AS event_at FROM lists l) e
 )
 INSERT INTO payments.webhook_logs (
-    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at, request_id
 )
 SELECT d.log_id, @gateway, d.event_id, d.event_type, d.payload::jsonb, nullif(d.signature, ''), true, d.is_final, d.result::jsonb,
-    d.received_at, CASE WHEN d.is_final THEN sqlc.arg(at)::timestamptz END
+    d.received_at, CASE WHEN d.is_final THEN sqlc.arg(at)::timestamptz END, nullif(d.request_id, '')
 FROM (SELECT unnest(l.log_ids) AS log_id, unnest(l.log_event_ids) AS event_id, unnest(l.event_types) AS event_type,
     unnest(l.payloads) AS payload, unnest(l.signatures) AS signature, unnest(l.finals) AS is_final, unnest(l.results) AS result,
-    unnest(l.received_ats) AS received_at FROM lists l) d;
+    unnest(l.received_ats) AS received_at, unnest(l.request_ids) AS request_id FROM lists l) d;

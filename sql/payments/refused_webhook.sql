@@ -6,9 +6,11 @@ SELECT set_config('lock_timeout', '1s', true);
 -- RefusedWebhookInsert stores a refused call unless there are enough of the day, or of
 -- the hour and address: 0 rows then.
 INSERT INTO payments.refused_webhooks (
-    id, gateway, event_id, event_type, payload, signature, result, received_at, reason, address, network
+    id, gateway, event_id, event_type, payload, signature, result, received_at, reason, address, network,
+    request_id
 )
-SELECT @id, @gateway, sqlc.narg(event_id), sqlc.narg(event_type), @payload, sqlc.narg(signature), sqlc.narg(result), @received_at, @reason, @address, @network
+SELECT @id, @gateway, sqlc.narg(event_id), sqlc.narg(event_type), @payload, sqlc.narg(signature), sqlc.narg(result), @received_at, @reason, @address, @network,
+    sqlc.narg(request_id)
 WHERE (SELECT count(*) FROM payments.refused_webhooks d WHERE d.received_at >= @day) < @max_day::bigint
   AND (SELECT count(*) FROM payments.refused_webhooks h WHERE h.received_at >= @hour AND h.address = @address) < @max_hour::bigint;
 

@@ -26,10 +26,11 @@ SELECT coalesce(payments.drop_webhook_log_month(@before::timestamptz), '')::text
 
 -- name: WebhookLogInsert :exec
 INSERT INTO payments.webhook_logs (
-    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at,
+    request_id
 ) VALUES (
     @id, @gateway, sqlc.narg(event_id), sqlc.narg(event_type), @payload, sqlc.narg(signature), @signature_valid,
-    @processed, sqlc.narg(result), @received_at, sqlc.narg(processed_at)
+    @processed, sqlc.narg(result), @received_at, sqlc.narg(processed_at), sqlc.narg(request_id)
 );
 
 -- name: WebhookLogGetPayload :one

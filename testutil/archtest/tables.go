@@ -288,6 +288,7 @@ var platformUses = map[string][]string{
 	"httpapi":     {"audit", "idempotency", "openapi", "replica", "telemetry", "tracing"},
 	"idempotency": {"jobs"},
 	"jobs":        {"telemetry"},
+	"lookup":      {"httpapi", "replica", "resource"},
 	"query":       {},
 	"mail":        {},
 	"openapi":     {},

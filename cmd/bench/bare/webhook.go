@@ -29,8 +29,8 @@ const renew = `WITH sub AS (
 		jsonb_build_object('status', 'processed', 'subscription_id', s.id, 'new_status', 'active'), $9, $10 FROM sub s
 	ON CONFLICT DO NOTHING RETURNING result
 ), log AS (
-	INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at)
-	SELECT $2, 'gwb', $1, 'invoice.paid', $3, $5, true, true, f.result, $10, $10 FROM first f
+	INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at, request_id)
+	SELECT $2, 'gwb', $1, 'invoice.paid', $3, $5, true, true, f.result, $10, $10, $2 FROM first f
 ), paid AS (
 	INSERT INTO payments.payments (id, gateway, gateway_payment_id, invoice_id, purpose, local_id, customer_id, amount_cents, method, native_status,
 		settled_at, created_at, updated_at, counted)
@@ -49,8 +49,8 @@ SELECT s.id FROM sub s, first`
 
 // repeat logs a delivery of an event that has been there before, with its result.
 const repeat = `WITH known AS (SELECT result FROM payments.processed_events WHERE gateway = 'gwb' AND event_id = $1 FOR SHARE)
-INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at)
-SELECT $2, 'gwb', $1, 'invoice.paid', $3, $4, true, true, k.result, $5, $5 FROM known k
+INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at, request_id)
+SELECT $2, 'gwb', $1, 'invoice.paid', $3, $4, true, true, k.result, $5, $5, $2 FROM known k
 RETURNING result->>'subscription_id'`
 
 // event is what of a paid invoice is read.

@@ -101,6 +101,7 @@ type planNode struct {
 	Type   string     `json:"Node Type"`
 	Schema string     `json:"Schema"`
 	On     string     `json:"Relation Name"`
+	Index  string     `json:"Index Name"`
 	Plans  []planNode `json:"Plans"`
 }
 

@@ -66,6 +66,8 @@ func readPaths(t *testing.T, p *platformtest.Platform) (func(httpapi.RouteInfo) 
 		switch r.Name {
 		case "customer_360":
 			return []string{r.Path + "?_id=" + person.ID.String()}
+		case "admin_search":
+			return []string{r.Path + "?q=film"}
 		case "search":
 			for _, collection := range []string{
 				"users", "customers", "videos", "events", "tickets", "promo-codes", "plans", "requisitions",

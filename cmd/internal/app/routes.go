@@ -2,9 +2,11 @@ package app
 
 import (
 	"net/http"
+	"slices"
 
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/platform/lookup"
 	"marquee/platform/resource"
 )
 
@@ -21,6 +23,7 @@ func (a *App) addRoutes() {
 	a.modules.board.Routes(a.api)
 	a.modules.finance.Routes(a.api)
 	a.addSearch()
+	a.addLookup()
 }
 
 // addSearch registers the search over the collections of all modules; each is
@@ -37,4 +40,14 @@ func (a *App) addSearch() {
 		a.modules.subscriptions.PlanSearch(),
 		a.modules.board.RequisitionSearch(),
 	), resource.SearchDoc()...)
+}
+
+// addLookup registers the search of staff over everything. Where two records fit equally, the kind that stands before
+// comes first.
+func (a *App) addLookup() {
+	m := a.modules
+	everything := lookup.New(a.api, a.db.reads, slices.Concat(m.accounts.Finders(), m.payments.Finders(),
+		m.subscriptions.Finders(), m.tickets.Finders(), m.promos.Finders(), m.catalog.Finders(), m.board.Finders())...)
+	httpapi.Route(a.api, http.MethodGet, "/admin/search", "admin_search", httpapi.Admin, everything.Find,
+		everything.Doc(a.api)...)
 }

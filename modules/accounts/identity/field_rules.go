@@ -137,6 +137,10 @@ var (
 // holds the same expression.
 const SearchedBy = "(platform.search_vector(ARRAY[t.full_name, t.name], 'A') || platform.search_vector(ARRAY[t.username, t.email, t.tax_id, t.phone], 'B'))"
 
+// CustomerWords is the text in which a word of a customer is looked for, however little of it; the index
+// users_customer_words holds the same expression.
+const CustomerWords = "platform.search_words(coalesce(t.full_name, '') || ' ' || t.username || ' ' || t.email)"
+
 // LoginTaken answers for two who take one login at the same instant; who comes
 // later hears which field it is.
 var LoginTaken = resource.Violation{Message: "This username or e-mail belongs to another account."}

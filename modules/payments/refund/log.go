@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
 	"marquee/platform/audit"
+	"marquee/platform/httpapi"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
@@ -84,5 +85,6 @@ func (s *Refunds) logRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund, r
 	return s.db.WebhookLogInsert(ctx, tx, paymentsdb.WebhookLogInsertParams{
 		ID: objectid.At(now), Gateway: r.Gateway, EventID: &r.EventID, EventType: &r.EventType, Payload: payload,
 		SignatureValid: true, Processed: true, Result: raw, ReceivedAt: now, ProcessedAt: &now,
+		RequestID: nullable.Ptr(httpapi.RequestID(ctx)),
 	})
 }

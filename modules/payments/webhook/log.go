@@ -17,17 +17,20 @@ import (
 // webhookLogsName is the collection's name, in paths and in the audit trail.
 const webhookLogsName = "webhook-logs"
 
-const webhookLogColumns = "id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at"
+const webhookLogColumns = "id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at, request_id"
+
+// logsFrom reads both logs.
+const logsFrom = `(SELECT l.*, NULL::platform.object_id AS document_created_by_id, l.received_at AS register_date,
+		coalesce(l.processed_at, l.received_at) AS register_update_date
+		FROM (SELECT ` + webhookLogColumns + ` FROM payments.webhook_logs
+			UNION ALL SELECT ` + webhookLogColumns + ` FROM payments.refused_webhooks) l) t`
 
 // Logs is the collection of every webhook call that is stored (docs/contract/payments.md, The log), the refused ones
 // among them. Dotted paths lead into payload and result. The secrets that prove calls stand nowhere in it: a signature
 // is a digest, and gateway A's token is never stored.
 var Logs = resource.New(resource.Definition{
 	Name: webhookLogsName, Singular: "Webhook log", Table: "payments.webhook_logs",
-	From: `(SELECT l.*, NULL::platform.object_id AS document_created_by_id, l.received_at AS register_date,
-		coalesce(l.processed_at, l.received_at) AS register_update_date
-		FROM (SELECT ` + webhookLogColumns + ` FROM payments.webhook_logs
-			UNION ALL SELECT ` + webhookLogColumns + ` FROM payments.refused_webhooks) l) t`,
+	From:        logsFrom,
 	DefaultSort: `{"received_at":-1}`,
 	Fields: []resource.Field{
 		{
@@ -52,6 +55,10 @@ var Logs = resource.New(resource.Definition{
 		{Name: "result", Kind: query.JSON, Nullable: true, Write: resource.ReadOnly},
 		{Name: "received_at", Kind: query.Date, Write: resource.ReadOnly},
 		{Name: "processed_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
+		{
+			Name: "request_id", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
+			Doc: "X-Request-Id of the call; null of those before it was kept",
+		},
 	},
 })
 
@@ -70,6 +77,7 @@ func logParams(d delivery) paymentsdb.WebhookLogInsertParams {
 	return paymentsdb.WebhookLogInsertParams{
 		ID: d.log, Gateway: d.event.Gateway, EventID: nullable.Ptr(d.event.ID), EventType: nullable.Ptr(d.event.Type),
 		Payload: d.body, Signature: nullable.Ptr(d.proof), SignatureValid: true, ReceivedAt: d.at,
+		RequestID: nullable.Ptr(d.request),
 	}
 }
 
@@ -79,6 +87,7 @@ func (s *Webhooks) repeatTx(ctx context.Context, tx pgx.Tx, d delivery) (gateway
 		Gateway: d.event.Gateway, EventID: d.event.ID, EventType: nullable.Ptr(d.event.Type), LogID: d.log,
 		Payload:   d.body,
 		Signature: nullable.Ptr(d.proof), ReceivedAt: d.at, ProcessedAt: s.deps.Clock.Now(),
+		RequestID: nullable.Ptr(d.request),
 	})
 	if err != nil {
 		return gateway.Result{}, fmt.Errorf("log repetition: %w", err)

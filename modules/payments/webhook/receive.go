@@ -112,6 +112,8 @@ type delivery struct {
 	body  json.RawMessage // as it is stored
 	proof string          // the signature, where it is no secret
 	at    time.Time
+	// request is the id of the HTTP request, "" outside of one.
+	request string
 }
 
 // applyTime is how long an event that has just come may take to be applied, and
@@ -143,7 +145,9 @@ func (s *Webhooks) Receive(ctx context.Context, gateway gateway.Adapter, body []
 func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, proof string,
 	at time.Time,
 ) (Response, error) {
-	d := delivery{log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at}
+	d := delivery{
+		log: objectid.At(at), body: storable(body, len(body)), proof: proof, at: at, request: httpapi.RequestID(ctx),
+	}
 	var malformed error
 	d.event, malformed = gw.ReadEvent(body)
 	d.event.ID, d.event.Type = shortText(d.event.ID), shortText(d.event.Type)
@@ -347,6 +351,7 @@ func (s *Webhooks) receivedTx(ctx context.Context, tx pgx.Tx, d delivery, to sta
 		State: to, Result: raw, At: s.deps.Clock.Now(), Gateway: d.event.Gateway, EventID: d.event.ID,
 		EventType: nullable.Ptr(d.event.Type),
 		LogID:     d.log, Payload: d.body, Signature: nullable.Ptr(d.proof), ReceivedAt: d.at,
+		RequestID: nullable.Ptr(d.request),
 	}
 	if to != state.EventQueued {
 		params.Processed, params.ProcessedAt = true, &params.At

@@ -48,6 +48,7 @@ type refusal struct {
 	proof   string
 	at      time.Time
 	body    func() []byte // asked only where the call is stored
+	request string        // id of the HTTP request
 }
 
 // refuse stores a call or counts it. What goes wrong is logged and kept for KeepRefused:
@@ -55,6 +56,7 @@ type refusal struct {
 // nothing.
 func (s *Refusals) refuse(ctx context.Context, r refusal) {
 	address, network := networksOf(httpapi.ClientIP(ctx))
+	r.request = httpapi.RequestID(ctx)
 	key := refusedCount{hour: r.at.UTC().Truncate(time.Hour), gateway: r.gateway, network: network, reason: r.reason}
 	if !s.unwritten.allow(r.at, address) {
 		s.unwritten.count(key, 1, r.at)
@@ -115,7 +117,8 @@ func (r refusal) log() paymentsdb.RefusedWebhookInsertParams {
 	log := paymentsdb.RefusedWebhookInsertParams{
 		ID: objectid.At(r.at), Gateway: r.gateway, EventID: nullable.Ptr(id), EventType: nullable.Ptr(kind),
 		Payload:   storableRefused(raw),
-		Signature: nullable.Ptr(r.proof), ReceivedAt: r.at, Reason: r.reason, MaxDay: refusedPerDay,
+		Signature: nullable.Ptr(r.proof), ReceivedAt: r.at, RequestID: nullable.Ptr(r.request), Reason: r.reason,
+		MaxDay:  refusedPerDay,
 		MaxHour: refusedPerHour,
 		Day:     r.at.UTC().Truncate(24 * time.Hour), Hour: r.at.UTC().Truncate(time.Hour),
 	}

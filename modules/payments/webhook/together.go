@@ -191,5 +191,6 @@ func addLog(p *paymentsdb.ProcessedEventReceiveManyParams, d *shared, final bool
 	p.EventTypes, p.Payloads = append(p.EventTypes, d.event.Type), append(p.Payloads, string(d.body))
 	p.Signatures, p.Finals = append(p.Signatures, d.proof), append(p.Finals, final)
 	p.Results, p.ReceivedAts = append(p.Results, string(result)), append(p.ReceivedAts, d.at)
+	p.RequestIds = append(p.RequestIds, d.request)
 	return nil
 }

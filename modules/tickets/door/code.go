@@ -111,6 +111,12 @@ func (keys Keys) verify(code string) (Content, error) {
 	return Content{}, errForged
 }
 
+// TicketOf reads whose code it is; ok is false for one that is not of ours.
+func (s *Door) TicketOf(code string) (id objectid.ID, ok bool) {
+	content, err := s.codes.verify(code)
+	return content.TicketID, err == nil
+}
+
 func signedBytes(code string) ([]byte, error) {
 	if encoded, ok := strings.CutPrefix(code, picturePrefix); ok {
 		return Base45Decode(encoded)

@@ -1,6 +1,7 @@
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectNoFaults, signedIn } from './browser';
-import { signUp } from './people';
+import { asRoot, call, signUp, subscribed } from './people';
 
 it('chips write the filter, the filter writes chips, and the address brings all of it again', async () => {
   await signUp('Zélia Quirino');
@@ -64,18 +65,73 @@ it('a list without a match says how to get out, and one that is refused keeps it
   await page.locator('tbody tr').first().waitFor();
 });
 
-it('search takes half a name without accents, an e-mail, a tax id and an id of ours', async () => {
-  const customer = await signUp('Conceição Araújo');
+it('search takes whatever is at hand, and lands on the page of it', async () => {
+  const { customer, finds } = await known('Conceição Araújo');
   const page = await signedIn('admin');
-  for (const typed of ['conceicao ara', customer.email, customer.taxID, customer.id]) {
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Search' }).fill(typed);
-    await page.getByRole('option').first().and(page.getByRole('option', { name: 'Conceição Araújo' })).waitFor();
+  for (const typed of finds) {
+    await search(page, typed);
+    await page.getByRole('option', { selected: true }).and(page.getByRole('option', { name: customer.name })
+      .or(page.getByRole('option', { name: /subscription|payment|ticket/ }))).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Conceição Araújo' }).waitFor();
+    await page.getByRole('heading', { name: customer.name }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('h');
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   }
   expectNoFaults(page.context());
 });
+
+it('search lands on webhooks, plans and the audit trail, and says of what has no page that it has none', async () => {
+  const { docs } = await asRoot<{ docs: { _id: string; event_id: string; request_id: string }[] }>('GET', '/webhook-logs?qty_docs_page=1');
+  const log = docs[0];
+  const page = await signedIn('root');
+  for (const typed of [log?.event_id, log?.request_id, log?._id]) {
+    await search(page, typed ?? '');
+    await page.getByRole('option', { selected: true, name: 'webhook' }).waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/console/webhooks/${log?._id ?? ''}`);
+    await page.goto('/console/');
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  }
+  await search(page, 'premium');
+  await page.getByRole('option', { selected: true, name: 'plan' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Edit plan' }).waitFor();
+  await page.keyboard.press('Escape');
+
+  const title = `Filme sem sala ${String(Date.now())}`;
+  await asRoot('POST', '/videos', [{
+    title, slug: `sem-sala-${String(Date.now())}`, video_id: 'https://videos.example.com/1', duration: 90, release_date: '2024-01-02',
+  }]);
+  await search(page, title);
+  await page.getByRole('option', { disabled: true, name: 'video, no page here' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('combobox', { name: 'Search' }).waitFor();
+  expectNoFaults(page.context());
+});
+
+async function search(page: Page, typed: string) {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search' }).fill(typed);
+}
+
+/** A customer with a subscription and a ticket, and whatever finds their page. */
+async function known(name: string) {
+  const customer = await subscribed(name);
+  const { docs: [subscription] } = await asRoot<{ docs: { gwb_subscription_id: string }[] }>(
+    'GET', `/subscriptions?query=${encodeURIComponent(JSON.stringify({ _id: customer.subscription }))}`);
+  const { payments: [payment] } = await asRoot<{ payments: { gateway_payment_id: string }[] }>(
+    'GET', `/admin/customers/360?_id=${customer.id}`);
+  const { docs: [event] } = await asRoot<{ docs: { _id: string }[] }>('GET', '/events?qty_docs_page=1');
+  const { docs: [ticket] } = await asRoot<{ docs: { _id: string }[] }>(
+    'POST', '/tickets', [{ customer_id: customer.id, event_id: event?._id, title: 'Poltrona' }]);
+  const { qr_payload: code } = await call<{ qr_payload: string }>('GET', `/me/tickets/${ticket?._id ?? ''}/qr`, customer.token);
+  const dotted = customer.taxID.replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4');
+  return {
+    customer,
+    finds: [
+      'conceicao ara', 'ARAUJO conc', customer.email, customer.email.slice(0, -6), customer.taxID, dotted, customer.id,
+      subscription?.gwb_subscription_id ?? '', payment?.gateway_payment_id ?? '', code,
+    ],
+  };
+}

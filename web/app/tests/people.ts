@@ -7,7 +7,8 @@ const API = `${platform.url}/api/v1`;
 
 type Body = Record<string, unknown>;
 
-async function call<T>(method: string, path: string, token: string, body?: unknown): Promise<T> {
+/** A call with a token, or nobody's where it is ''. */
+export async function call<T>(method: string, path: string, token: string, body?: unknown): Promise<T> {
   const response = await fetch(API + path, {
     method,
     headers: { ...(token && { Authorization: `Bearer ${token}` }), 'Content-Type': 'application/json' },

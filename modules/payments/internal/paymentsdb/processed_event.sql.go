@@ -429,7 +429,7 @@ WITH lists AS MATERIALIZED (
         $6::text[] AS event_results, $7::timestamptz[] AS event_ats,
         $8::text[] AS log_ids, $9::text[] AS log_event_ids, $10::text[] AS event_types,
         $11::text[] AS payloads, $12::text[] AS signatures, $13::boolean[] AS finals, $14::text[] AS results,
-        $15::timestamptz[] AS received_ats
+        $15::timestamptz[] AS received_ats, $16::text[] AS request_ids
 ), first AS (
     INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
     SELECT $1, e.event_id, e.log_id, 'done', ARRAY(SELECT jsonb_array_elements_text(e.subjects::jsonb)), e.result::jsonb, e.event_at,
@@ -438,13 +438,13 @@ WITH lists AS MATERIALIZED (
         unnest(l.event_results) AS result, unnest(l.event_ats) AS event_at FROM lists l) e
 )
 INSERT INTO payments.webhook_logs (
-    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at, request_id
 )
 SELECT d.log_id, $1, d.event_id, d.event_type, d.payload::jsonb, nullif(d.signature, ''), true, d.is_final, d.result::jsonb,
-    d.received_at, CASE WHEN d.is_final THEN $2::timestamptz END
+    d.received_at, CASE WHEN d.is_final THEN $2::timestamptz END, nullif(d.request_id, '')
 FROM (SELECT unnest(l.log_ids) AS log_id, unnest(l.log_event_ids) AS event_id, unnest(l.event_types) AS event_type,
     unnest(l.payloads) AS payload, unnest(l.signatures) AS signature, unnest(l.finals) AS is_final, unnest(l.results) AS result,
-    unnest(l.received_ats) AS received_at FROM lists l) d
+    unnest(l.received_ats) AS received_at, unnest(l.request_ids) AS request_id FROM lists l) d
 `
 
 type ProcessedEventReceiveManyParams struct {
@@ -463,6 +463,7 @@ type ProcessedEventReceiveManyParams struct {
 	Finals       []bool
 	Results      []string
 	ReceivedAts  []time.Time
+	RequestIds   []string
 }
 
 // ProcessedEventReceiveMany writes events that were applied, whose log_ids are those of their first deliveries, and
@@ -484,6 +485,7 @@ func (q *Queries) ProcessedEventReceiveMany(ctx context.Context, db DBTX, arg Pr
 		arg.Finals,
 		arg.Results,
 		arg.ReceivedAts,
+		arg.RequestIds,
 	)
 	return err
 }
@@ -491,9 +493,11 @@ func (q *Queries) ProcessedEventReceiveMany(ctx context.Context, db DBTX, arg Pr
 const processedEventRecord = `-- name: ProcessedEventRecord :exec
 WITH log AS (
     INSERT INTO payments.webhook_logs (
-        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at,
+        request_id
     ) VALUES (
-        $6, $4, $5, $7, $8, $9, true, $10, $2, $11, $12
+        $6, $4, $5, $7, $8, $9, true, $10, $2, $11, $12,
+        $13
     )
 )
 UPDATE payments.processed_events e SET state = $1, result = $2, updated_at = $3
@@ -513,6 +517,7 @@ type ProcessedEventRecordParams struct {
 	Processed   bool
 	ReceivedAt  time.Time
 	ProcessedAt *time.Time
+	RequestID   *string
 }
 
 // ProcessedEventRecord gives the event its result and logs its delivery with
@@ -532,6 +537,7 @@ func (q *Queries) ProcessedEventRecord(ctx context.Context, db DBTX, arg Process
 		arg.Processed,
 		arg.ReceivedAt,
 		arg.ProcessedAt,
+		arg.RequestID,
 	)
 	return err
 }
@@ -543,10 +549,11 @@ WITH known AS (
     FOR SHARE
 ), log AS (
     INSERT INTO payments.webhook_logs (
-        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+        id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at,
+        request_id
     )
     SELECT $3, $1, $2, $4, $5, $6, true, k.state <> 'queued', k.result,
-        $7, CASE WHEN k.state <> 'queued' THEN $8::timestamptz END
+        $7, CASE WHEN k.state <> 'queued' THEN $8::timestamptz END, $9
     FROM known k
     ON CONFLICT DO NOTHING
 )
@@ -562,6 +569,7 @@ type ProcessedEventRepeatParams struct {
 	Signature   *string
 	ReceivedAt  time.Time
 	ProcessedAt time.Time
+	RequestID   *string
 }
 
 // ProcessedEventRepeat logs a delivery of an event that has come before, with the
@@ -579,6 +587,7 @@ func (q *Queries) ProcessedEventRepeat(ctx context.Context, db DBTX, arg Process
 		arg.Signature,
 		arg.ReceivedAt,
 		arg.ProcessedAt,
+		arg.RequestID,
 	)
 	var result json.RawMessage
 	err := row.Scan(&result)

@@ -87,11 +87,13 @@ func (q *Queries) RefusedWebhookForget(ctx context.Context, db DBTX, pattern str
 
 const refusedWebhookInsert = `-- name: RefusedWebhookInsert :execrows
 INSERT INTO payments.refused_webhooks (
-    id, gateway, event_id, event_type, payload, signature, result, received_at, reason, address, network
+    id, gateway, event_id, event_type, payload, signature, result, received_at, reason, address, network,
+    request_id
 )
-SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
-WHERE (SELECT count(*) FROM payments.refused_webhooks d WHERE d.received_at >= $12) < $13::bigint
-  AND (SELECT count(*) FROM payments.refused_webhooks h WHERE h.received_at >= $14 AND h.address = $10) < $15::bigint
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+    $12
+WHERE (SELECT count(*) FROM payments.refused_webhooks d WHERE d.received_at >= $13) < $14::bigint
+  AND (SELECT count(*) FROM payments.refused_webhooks h WHERE h.received_at >= $15 AND h.address = $10) < $16::bigint
 `
 
 type RefusedWebhookInsertParams struct {
@@ -106,6 +108,7 @@ type RefusedWebhookInsertParams struct {
 	Reason     state.Refusal
 	Address    string
 	Network    string
+	RequestID  *string
 	Day        time.Time
 	MaxDay     int64
 	Hour       time.Time
@@ -127,6 +130,7 @@ func (q *Queries) RefusedWebhookInsert(ctx context.Context, db DBTX, arg Refused
 		arg.Reason,
 		arg.Address,
 		arg.Network,
+		arg.RequestID,
 		arg.Day,
 		arg.MaxDay,
 		arg.Hour,

@@ -106,10 +106,11 @@ func (q *Queries) WebhookLogGetPayload(ctx context.Context, db DBTX, arg Webhook
 
 const webhookLogInsert = `-- name: WebhookLogInsert :exec
 INSERT INTO payments.webhook_logs (
-    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at
+    id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at,
+    request_id
 ) VALUES (
     $1, $2, $3, $4, $5, $6, $7,
-    $8, $9, $10, $11
+    $8, $9, $10, $11, $12
 )
 `
 
@@ -125,6 +126,7 @@ type WebhookLogInsertParams struct {
 	Result         json.RawMessage
 	ReceivedAt     time.Time
 	ProcessedAt    *time.Time
+	RequestID      *string
 }
 
 func (q *Queries) WebhookLogInsert(ctx context.Context, db DBTX, arg WebhookLogInsertParams) error {
@@ -140,6 +142,7 @@ func (q *Queries) WebhookLogInsert(ctx context.Context, db DBTX, arg WebhookLogI
 		arg.Result,
 		arg.ReceivedAt,
 		arg.ProcessedAt,
+		arg.RequestID,
 	)
 	return err
 }

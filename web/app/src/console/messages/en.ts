@@ -81,10 +81,11 @@ export const en = {
   },
   search: {
     title: 'Search',
-    placeholder: 'Name, e-mail, tax id, any id …',
+    placeholder: 'Name, e-mail, tax id, code, any id …',
     nothing: 'Nothing was found',
-    hint: 'Paste anything: an e-mail, a CPF with dots, sub_…, pay_…, evt_…, a record’s id.',
+    hint: 'Paste anything: half an e-mail, a CPF with dots, sub_…, pay_…, evt_…, a ticket’s code, the id of a record or of a request.',
     rooms: 'Go to',
+    noPage: (kind: string) => `${kind}, no page here`,
     results: (n: number) => (n === 1 ? '1 result' : `${n} results`),
   },
   table: {

@@ -83,10 +83,11 @@ export const pt: Shape<typeof en> = {
   },
   search: {
     title: 'Buscar',
-    placeholder: 'Nome, e-mail, CPF, qualquer id …',
+    placeholder: 'Nome, e-mail, CPF, código, qualquer id …',
     nothing: 'Nada foi encontrado',
-    hint: 'Cole qualquer coisa: um e-mail, um CPF com pontos, sub_…, pay_…, evt_…, o id de um registro.',
+    hint: 'Cole qualquer coisa: meio e-mail, um CPF com pontos, sub_…, pay_…, evt_…, o código de um ingresso, o id de um registro ou de uma requisição.',
     rooms: 'Ir para',
+    noPage: (kind: string) => `${kind}, sem página aqui`,
     results: (n: number) => (n === 1 ? '1 resultado' : `${n} resultados`),
   },
   table: {

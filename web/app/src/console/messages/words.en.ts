@@ -49,5 +49,9 @@ export const enWords = {
     ticket: 'ticket', unknown: 'unknown', unrefundable: 'not refundable', webp: 'WebP', withdrawn: 'withdrawn',
     won: 'won', xlsx: 'Excel', yearly: 'yearly', paid: 'paid', processed: 'processed', ignored: 'ignored',
     succeeded: 'succeeded', database: 'database', jobs: 'jobs', gateways: 'gateways', busy: 'busy', failing: 'failing',
+    audit_entry: 'audit trail', category: 'category', dispute: 'dispute', event: 'event', plan: 'plan',
+    profile: 'profile', requisition: 'board card', requisition_status: 'board column', season: 'season', tag: 'tag',
+    ticket_order: 'order', unapplied_payment: 'unapplied payment', user: 'user', video: 'video',
+    webhook_log: 'webhook',
   },
 };

@@ -51,5 +51,9 @@ export const ptWords: Shape<typeof enWords> = {
     ticket: 'ingresso', unknown: 'desconhecido', unrefundable: 'não reembolsável', webp: 'WebP', withdrawn: 'desistência',
     won: 'ganha', xlsx: 'Excel', yearly: 'anual', paid: 'pago', processed: 'processado', ignored: 'ignorado',
     succeeded: 'aprovado', database: 'banco de dados', jobs: 'tarefas', gateways: 'gateways', busy: 'ocupado', failing: 'falhando',
+    audit_entry: 'auditoria', category: 'categoria', dispute: 'contestação', event: 'evento', plan: 'plano',
+    profile: 'perfil', requisition: 'cartão do quadro', requisition_status: 'coluna do quadro', season: 'temporada',
+    tag: 'etiqueta', ticket_order: 'pedido', unapplied_payment: 'pagamento não aplicado', user: 'usuário',
+    video: 'vídeo', webhook_log: 'webhook',
   },
 };
