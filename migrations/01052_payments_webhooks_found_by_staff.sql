@@ -4,7 +4,19 @@
 -- One month of the log after the other, each in a transaction of its own, so that calls wait for that of the present
 -- month alone: some ten seconds a million logs, and what is not answered is sent again. What a run that was cut off has
 -- built is dropped with the index above it.
-DROP INDEX IF EXISTS payments.webhook_logs_by_request, payments.webhook_logs_by_object, payments.webhook_logs_by_charge;
+-- +goose StatementBegin
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['webhook_logs_by_request', 'webhook_logs_by_object', 'webhook_logs_by_charge'] LOOP
+        IF to_regclass('payments.' || name) IS NOT NULL THEN
+            EXECUTE format('DROP INDEX payments.%I', name);
+        END IF;
+    END LOOP;
+END
+$$;
+-- +goose StatementEnd
 CREATE INDEX webhook_logs_by_request ON ONLY payments.webhook_logs (request_id) WHERE request_id IS NOT NULL;
 CREATE INDEX webhook_logs_by_object ON ONLY payments.webhook_logs (payments.event_object(payload));
 CREATE INDEX webhook_logs_by_charge ON ONLY payments.webhook_logs (payments.event_charge(payload))
