@@ -23,15 +23,14 @@ var gatewayKnown = map[string]string{
 // gatewayNamed are the files of modules that name a gateway and do not ask which one it is, with
 // why. Else the row's gateway, or gateway.Traits, says of which one something is.
 var gatewayNamed = map[string]string{
-	"modules/payments/routes.go":                byRoute,
-	"modules/subscriptions/admin/http.go":       byRoute,
-	"modules/subscriptions/checkout/http.go":    byRoute,
-	"modules/subscriptions/checkout/pix_gwa.go": byRoute,
-	"modules/subscriptions/checkout/pix_gwb.go": byRoute,
-	"modules/subscriptions/selfservice/http.go": byRoute,
-	"modules/tickets/checkout/guest.go":         byRoute,
-	"modules/tickets/checkout/purchase.go":      byRoute,
-	"modules/tickets/orders/order.go":           "by the contract an order without a gateway, a free one, has gateway A's words",
+	"modules/payments/routes.go":                  byRoute,
+	"modules/subscriptions/admin/http.go":         byRoute,
+	"modules/subscriptions/checkout/card.go":      byRoute,
+	"modules/subscriptions/checkout/subscribe.go": byRoute,
+	"modules/subscriptions/selfservice/http.go":   byRoute,
+	"modules/tickets/checkout/guest.go":           byRoute,
+	"modules/tickets/checkout/purchase.go":        byRoute,
+	"modules/tickets/orders/order.go":             "by the contract an order without a gateway, a free one, has gateway A's words",
 }
 
 const byRoute = "routes, which the contract names so"

@@ -1,7 +1,9 @@
 package intent
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -9,9 +11,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/backoff"
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/state"
 	"marquee/platform/faultpoint"
+	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
@@ -78,6 +83,72 @@ func (o *Operation[R, A]) Begin(ctx context.Context, row *R, write func(tx pgx.T
 		faultpoint.Hit(o.Committed)
 	}
 	return err
+}
+
+// opened is an intent as it is stored first: its JSON has the table's columns.
+type opened struct {
+	Opening
+	ID          objectid.ID `json:"id"`
+	Calls       int         `json:"calls"`
+	Misses      int         `json:"misses"`
+	MissedAt    *time.Time  `json:"missed_at"`
+	CallEndsAt  time.Time   `json:"call_ends_at"`
+	LeasedUntil *time.Time  `json:"leased_until"`
+	NextCheck   time.Time   `json:"next_look_at"`
+	CreatedAt   time.Time   `json:"created_at"`
+}
+
+// opened: until the call's time limit, and a fifth of it, are over nobody checks.
+func (s *Service) opened(o Opening) opened {
+	now := s.deps.Clock.Now().Truncate(time.Microsecond) // as the table has it
+	row := opened{Opening: o, ID: objectid.At(now), CallEndsAt: now, NextCheck: now, CreatedAt: now}
+	row.Reference = cmp.Or(o.Reference, o.Subject.String())
+	switch {
+	case o.CallTime > 0:
+		until := o.leasedUntil(now)
+		row.Calls, row.CallEndsAt, row.LeasedUntil, row.NextCheck = 1, until, &until, until
+	case s.hooks.Checkers[o.Kind].wasFound:
+		row.Misses, row.MissedAt, row.NextCheck = 1, &now, now.Add(backoff.FoundAgainAfter)
+	}
+	return row
+}
+
+// OpenTx opens intents in the transaction that commits their users' rows, in one statement. *ErrOpen when one of them
+// is open already, or what it excludes: roll back then. A kind without a checker is an error, too.
+func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) error {
+	if len(openings) == 0 {
+		return nil
+	}
+	rows := make([]opened, len(openings))
+	for n, o := range openings {
+		if s.hooks.Checkers[o.Kind].check == nil {
+			return fmt.Errorf("open intent: nobody checks intents of kind %q", o.Kind)
+		}
+		rows[n] = s.opened(o)
+	}
+	columns, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("open intent: %w", err)
+	}
+	made, err := s.db.IntentInsert(ctx, tx, columns)
+	if err != nil {
+		return fmt.Errorf("open intent: %w", err)
+	}
+	if len(made) == len(openings) {
+		return nil
+	}
+	for _, o := range openings {
+		row, err := s.db.IntentFindConflicting(ctx, tx, paymentsdb.IntentFindConflictingParams{
+			SubjectID: o.Subject, Kind: o.Kind, Item: o.Item, Gateway: o.Gateway, Excludes: o.Excludes, Made: made,
+		})
+		if err == nil {
+			return &ErrOpen{Intent: intentOf(row)}
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("read intent: %w", err)
+		}
+	}
+	return errors.New("an intent is open already")
 }
 
 // Run is the second phase, the steps, and then the third, which settles their outcome. What the gateway does has to be
@@ -186,6 +257,28 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 		return err
 	})
 	return row, err
+}
+
+// EndTx ends the open intent of an outcome, in the transaction that settles it: that of an operation's phase, or of
+// what else has brought it. One that has ended already is left alone, since an event may be faster than the answer. An
+// error is the database's, or of Hooks.Known.
+func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, outcome stepped, by By) error {
+	to, err := state.Intents.Move(state.IntentOpen, outcome.step())
+	if err != nil {
+		return fmt.Errorf("end intent: %w", err)
+	}
+	ended, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
+		At: s.deps.Clock.Now(), By: by, State: to, SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
+	})
+	if err != nil {
+		return fmt.Errorf("end intent: %w", err)
+	}
+	for _, e := range ended {
+		if err == nil && e.Told && s.hooks.Known != nil {
+			err = s.hooks.Known(ctx, tx, gateway.Name(e.Gateway), r.Subject)
+		}
+	}
+	return err
 }
 
 // Checker is the last phase, for what has lost its answer: what the schedule of checks has to know of the operation.

@@ -12,32 +12,9 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/ledger"
-	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
-
-// refundGrace is how long who settled a refund may take to follow it.
-const refundGrace = 2 * time.Minute
-
-// TrackRefundArgs has a refund followed whose process may have ended in between, and looks
-// for one that is not answered.
-type TrackRefundArgs struct {
-	RefundID objectid.ID `json:"refund_id"`
-}
-
-// Kind names the job.
-func (TrackRefundArgs) Kind() string { return "payments_refund_recover" }
-
-func (s *Refunds) queueTrackingTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, TrackRefundArgs{RefundID: id}, &river.InsertOpts{
-		Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(refundGrace),
-	})
-	if err != nil {
-		return fmt.Errorf("queue refund: %w", err)
-	}
-	return nil
-}
 
 // Recover has a refund followed that is answered, and else all that nobody asks about looked for.
 func (s *Refunds) Recover(ctx context.Context, id objectid.ID) error {

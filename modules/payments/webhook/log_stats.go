@@ -27,6 +27,50 @@ type webhookStats struct {
 	P95Processing    float64          `json:"p95_processing_ms" doc:"From receipt to the result, of processed ones"`
 }
 
+type webhookStatsInput struct {
+	Start string `query:"start" doc:"First instant or day (UTC) of receipt; default from the beginning"`
+	End   string `query:"end" doc:"Instant before which, or last day (UTC) on which, calls were received; default now"`
+}
+
+// Stats answers GET /webhook-logs/stats.
+func (h Handlers) Stats(ctx context.Context, in *webhookStatsInput) (*httpapi.Output[webhookStats], error) {
+	from, err := bound("start", in.Start, 0)
+	if err != nil {
+		return nil, err
+	}
+	to, err := bound("end", in.End, 24*time.Hour)
+	if err != nil {
+		return nil, err
+	}
+	if from != nil && to != nil && !from.Before(*to) {
+		return nil, fault.InvalidAt("has to be after start", "query", "end")
+	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
+	stats, err := h.log.stats(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(stats)
+}
+
+// bound reads a bound in time; a bare day is moved by wholeDay, so that the last
+// day is inside.
+func bound(name, text string, wholeDay time.Duration) (*time.Time, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // no bound
+	}
+	at, err := httpapi.ParseTime(text)
+	if err != nil {
+		return nil, fault.InvalidAt("has to be a day or an instant", "query", name)
+	}
+	if len(text) == len(time.DateOnly) {
+		at = at.Add(wholeDay)
+	}
+	return &at, nil
+}
+
 // stats counts the calls of a span: 422 for more calls than can be counted while somebody
 // waits (resource.StatementTimeout).
 func (s *Log) stats(ctx context.Context, from, to *time.Time) (webhookStats, error) {

@@ -43,6 +43,28 @@ var (
 	}
 )
 
+// webhookTime is what a gateway waits for us (10 s at gateway A), less the way.
+const webhookTime = 9 * time.Second
+
+// Receive answers a gateway: 401 for what it did not send, else 200 with the
+// result, also when applying failed (docs/contract/payments.md, Webhooks). Only when nothing
+// could be stored does it answer 503, so that the gateway sends the event again.
+func (h Handlers) Receive(api *httpapi.API, name gateway.Name) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		// The work outlives a gateway that hangs up: it is done or not, never half known.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), webhookTime)
+		defer cancel()
+		response, err := h.webhooks.take(ctx, w, r, name)
+		h.webhooks.metrics.count(name, response, err)
+		tracing.Annotate(ctx, "webhook.result", resultOf(response, err))
+		if err != nil {
+			api.WriteError(r.Context(), w, err)
+			return
+		}
+		httpapi.WriteJSON(w, http.StatusOK, response)
+	}
+}
+
 // take stores and applies what a gateway sends, once it is shown to have sent it.
 func (s *Webhooks) take(ctx context.Context, w http.ResponseWriter, r *http.Request,
 	name gateway.Name,

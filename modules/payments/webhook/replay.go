@@ -42,6 +42,24 @@ type tableChange struct {
 	Deleted  int64  `json:"deleted"`
 }
 
+type replayInput struct {
+	ID     string `path:"id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
+	DryRun string `query:"dry_run" enum:"0,1,false,true" doc:"1: apply, show what would change, and take everything back"`
+}
+
+// Replay answers POST /webhook-logs/{id}/replay.
+func (h Handlers) Replay(ctx context.Context, in *replayInput) (*httpapi.Output[replayResponse], error) {
+	id, err := objectid.Parse(in.ID)
+	if err != nil {
+		return nil, fault.InvalidAt("has to be an id of 24 hexadecimal digits", "path", "id")
+	}
+	response, err := h.webhooks.replay(ctx, id, in.DryRun == "1" || in.DryRun == "true")
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(response)
+}
+
 // replay applies the event of a log again, whatever became of it, and gives all
 // its logs the new result. Appliers are safe to repeat, so that a replay of what
 // was applied changes nothing. A dry run takes everything back.

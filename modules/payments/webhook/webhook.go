@@ -94,3 +94,12 @@ type GroupApplier interface {
 func (s *Webhooks) Connect(appliers []Applier, together GroupApplier, takers []StrayMoneyTaker) {
 	s.appliers, s.together, s.takers = appliers, together, takers
 }
+
+// Handlers answers the room's routes.
+type Handlers struct {
+	webhooks *Webhooks
+	log      *Log
+}
+
+// NewHandlers makes them.
+func NewHandlers(s *Webhooks, l *Log) Handlers { return Handlers{webhooks: s, log: l} }

@@ -1,11 +1,15 @@
 package checkout
 
 import (
+	"context"
+
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/plans"
 	"marquee/modules/subscriptions/recovery"
 	"marquee/modules/subscriptions/settle"
+	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 )
 
 // Deps is what New needs.
@@ -27,4 +31,19 @@ type Checkout struct {
 // New makes the room.
 func New(d Deps) *Checkout {
 	return &Checkout{deps: d}
+}
+
+// Handlers are the room's operations.
+type Handlers struct{ service *Checkout }
+
+// Handlers returns the room's operations, for the module's list of routes.
+func (s *Checkout) Handlers() Handlers { return Handlers{service: s} }
+
+// Subscribe always refuses: the gateways have routes of their own
+// (docs/contract/README.md, Versions).
+func (Handlers) Subscribe(context.Context, *struct{}) (*httpapi.Output[struct{}], error) {
+	return nil, &fault.Error{
+		Kind:    fault.KindUnimplemented,
+		Message: "Subscribe with POST /gwa/subscribe, POST /gwa/subscribe/pix or POST /gwb/subscribe.",
+	}
 }

@@ -3,6 +3,7 @@ package checkout
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,6 +17,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/money"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
@@ -30,6 +32,86 @@ const (
 	// pixRecurring is the setting under which a PIX is an automatic one.
 	pixRecurring = "recurring"
 )
+
+type subscribePixInput struct {
+	Body struct {
+		PlanID    string `json:"plan_id" minLength:"1" maxLength:"50"`
+		PromoCode string `json:"promo_code" required:"false" maxLength:"50"`
+	}
+}
+
+// SubscribePixGWA is POST /gwa/subscribe/pix.
+func (h Handlers) SubscribePixGWA(ctx context.Context, in *subscribePixInput) (*lifecycle.Envelope, error) {
+	return h.orderPixGWA(ctx, in, false)
+}
+
+// SubscribePixAutomatic is POST /gwa/subscribe/pix-automatico.
+func (h Handlers) SubscribePixAutomatic(ctx context.Context, in *subscribePixInput) (*lifecycle.Envelope, error) {
+	return h.orderPixGWA(ctx, in, true)
+}
+
+func (h Handlers) orderPixGWA(ctx context.Context, in *subscribePixInput, automatic bool) (*lifecycle.Envelope, error) {
+	out, err := h.service.subscribePix(ctx, gateway.GWA, pixOrder{
+		customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID, promoCode: strings.TrimSpace(in.Body.PromoCode),
+		automatic: automatic,
+	})
+	return pixGWAEnvelope(ctx, out, err)
+}
+
+// PixGWAInfo is how a PIX at gateway A is paid.
+type PixGWAInfo struct {
+	Message   string            `json:"message"`
+	Amount    money.Reais       `json:"amount" doc:"Reais"`
+	Months    int32             `json:"months"`
+	PaymentID *string           `json:"payment_id" nullable:"true"`
+	Pix       calls.PixCodeInfo `json:"pix"`
+	// AuthorizationID is set only for automatic PIX.
+	AuthorizationID *string `json:"gwa_pix_auth_id,omitempty"`
+	calls.PixNotKnown
+}
+
+func pixGWAEnvelope(ctx context.Context, out pixOutcome, err error) (*lifecycle.Envelope, error) {
+	sub := out.sub
+	return lifecycle.EnvelopeOf(ctx, sub, PixGWAInfo{
+		Message: out.message(), Amount: sub.PixAmount().Reais(), Months: sub.PeriodMonths,
+		PaymentID: sub.PixPaymentID,
+		Pix:       codeOf(sub), AuthorizationID: sub.GwaPixAuthID, PixNotKnown: calls.NotKnownOf(out.clarifying),
+	}, err)
+}
+
+type subscribePixGWBInput struct {
+	Body struct {
+		PlanID string `json:"plan_id" minLength:"1" maxLength:"50"`
+	}
+}
+
+// PixGWBInfo is how a PIX at gateway B is paid.
+type PixGWBInfo struct {
+	Message         string            `json:"message"`
+	Amount          int64             `json:"amount" doc:"Cents"`
+	Months          int32             `json:"months"`
+	PaymentIntentID *string           `json:"payment_intent_id" nullable:"true"`
+	ClientSecret    *string           `json:"client_secret" nullable:"true"`
+	Pix             calls.PixCodeInfo `json:"pix"`
+	calls.PixNotKnown
+}
+
+// SubscribePixGWB is POST /gwb/subscribe/pix.
+func (h Handlers) SubscribePixGWB(ctx context.Context, in *subscribePixGWBInput) (*lifecycle.Envelope, error) {
+	out, err := h.service.subscribePix(ctx, gateway.GWB,
+		pixOrder{customerID: httpapi.CallerOf(ctx).ID, planID: in.Body.PlanID})
+	return pixGWBEnvelope(ctx, out, err)
+}
+
+func pixGWBEnvelope(ctx context.Context, out pixOutcome, err error) (*lifecycle.Envelope, error) {
+	sub := out.sub
+	return lifecycle.EnvelopeOf(ctx, sub, PixGWBInfo{
+		Message: out.message(), Amount: int64(sub.PixAmount()), Months: sub.PeriodMonths,
+		PaymentIntentID: sub.PixPaymentID,
+		ClientSecret:    nullable.Ptr(out.clientSecret.Reveal()), Pix: codeOf(sub),
+		PixNotKnown: calls.NotKnownOf(out.clarifying),
+	}, err)
+}
 
 // pixOrder is what a customer orders by PIX.
 type pixOrder struct {

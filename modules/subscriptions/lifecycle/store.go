@@ -13,6 +13,7 @@ import (
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/state"
+	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
@@ -166,6 +167,15 @@ func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, sub Subscription, f
 		return err
 	}
 	return nil
+}
+
+// CallerID is the admin who asks, nil for everybody else.
+func CallerID(ctx context.Context) *objectid.ID {
+	id := httpapi.CallerOf(ctx).ID
+	if id == "" {
+		return nil
+	}
+	return &id
 }
 
 // InsertTx writes a subscription that begins by the action, pending and with its intent open, with all that goes with

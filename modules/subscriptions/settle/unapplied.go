@@ -2,9 +2,6 @@ package settle
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,8 +11,6 @@ import (
 	"marquee/modules/subscriptions/disputes"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
-	"marquee/platform/money"
-	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
@@ -43,27 +38,6 @@ func referenceOf(p Payment) objectid.ID {
 		return ""
 	}
 	return p.Charge.ID
-}
-
-// listByRuleTx lists money that pays no period of a living subscription, by the first of
-// the rules that holds of it.
-func (s *Settler) listByRuleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
-	p Payment,
-) (listed bool, err error) {
-	if listed, err = s.keepPausedTx(ctx, tx, *sub, p); err != nil || listed {
-		return listed, err
-	}
-	if listed, err = s.refundDeletedTx(ctx, tx, sub, p); err != nil || listed {
-		return listed, err
-	}
-	for _, keep := range []func(context.Context, pgx.Tx, lifecycle.Subscription, Payment) (bool, error){
-		s.keepMovedTx, s.keepUnrecurringTx, s.keepBesideTx, s.keepTwiceTx,
-	} {
-		if listed, err = keep(ctx, tx, *sub, p); err != nil || listed {
-			return listed, err
-		}
-	}
-	return false, nil
 }
 
 // refundDeletedTx lists money for a customer who had been deleted when it was charged:
@@ -101,33 +75,6 @@ func paidBeforeDeletion(sub lifecycle.Subscription, p Payment, deleted time.Time
 		return p.SettledAt.Before(lifecycle.StartOfDay(deleted, zone))
 	}
 	return p.SettledAt.Before(deleted.Truncate(time.Second))
-}
-
-// keepOtherAmountTx lists money at gateway A, and PIX at gateway B, of another amount than
-// was asked for: it pays no period, and people decide. What a webhook of gateway A tells
-// was held against it before. Gateway B's invoices say themselves what they are of.
-func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
-	p Payment,
-) (bool, error) {
-	changes := sub.Traits().AmountsMayChange
-	if changes && p.Source == state.ByWebhook || !changes && !sub.PaysOnce() {
-		return false, nil
-	}
-	expected, err := s.isExpectedAmountTx(ctx, tx, sub, p)
-	if err != nil || expected {
-		return false, err
-	}
-	price := expectedAmount(sub, p)
-	if !sub.PaysOnce() && p.Charge == nil && !p.First {
-		price = money.Cents(sub.PriceCents)
-	}
-	note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, price)
-	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID:     sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note,
-	})
-	return true, err
 }
 
 // keepMovedTx lists a charge that slipped through for time that an extension gives: it
@@ -210,40 +157,6 @@ func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 	return true, err
 }
 
-// IsBesideTx reports whether a payment names the subscription and is none of its own: a
-// card is paid by the charges that name its recurrence, at gateway B by its invoices, and
-// by one first month that a promo code lowered; automatic PIX by its first code and its
-// debits. Whatever else was made for them, also of the right amount, pays no period. A
-// manual PIX is lengthened by each payment. What is read live has to tell its
-// authorization itself: of an event's word it is not known who sent it.
-func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
-	p gateway.Payment,
-) (bool, error) {
-	switch {
-	case sub.PaysOnce():
-		return false, nil
-	case IsFirst(sub, e):
-		return sub.LastPaymentAt != nil, nil
-	case !sub.PixAutomatic && !e.Gateway.Traits().Invoices:
-		return e.SubscriptionID == "", nil
-	case !sub.PixAutomatic:
-		return e.SubscriptionID == "" && p.InvoiceID == "", nil
-	case sub.LastPaymentAt == nil, e.AuthorizationID != "" && e.Type != gateway.ReadLive:
-		return false, nil
-	case p.AuthorizationGatewayID != "" && p.AuthorizationGatewayID == nullable.Value(sub.GwaPixAuthID):
-		return false, nil
-	}
-	_, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.ID)
-	if err != nil || found {
-		return false, err
-	}
-	awaited, err := s.db.DebitHasAwaited(ctx, tx, sub.ID)
-	if err != nil {
-		return false, fmt.Errorf("read debits: %w", err)
-	}
-	return !awaited, nil
-}
-
 // keepBesideTx lists money that was made beside the recurrence: it moves no end, and is
 // given back by itself.
 func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
@@ -282,52 +195,4 @@ func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subs
 			", which another one has paid.",
 	})
 	return true, err
-}
-
-// paysADay reports whether a payment is a charge of gateway A's recurrence, of which each
-// day that is due has one.
-func paysADay(sub lifecycle.Subscription, p Payment) bool {
-	return p.Recurs && !p.First && sub.Traits().ChargesByDay && sub.PaymentMethod != gateway.MethodPix
-}
-
-// confirmTwinTx has a job read a charge for a due date live, and the one that has paid for
-// that day as well when only an event has reported it: an event may be forged, and what is
-// refunded must not be the real payment.
-func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
-	if !paysADay(sub, p) || sub.Status.Ended() {
-		return false, nil
-	}
-	twins, err := s.deps.Payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
-	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Confirmed }) {
-		return false, err
-	}
-	return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{
-		Gateway: sub.Gateway, SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event),
-		SettledAt: p.SettledAt,
-	})
-}
-
-// isBeforeMoveTx reports whether a card was charged for a period that lies before the end
-// to which an extension has moved the next charge: that end stays.
-func (s *Settler) isBeforeMoveTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
-	if p.Absent.ChargeMoves || !p.Recurs || p.First || !sub.Recurs() || sub.ExpiresAt == nil {
-		return false, nil
-	}
-	last, err := s.db.ChargeMoveGetLast(ctx, tx, sub.ID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil && dueOf(sub, p.Payment, s.deps.Clock.Now()).Before(last.ToAt), err
-}
-
-// dueOf is the instant for which a card was charged: gateway A's due date; gateway B
-// charges when the period begins.
-func dueOf(sub lifecycle.Subscription, p gateway.Payment, now time.Time) time.Time {
-	switch {
-	case sub.Traits().ChargesByDay && p.DueDate != nil:
-		return *p.DueDate
-	case p.SettledAt != nil:
-		return *p.SettledAt
-	}
-	return now
 }

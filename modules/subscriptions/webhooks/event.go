@@ -137,6 +137,46 @@ func (s *Locator) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifec
 	return sub, err
 }
 
+func (s *Locator) locateAuthorization(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Subscription, error) {
+	if e.AuthorizationID != "" {
+		sub, err := s.db.SubscriptionGetByAuthorization(ctx, tx, &e.AuthorizationID)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return sub, err
+		}
+	}
+	if e.ConciliationID == "" {
+		return lifecycle.Subscription{}, pgx.ErrNoRows
+	}
+	return s.db.SubscriptionGetByConciliation(ctx, tx, &e.ConciliationID)
+}
+
+// locateCharge finds the subscription whose code for a further period an event is about.
+func (s *Locator) locateCharge(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Subscription, error) {
+	c, err := s.ChargeOf(ctx, tx, e)
+	if err != nil {
+		return lifecycle.Subscription{}, err
+	}
+	if c == nil {
+		return lifecycle.Subscription{}, pgx.ErrNoRows
+	}
+	return s.db.SubscriptionGet(ctx, tx, c.SubscriptionID)
+}
+
+// locateByPix finds the subscription whose code a refund or a dispute of gateway B is
+// of, which names nothing but the payment.
+func (s *Locator) locateByPix(ctx context.Context, tx pgx.Tx, e gateway.Event) (lifecycle.Subscription, error) {
+	id := ofPayment(e)
+	sub, err := s.db.SubscriptionGetByPixPayment(ctx, tx, e.Gateway, &id)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return sub, err
+	}
+	c, err := s.db.RenewalChargeGetByPayment(ctx, tx, e.Gateway, &id)
+	if err != nil {
+		return lifecycle.Subscription{}, err
+	}
+	return s.db.SubscriptionGet(ctx, tx, c.SubscriptionID)
+}
+
 // LocateRemote finds the subscription by the gateway's id of its recurrence.
 func (s *Locator) LocateRemote(ctx context.Context, db postgres.DB, gw gateway.Name,
 	recurrence string,
@@ -157,6 +197,42 @@ func ofPayment(e gateway.Event) string {
 		return ""
 	}
 	return e.TakenFrom()
+}
+
+// absentTx looks for what most payments have nothing of, when an event tells that one settled. The caller holds the
+// customer and the subscription: nothing of it comes about until the transaction ends, but for rows of the ledger,
+// which RecordPaymentTx finds.
+func (s *Locator) absentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
+) (settle.Absent, error) {
+	paid, settled := e.Payload.(gateway.SettledPayment)
+	if !settled {
+		return settle.Absent{}, nil
+	}
+	row, err := s.db.SubscriptionCheckAbsent(ctx, tx, sub, paid.Payment.ID, e)
+	if err != nil {
+		return settle.Absent{}, fmt.Errorf("look for what the subscription has: %w", err)
+	}
+	return settle.Absent(row), nil
+}
+
+// repeatOthersTx reports whether an event names the subscription with a payment that the
+// ledger has for something else: it pays that alone, whoever reports it. For one that was
+// given to another row of the customer (/extend), what the gateway says since is recorded.
+func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
+	absent settle.Absent,
+) (bool, error) {
+	paid, settled := e.Payload.(gateway.SettledPayment)
+	if !settled || absent.Others {
+		return false, nil
+	}
+	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paid.Payment.ID)
+	if err != nil || !settle.IsOthers(sub, known) {
+		return false, err
+	}
+	if known.CustomerID == sub.CustomerID {
+		err = s.BookTx(ctx, tx, sub, e.Gateway, paid.Payment)
+	}
+	return true, err
 }
 
 // stray says why an event that names a subscription is about something else of its
@@ -204,6 +280,14 @@ func (s *Locator) strayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscrip
 		return s.takenTx(s.db.SubscriptionGetByPixPayment(ctx, tx, sub.Gateway, &paid.ID))
 	}
 	return stray{}, nil
+}
+
+// takenTx: the row lacks an id that the event tells. Another row has it already.
+func (*Locator) takenTx(_ lifecycle.Subscription, err error) (stray, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return stray{}, nil
+	}
+	return stray{reason: gateway.ReasonOtherSubscription}, err
 }
 
 // confirmFirstTx has money of gateway A that names the subscription read live, by job, before

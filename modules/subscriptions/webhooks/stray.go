@@ -12,46 +12,9 @@ import (
 	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
-	"marquee/modules/subscriptions/settle"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
-
-// absentTx looks for what most payments have nothing of, when an event tells that one settled. The caller holds the
-// customer and the subscription: nothing of it comes about until the transaction ends, but for rows of the ledger,
-// which RecordPaymentTx finds.
-func (s *Locator) absentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
-) (settle.Absent, error) {
-	paid, settled := e.Payload.(gateway.SettledPayment)
-	if !settled {
-		return settle.Absent{}, nil
-	}
-	row, err := s.db.SubscriptionCheckAbsent(ctx, tx, sub, paid.Payment.ID, e)
-	if err != nil {
-		return settle.Absent{}, fmt.Errorf("look for what the subscription has: %w", err)
-	}
-	return settle.Absent(row), nil
-}
-
-// repeatOthersTx reports whether an event names the subscription with a payment that the
-// ledger has for something else: it pays that alone, whoever reports it. For one that was
-// given to another row of the customer (/extend), what the gateway says since is recorded.
-func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
-	absent settle.Absent,
-) (bool, error) {
-	paid, settled := e.Payload.(gateway.SettledPayment)
-	if !settled || absent.Others {
-		return false, nil
-	}
-	known, err := s.deps.Payments.FindPayment(ctx, tx, e.Gateway, paid.Payment.ID)
-	if err != nil || !settle.IsOthers(sub, known) {
-		return false, err
-	}
-	if known.CustomerID == sub.CustomerID {
-		err = s.BookTx(ctx, tx, sub, e.Gateway, paid.Payment)
-	}
-	return true, err
-}
 
 // listStrayTx: money is never kept in silence, also where nobody can apply it.
 func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, why stray,
