@@ -17,8 +17,8 @@ WHERE challenge_hash = @challenge_hash AND user_id IS NOT DISTINCT FROM sqlc.nar
 -- name: PasskeyCount :one
 SELECT count(*)::int FROM accounts.passkeys WHERE user_id = @user_id;
 
--- name: PasskeyDelete :execrows
-DELETE FROM accounts.passkeys WHERE id = @id AND user_id = @user_id;
+-- name: PasskeyDelete :one
+DELETE FROM accounts.passkeys WHERE id = @id AND user_id = @user_id RETURNING name;
 
 -- name: PasskeyDeleteOfUser :execrows
 DELETE FROM accounts.passkeys WHERE user_id = @user_id;
@@ -29,10 +29,12 @@ SELECT sqlc.embed(p), sqlc.embed(u)
 FROM accounts.passkeys p JOIN accounts.users u ON u.id = p.user_id
 WHERE p.credential_id = @credential_id AND p.user_id = @user_id AND u.deleted_at IS NULL;
 
--- name: PasskeyInsert :exec
+-- PasskeyInsert writes a passkey; no row when its credential is registered already, by whomever.
+-- name: PasskeyInsert :execrows
 INSERT INTO accounts.passkeys (id, user_id, credential_id, public_key, sign_count, backup_eligible, backed_up, transports, name,
     created_at)
-VALUES (@id, @user_id, @credential_id, @public_key, @sign_count, @backup_eligible, @backed_up, @transports, @name, @now);
+VALUES (@id, @user_id, @credential_id, @public_key, @sign_count, @backup_eligible, @backed_up, @transports, @name, @now)
+ON CONFLICT (credential_id) DO NOTHING;
 
 -- name: PasskeyList :many
 SELECT * FROM accounts.passkeys WHERE user_id = @user_id ORDER BY created_at, id;

@@ -56,8 +56,7 @@ func (h Handlers) Verify(ctx context.Context, in *passkeyVerifyInput) (*sessions
 	began := h.p.deps.Clock.Now()
 	response, err := in.Body.Credential.read()
 	if err != nil {
-		h.p.logRefusal(ctx, "", err)
-		return nil, errNotAccepted()
+		return nil, h.p.refuse(ctx, "", err)
 	}
 	u, err := h.p.prove(ctx, response)
 	if err != nil {
@@ -145,6 +144,11 @@ func passkeyFrom(row accountsdb.AccountsPasskey) Passkey {
 	}
 }
 
+// trailOf is what the audit trail keeps of a passkey.
+func trailOf(id objectid.ID, name string) map[string]any {
+	return map[string]any{"passkey_id": id, "passkey": name}
+}
+
 // Register answers POST /me/passkeys.
 func (h Handlers) Register(ctx context.Context, in *passkeyRegisterInput) (*httpapi.Output[Passkey], error) {
 	if err := h.p.available(); err != nil {
@@ -154,28 +158,25 @@ func (h Handlers) Register(ctx context.Context, in *passkeyRegisterInput) (*http
 	if err := identity.CheckPersonName(name, "body", "name"); err != nil {
 		return nil, err
 	}
-	u, err := h.p.deps.Sessions.CallerRow(ctx)
-	if err != nil {
-		return nil, err
-	}
 	response, err := in.Body.Credential.read()
 	if err != nil {
-		return nil, h.p.errCredential(ctx, u.ID, err)
-	}
-	ok, err := h.p.useChallenge(ctx, response.Response.CollectedClientData.Challenge, u.ID)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, h.p.errCredential(ctx, u.ID, nil)
+		return nil, h.p.errCredential(ctx, httpapi.CallerOf(ctx).ID, err)
 	}
 	var made accountsdb.AccountsPasskey
-	err = postgres.InTx(ctx, h.p.deps.Pool, func(tx pgx.Tx) (err error) {
-		if made, err = h.p.register(ctx, tx, account{user: u}, response, name); err != nil {
+	var refusal error
+	err = postgres.InTx(ctx, h.p.deps.Pool, func(tx pgx.Tx) error {
+		u, err := h.p.deps.Sessions.LockCallerTx(ctx, tx)
+		if err != nil {
 			return err
 		}
-		return identity.RecordTx(ctx, tx, u, map[string]any{}, map[string]any{"passkey": name})
+		if made, refusal, err = h.p.registerTx(ctx, tx, u, response, name); err != nil || refusal != nil {
+			return err
+		}
+		return identity.RecordTx(ctx, tx, u, map[string]any{}, trailOf(made.ID, name))
 	})
+	if err == nil {
+		err = refusal
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -217,15 +218,15 @@ func (h Handlers) Remove(ctx context.Context, in *passkeyInput) (*httpapi.Output
 	c := httpapi.CallerOf(ctx)
 	id := objectid.ID(strings.ToLower(in.PasskeyID))
 	err := postgres.InTx(ctx, h.p.deps.Pool, func(tx pgx.Tx) error {
-		n, err := h.p.db.PasskeyDelete(ctx, tx, accountsdb.PasskeyDeleteParams{ID: id, UserID: c.ID})
+		name, err := h.p.db.PasskeyDelete(ctx, tx, accountsdb.PasskeyDeleteParams{ID: id, UserID: c.ID})
+		if postgres.IsNoRows(err) {
+			return fault.NotFound("Passkey")
+		}
 		if err != nil {
 			return fmt.Errorf("remove a passkey: %w", err)
 		}
-		if n == 0 {
-			return fault.NotFound("Passkey")
-		}
-		return identity.RecordTx(ctx, tx, accountsdb.User{ID: c.ID, UserType: c.Type},
-			map[string]any{"passkey": id}, map[string]any{})
+		return identity.RecordTx(ctx, tx, accountsdb.User{ID: c.ID, UserType: c.Type}, trailOf(id, name),
+			map[string]any{})
 	})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/go-webauthn/webauthn/protocol"
@@ -16,6 +17,7 @@ import (
 	"marquee/modules/accounts/totp"
 	"marquee/platform/clock"
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -29,8 +31,8 @@ const (
 	challengeTime = 5 * time.Minute
 	// mostPasskeys bounds those of a user.
 	mostPasskeys = 20
-	// credentialOfOne is the constraint that a credential is of one user.
-	credentialOfOne = "passkeys_credential_of_one_user"
+	// longestKey bounds a public key, in bytes: RSA of 8,192 bits is half of it, and whoever registers says how long it is.
+	longestKey = 2048
 )
 
 // Config says for which site passkeys are.
@@ -98,8 +100,10 @@ func (p *Passkeys) storeChallenge(ctx context.Context, challenge string, userID 
 }
 
 // useChallenge takes a challenge for good; false for one that is over, was not given so, or was used.
-func (p *Passkeys) useChallenge(ctx context.Context, challenge string, userID objectid.ID) (bool, error) {
-	n, err := p.db.PasskeyChallengeUse(ctx, p.deps.Pool, accountsdb.PasskeyChallengeUseParams{
+func (p *Passkeys) useChallenge(ctx context.Context, db postgres.DB, challenge string,
+	userID objectid.ID,
+) (bool, error) {
+	n, err := p.db.PasskeyChallengeUse(ctx, db, accountsdb.PasskeyChallengeUseParams{
 		ChallengeHash: secret.Hash(challenge), UserID: nullable.Ptr(userID.String()), Now: p.deps.Clock.Now(),
 	})
 	if err != nil {
@@ -153,46 +157,81 @@ func (p *Passkeys) accountOf(ctx context.Context, u accountsdb.User) (account, e
 	return a, nil
 }
 
-// register checks what an authenticator made of a challenge that the user was given, and keeps the passkey. Errors: 400
-// with the field credential for whatever does not hold, 409 for one that is registered, and beyond the number that a
-// user may have.
-func (p *Passkeys) register(ctx context.Context, tx pgx.Tx, a account,
+// registerTx checks what an authenticator made of a challenge that the user was given, and keeps the passkey. refusal is
+// an answer that leaves the challenge used: 400 with the field credential for whatever does not hold, 409 for one that
+// is registered, and beyond the number that a user may have. The user's row is locked: what removes their passkeys
+// removes their challenges, too, and so comes before, or after all of this.
+func (p *Passkeys) registerTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
 	response *protocol.ParsedCredentialCreationData, name string,
-) (accountsdb.AccountsPasskey, error) {
-	creation := webauthn.CredentialParametersDefault()
-	made, err := p.ceremony.CreateCredential(a, webauthn.SessionData{
-		Challenge: response.Response.CollectedClientData.Challenge, RelyingPartyID: p.deps.Config.RPID,
-		UserID: a.WebAuthnID(), UserVerification: protocol.VerificationRequired, CredParams: creation,
-	}, response)
+) (row accountsdb.AccountsPasskey, refusal, err error) {
+	challenge := response.Response.CollectedClientData.Challenge
+	ok, err := p.useChallenge(ctx, tx, challenge, u.ID)
 	if err != nil {
-		return accountsdb.AccountsPasskey{}, p.errCredential(ctx, a.user.ID, err)
+		return row, nil, err
+	}
+	if !ok {
+		return row, p.errCredential(ctx, u.ID, errUnknownChallenge), nil
+	}
+	of := account{user: u}
+	made, err := p.ceremony.CreateCredential(of, webauthn.SessionData{
+		Challenge: challenge, RelyingPartyID: p.deps.Config.RPID, UserID: of.WebAuthnID(),
+		UserVerification: protocol.VerificationRequired, CredParams: webauthn.CredentialParametersDefault(),
+	}, response)
+	if err == nil && len(made.PublicKey) > longestKey {
+		err = errLongKey
+	}
+	if err != nil {
+		return row, p.errCredential(ctx, u.ID, err), nil
+	}
+	n, err := p.db.PasskeyCount(ctx, tx, u.ID)
+	if err != nil {
+		return row, nil, fmt.Errorf("count passkeys: %w", err)
+	}
+	if n >= mostPasskeys {
+		return row, fault.Conflict("You have %s already. Remove one first.", fault.Count(mostPasskeys, "passkey")), nil
 	}
 	now := p.deps.Clock.Now()
-	row := accountsdb.AccountsPasskey{
-		ID: objectid.At(now), UserID: a.user.ID, CredentialID: made.ID, PublicKey: made.PublicKey,
+	row = accountsdb.AccountsPasskey{
+		ID: objectid.At(now), UserID: u.ID, CredentialID: made.ID, PublicKey: made.PublicKey,
 		SignCount: int64(made.Authenticator.SignCount), BackupEligible: made.Flags.BackupEligible,
-		BackedUp: made.Flags.BackupState, Transports: []string{}, Name: name, CreatedAt: now,
+		BackedUp: made.Flags.BackupState, Transports: transportsOf(made), Name: name, CreatedAt: now,
 	}
-	for _, transport := range made.Transport {
-		row.Transports = append(row.Transports, string(transport))
-	}
-	err = p.db.PasskeyInsert(ctx, tx, accountsdb.PasskeyInsertParams{
+	inserted, err := p.db.PasskeyInsert(ctx, tx, accountsdb.PasskeyInsertParams{
 		ID: row.ID, UserID: row.UserID, CredentialID: row.CredentialID, PublicKey: row.PublicKey,
 		SignCount: row.SignCount, BackupEligible: row.BackupEligible, BackedUp: row.BackedUp,
 		Transports: row.Transports, Name: row.Name, Now: now,
 	})
-	if postgres.Constraint(err) == credentialOfOne {
-		return row, fault.Conflict("This passkey is registered already.").WithField("credential")
-	}
 	if err != nil {
-		return row, fmt.Errorf("keep a passkey: %w", err)
+		return row, nil, fmt.Errorf("keep a passkey: %w", err)
 	}
-	n, err := p.db.PasskeyCount(ctx, tx, a.user.ID)
-	if err == nil && n > mostPasskeys {
-		err = fault.Conflict("You have %s already. Remove one first.", fault.Count(mostPasskeys, "passkey"))
+	if inserted == 0 {
+		return row, fault.Conflict("This passkey is registered already.").WithField("credential"), nil
 	}
-	return row, err
+	return row, nil, nil
 }
+
+// transportsOf are those by which browsers reach the authenticator, of which they are told again; what no standard names
+// is left out.
+func transportsOf(c *webauthn.Credential) []string {
+	known := []string{}
+	for _, transport := range c.Transport {
+		switch transport {
+		case protocol.USB, protocol.NFC, protocol.BLE, protocol.SmartCard, protocol.Hybrid, protocol.Internal:
+			if text := string(transport); !slices.Contains(known, text) {
+				known = append(known, text)
+			}
+		}
+	}
+	return known
+}
+
+// Why an answer is refused beside what the library finds, for the log.
+var (
+	errUnknownChallenge = errors.New("the challenge is over, was used, or was not given for this")
+	errUnknownPasskey   = errors.New("nobody has this passkey")
+	errLongKey          = errors.New("the key is too long")
+	errCopied           = errors.New("its counter does not rise: there may be a copy of it")
+)
 
 // errCredential is 400; why is for the log.
 func (p *Passkeys) errCredential(ctx context.Context, userID objectid.ID, err error) error {
@@ -202,13 +241,27 @@ func (p *Passkeys) errCredential(ctx context.Context, userID objectid.ID, err er
 
 // logRefusal says why an authenticator's answer was refused, without what it answered.
 func (p *Passkeys) logRefusal(ctx context.Context, userID objectid.ID, err error) {
-	reason := "the answer is malformed"
+	reason, level := "the answer is malformed", slog.LevelInfo
 	var refused *protocol.Error
-	if errors.As(err, &refused) {
+	switch {
+	case errors.As(err, &refused):
 		reason = refused.Type
+	case errors.Is(err, errCopied):
+		reason, level = err.Error(), slog.LevelWarn
+	case errors.Is(err, errUnknownChallenge), errors.Is(err, errUnknownPasskey), errors.Is(err, errLongKey):
+		reason = err.Error()
 	}
-	p.deps.Log.InfoContext(ctx, "passkey refused", slog.String("user_id", userID.String()),
-		slog.String("reason", reason))
+	p.logTried(ctx, level, userID, "refused", slog.String("reason", reason))
+}
+
+// logTried logs whose passkey was tried, from where, and what came of it; the user is empty where no passkey was found.
+func (p *Passkeys) logTried(ctx context.Context, level slog.Level, userID objectid.ID, result string,
+	more ...slog.Attr,
+) {
+	p.deps.Log.LogAttrs(ctx, level, "passkey tried", append([]slog.Attr{
+		slog.String("request_id", httpapi.RequestID(ctx)), slog.String("user_id", userID.String()),
+		slog.String("result", result), slog.String("addr", httpapi.ClientIP(ctx)),
+	}, more...)...)
 }
 
 // errNotAccepted is one sentence for all that does not hold at a sign-in.
@@ -219,25 +272,32 @@ func errNotAccepted() *fault.Error {
 	}
 }
 
+// refuse logs why a sign-in was refused, and answers it as any other.
+func (p *Passkeys) refuse(ctx context.Context, userID objectid.ID, why error) error {
+	p.logRefusal(ctx, userID, why)
+	return errNotAccepted()
+}
+
 // prove returns the user whose passkey signed a challenge of ours; 401 INVALID_CREDENTIALS for whatever does not hold: a
 // challenge that is over or was used, another domain or origin, nobody's passkey, one whose counter does not rise.
 func (p *Passkeys) prove(ctx context.Context, response *protocol.ParsedCredentialAssertionData) (accountsdb.User, error) {
 	challenge := response.Response.CollectedClientData.Challenge
-	ok, err := p.useChallenge(ctx, challenge, "")
+	ok, err := p.useChallenge(ctx, p.deps.Pool, challenge, "")
 	if err != nil {
 		return accountsdb.User{}, err
 	}
+	if !ok {
+		return accountsdb.User{}, p.refuse(ctx, "", errUnknownChallenge)
+	}
 	userID := objectid.ID(response.Response.UserHandle)
-	if !ok || !objectid.Valid(userID.String()) {
-		p.logRefusal(ctx, "", nil)
-		return accountsdb.User{}, errNotAccepted()
+	if !objectid.Valid(userID.String()) {
+		return accountsdb.User{}, p.refuse(ctx, "", errUnknownPasskey)
 	}
 	found, err := p.db.PasskeyGetForLogin(ctx, p.deps.Pool, accountsdb.PasskeyGetForLoginParams{
 		CredentialID: response.RawID, UserID: userID,
 	})
 	if postgres.IsNoRows(err) {
-		p.logRefusal(ctx, "", nil)
-		return accountsdb.User{}, errNotAccepted()
+		return accountsdb.User{}, p.refuse(ctx, "", errUnknownPasskey)
 	}
 	if err != nil {
 		return accountsdb.User{}, fmt.Errorf("read a passkey: %w", err)
@@ -250,8 +310,7 @@ func (p *Passkeys) prove(ctx context.Context, response *protocol.ParsedCredentia
 			Challenge: challenge, RelyingPartyID: p.deps.Config.RPID, UserVerification: protocol.VerificationRequired,
 		}, response)
 	if err != nil {
-		p.logRefusal(ctx, userID, err)
-		return accountsdb.User{}, errNotAccepted()
+		return accountsdb.User{}, p.refuse(ctx, userID, err)
 	}
 	now := p.deps.Clock.Now()
 	n, err := p.db.PasskeyUse(ctx, p.deps.Pool, accountsdb.PasskeyUseParams{
@@ -262,10 +321,9 @@ func (p *Passkeys) prove(ctx context.Context, response *protocol.ParsedCredentia
 		return accountsdb.User{}, fmt.Errorf("use a passkey: %w", err)
 	}
 	if n == 0 {
-		p.deps.Log.WarnContext(ctx, "passkey refused", slog.String("user_id", userID.String()),
-			slog.String("reason", "its counter does not rise: there may be a copy of it"))
-		return accountsdb.User{}, errNotAccepted()
+		return accountsdb.User{}, p.refuse(ctx, userID, errCopied)
 	}
+	p.logTried(ctx, slog.LevelInfo, userID, "right")
 	return found.User, nil
 }
 
