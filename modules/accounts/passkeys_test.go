@@ -1,6 +1,9 @@
 package accounts_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +13,7 @@ import (
 	"time"
 
 	"github.com/descope/virtualwebauthn"
+	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts"
@@ -217,6 +221,105 @@ func TestRegisteringAPasskey(t *testing.T) {
 	require.Equal(t, 20, b.count(t, `SELECT count(*) FROM accounts.passkeys`))
 }
 
+// unattested is what an authenticator makes of the options of a registration without a statement about itself, as
+// browsers hand it on to whoever wants none; with another public key where one is given.
+func (k *key) unattested(t *testing.T, options response, publicKey []byte) any {
+	t.Helper()
+	made := k.made(t, options).(map[string]any)
+	answered := made["response"].(map[string]any)
+	raw, err := base64.RawURLEncoding.DecodeString(answered["attestationObject"].(string))
+	require.NoError(t, err)
+	var object struct {
+		AuthData []byte `cbor:"authData"`
+	}
+	require.NoError(t, webauthncbor.Unmarshal(raw, &object))
+	if publicKey != nil {
+		object.AuthData = append(object.AuthData[:len(object.AuthData)-wholeKey], publicKey...)
+	}
+	raw, err = webauthncbor.Marshal(map[string]any{
+		"fmt": "none", "attStmt": map[string]any{}, "authData": object.AuthData,
+	})
+	require.NoError(t, err)
+	answered["attestationObject"] = base64.RawURLEncoding.EncodeToString(raw)
+	return made
+}
+
+// A key of RSA may be of any length: one that would take long to check with is refused.
+func TestPublicKeysOfPasskeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := accountstest.Customer(t, b.db)
+	token := b.token(t, c.Username)
+	rsa := func(bits int) []byte { // by the numbers of COSE: kind, algorithm, modulus, exponent
+		key, err := webauthncbor.Marshal(map[int]any{
+			1: 3, 3: -257, -1: bytes.Repeat([]byte{0xff}, bits/8), -2: []byte{1, 0, 1},
+		})
+		require.NoError(t, err)
+		return key
+	}
+	k := b.newKey(c.ID)
+	require.Equal(t, 200, b.register(t, token, "Phone", k.unattested(t, b.keyOptions(t, token), nil)).status)
+	require.Equal(t, 200, k.signIn(t).status)
+	long := b.register(t, token, "Phone", b.newKey(c.ID).unattested(t, b.keyOptions(t, token), rsa(8192)))
+	require.Equal(t, 200, long.status, long.raw)
+	tooLong := b.register(t, token, "Phone", b.newKey(c.ID).unattested(t, b.keyOptions(t, token), rsa(16384)))
+	require.Equal(t, 400, tooLong.status, tooLong.raw)
+	require.Equal(t, "credential", tooLong.field())
+	require.Contains(t, b.log.String(), "the key is too long")
+}
+
+// registerWhile registers a passkey while a transaction has made changes to the user $1 that are not yet committed. It
+// returns the status, and how many passkeys there are in the end.
+func registerWhile(t *testing.T, changes ...string) (status, kept int) {
+	t.Helper()
+	b := setup(t)
+	c := accountstest.Customer(t, b.db)
+	token := b.token(t, c.Username)
+	credential := b.newKey(c.ID).made(t, b.keyOptions(t, token))
+	tx, err := b.db.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	for _, change := range changes {
+		_, err = tx.Exec(t.Context(), change, c.ID)
+		require.NoError(t, err)
+	}
+	done := make(chan int, 1)
+	go func() {
+		done <- b.client.As(token).Post("/me/passkeys", map[string]any{"name": "Phone", "credential": credential}).Status
+	}()
+	require.Eventually(t, func() bool {
+		return len(done) == 1 || b.count(t, `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 1
+	}, time.Minute, 5*time.Millisecond)
+	require.NoError(t, tx.Commit(t.Context()))
+	return <-done, b.count(t, `SELECT count(*) FROM accounts.passkeys`)
+}
+
+const (
+	endTokens = `UPDATE accounts.users SET tokens_valid_after = now() + interval '1 day' WHERE id = $1`
+	endKeys   = `DELETE FROM accounts.passkeys WHERE user_id = $1`
+	endBegun  = `DELETE FROM accounts.passkey_challenges WHERE user_id = $1`
+)
+
+// Whoever got into an account registers a passkey at the moment in which its owner takes it back.
+func TestRegisteringWhileAnAccountIsGivenBack(t *testing.T) {
+	t.Parallel()
+	status, kept := registerWhile(t, endTokens, endKeys)
+	require.Equal(t, 403, status)
+	require.Zero(t, kept)
+	status, kept = registerWhile(t, endBegun, endKeys)
+	require.Equal(t, 400, status)
+	require.Zero(t, kept)
+}
+
+// The same where passkeys alone are removed, behind the backs of the user's row and what they have begun.
+func TestRegisteringWhileAnAccountIsGivenBackWithoutTheGuard(t *testing.T) {
+	t.Parallel()
+	status, kept := registerWhile(t, endKeys)
+	require.Equal(t, 200, status)
+	require.Equal(t, 1, kept)
+}
+
 func TestPasskeysThatAreNotAccepted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -377,8 +480,13 @@ func TestAPasskeyBesideASecondFactor(t *testing.T) {
 	in := k.signIn(t)
 	require.Equal(t, 200, in.status, "a passkey is two factors by itself: %s", in.raw)
 	require.Equal(t, 200, o.get(t, "/users-type", in.text("access_token")).status)
-	require.Positive(t, o.count(t,
-		`SELECT count(*) FROM accounts.audit_log WHERE action = 'me_passkey_create' AND after = '{"passkey": "Phone"}'`))
+	require.Equal(t, 1, o.count(t, `SELECT count(*) FROM accounts.audit_log
+		WHERE action = 'me_passkey_create' AND after ->> 'passkey' = 'Phone' AND after ->> 'passkey_id' = $1`,
+		added.text("_id")))
+	require.Equal(t, 200, o.bundle.remove(t, "/me/passkeys/"+added.text("_id"), o.rootToken).status)
+	require.Equal(t, 1, o.count(t, `SELECT count(*) FROM accounts.audit_log
+		WHERE action = 'me_passkey_delete' AND before ->> 'passkey' = 'Phone' AND before ->> 'passkey_id' = $1`,
+		added.text("_id")))
 }
 
 // Whoever got into an account registered a passkey there, too: what lets its owner back in takes all of them.
