@@ -81,8 +81,8 @@ func (q *Queries) PasskeyCount(ctx context.Context, db DBTX, userID objectid.ID)
 	return column_1, err
 }
 
-const passkeyDelete = `-- name: PasskeyDelete :execrows
-DELETE FROM accounts.passkeys WHERE id = $1 AND user_id = $2
+const passkeyDelete = `-- name: PasskeyDelete :one
+DELETE FROM accounts.passkeys WHERE id = $1 AND user_id = $2 RETURNING name
 `
 
 type PasskeyDeleteParams struct {
@@ -90,12 +90,11 @@ type PasskeyDeleteParams struct {
 	UserID objectid.ID
 }
 
-func (q *Queries) PasskeyDelete(ctx context.Context, db DBTX, arg PasskeyDeleteParams) (int64, error) {
-	result, err := db.Exec(ctx, passkeyDelete, arg.ID, arg.UserID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) PasskeyDelete(ctx context.Context, db DBTX, arg PasskeyDeleteParams) (string, error) {
+	row := db.QueryRow(ctx, passkeyDelete, arg.ID, arg.UserID)
+	var name string
+	err := row.Scan(&name)
+	return name, err
 }
 
 const passkeyDeleteOfUser = `-- name: PasskeyDeleteOfUser :execrows
@@ -181,10 +180,11 @@ func (q *Queries) PasskeyGetForLogin(ctx context.Context, db DBTX, arg PasskeyGe
 	return i, err
 }
 
-const passkeyInsert = `-- name: PasskeyInsert :exec
+const passkeyInsert = `-- name: PasskeyInsert :execrows
 INSERT INTO accounts.passkeys (id, user_id, credential_id, public_key, sign_count, backup_eligible, backed_up, transports, name,
     created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (credential_id) DO NOTHING
 `
 
 type PasskeyInsertParams struct {
@@ -200,8 +200,9 @@ type PasskeyInsertParams struct {
 	Now            time.Time
 }
 
-func (q *Queries) PasskeyInsert(ctx context.Context, db DBTX, arg PasskeyInsertParams) error {
-	_, err := db.Exec(ctx, passkeyInsert,
+// PasskeyInsert writes a passkey; no row when its credential is registered already, by whomever.
+func (q *Queries) PasskeyInsert(ctx context.Context, db DBTX, arg PasskeyInsertParams) (int64, error) {
+	result, err := db.Exec(ctx, passkeyInsert,
 		arg.ID,
 		arg.UserID,
 		arg.CredentialID,
@@ -213,7 +214,10 @@ func (q *Queries) PasskeyInsert(ctx context.Context, db DBTX, arg PasskeyInsertP
 		arg.Name,
 		arg.Now,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const passkeyList = `-- name: PasskeyList :many
