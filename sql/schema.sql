@@ -1475,6 +1475,43 @@ CREATE TABLE accounts.logins (
 
 COMMENT ON TABLE accounts.logins IS 'Every username and e-mail of the users that are not deleted, folded: one name space, so that nobody''s username is somebody else''s e-mail. Kept by a trigger of accounts.users.';
 
+CREATE TABLE accounts.passkey_challenges (
+    challenge_hash text NOT NULL COLLATE pg_catalog."C",
+    user_id platform.object_id,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT passkey_challenges_hash_form CHECK ((challenge_hash ~ '^[0-9a-f]{64}$'::text))
+);
+
+COMMENT ON TABLE accounts.passkey_challenges IS 'What authenticators were given to sign, each once: a row goes when its answer comes.';
+
+COMMENT ON COLUMN accounts.passkey_challenges.challenge_hash IS 'Hex SHA-256 of the challenge, which is 32 random bytes.';
+
+COMMENT ON COLUMN accounts.passkey_challenges.user_id IS 'Who registers a passkey; null for a sign-in, whose user is not known yet.';
+
+CREATE TABLE accounts.passkeys (
+    id platform.object_id NOT NULL,
+    user_id platform.object_id NOT NULL,
+    credential_id bytea NOT NULL,
+    public_key bytea NOT NULL,
+    sign_count bigint NOT NULL,
+    backup_eligible boolean NOT NULL,
+    backed_up boolean NOT NULL,
+    transports text[] NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    CONSTRAINT passkeys_name_length CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT passkeys_sign_count_not_negative CHECK ((sign_count >= 0))
+);
+
+COMMENT ON TABLE accounts.passkeys IS 'With what users sign in without a password (WebAuthn). Nothing of it is secret: the private key never leaves the authenticator.';
+
+COMMENT ON COLUMN accounts.passkeys.public_key IS 'As the authenticator gave it, in the form of COSE.';
+
+COMMENT ON COLUMN accounts.passkeys.sign_count IS 'How often the authenticator says that it has signed. It has to rise with each use, or stay 0 of those that do not count: else there is a copy of it.';
+
+COMMENT ON COLUMN accounts.passkeys.backup_eligible IS 'Whether it may be copied to other devices of its owner, as passkeys of phones are; it never changes.';
+
 CREATE TABLE accounts.quotas (
     subject_mac bytea NOT NULL,
     window_start timestamp with time zone NOT NULL,
@@ -6525,6 +6562,15 @@ ALTER TABLE ONLY accounts.last_writes
 ALTER TABLE ONLY accounts.logins
     ADD CONSTRAINT logins_of_one_user PRIMARY KEY (login);
 
+ALTER TABLE ONLY accounts.passkey_challenges
+    ADD CONSTRAINT passkey_challenges_pkey PRIMARY KEY (challenge_hash);
+
+ALTER TABLE ONLY accounts.passkeys
+    ADD CONSTRAINT passkeys_credential_of_one_user UNIQUE (credential_id);
+
+ALTER TABLE ONLY accounts.passkeys
+    ADD CONSTRAINT passkeys_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY accounts.quotas
     ADD CONSTRAINT quotas_one_per_window PRIMARY KEY (subject_mac, window_start);
 
@@ -6846,6 +6892,12 @@ CREATE INDEX email_changes_by_user ON accounts.email_changes USING btree (user_i
 CREATE UNIQUE INDEX email_changes_one_open_per_user ON accounts.email_changes USING btree (user_id) WHERE ((changed_at IS NULL) AND (undone_at IS NULL));
 
 CREATE INDEX logins_by_user ON accounts.logins USING btree (user_id);
+
+CREATE INDEX passkey_challenges_by_expiry ON accounts.passkey_challenges USING btree (expires_at);
+
+CREATE INDEX passkey_challenges_by_user ON accounts.passkey_challenges USING btree (user_id) WHERE (user_id IS NOT NULL);
+
+CREATE INDEX passkeys_by_user ON accounts.passkeys USING btree (user_id, created_at);
 
 CREATE INDEX quotas_by_age ON accounts.quotas USING btree (window_start);
 
@@ -7384,6 +7436,12 @@ ALTER TABLE ONLY accounts.email_changes
 
 ALTER TABLE ONLY accounts.logins
     ADD CONSTRAINT logins_user_exists FOREIGN KEY (user_id) REFERENCES accounts.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY accounts.passkey_challenges
+    ADD CONSTRAINT passkey_challenges_user_exists FOREIGN KEY (user_id) REFERENCES accounts.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY accounts.passkeys
+    ADD CONSTRAINT passkeys_user_exists FOREIGN KEY (user_id) REFERENCES accounts.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY accounts.recovery_codes
     ADD CONSTRAINT recovery_codes_of_totp FOREIGN KEY (user_id) REFERENCES accounts.totp(user_id) ON DELETE CASCADE;

@@ -2,13 +2,17 @@ package main_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"image"
 	"image/png"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"testing"
 	"time"
 
+	"github.com/descope/virtualwebauthn"
 	"github.com/stretchr/testify/require"
 )
 
@@ -149,6 +153,20 @@ var stories = map[string]func(s *teller){
 		c := s.customer()
 		c.upload("/me/avatar", "me.png", picture.Bytes())
 		c.send(http.MethodDelete, "/me/avatar", nil)
+	},
+	"me/passkeys": func(s *teller) {
+		c := s.customer()
+		key := newPasskey(s)
+		made := c.post("/me/passkeys", object{
+			"name":       "Phone",
+			"credential": key.made(c.send(http.MethodPost, "/me/passkeys/options", object{"current_password": c.password})),
+		})
+		in := c.post("/auth/passkeys/verify", object{
+			"credential": key.signed(c.send(http.MethodPost, "/auth/passkeys/options", nil)),
+		})
+		c.token = in["access_token"].(string)
+		require.Contains(s.t, string(c.send(http.MethodGet, "/me/passkeys", nil)), made["_id"])
+		c.send(http.MethodDelete, "/me/passkeys/"+made["_id"].(string), nil)
 	},
 	"gwa": func(s *teller) {
 		c := s.customer()
@@ -299,6 +317,45 @@ var stories = map[string]func(s *teller){
 		s.send(http.MethodPost, "/webhook-logs/"+logs[0].(object)["_id"].(string)+"/replay", nil)
 		s.get("/webhook-logs/stats")
 	},
+}
+
+// passkey is an authenticator in software, of the site that serve is for.
+type passkey struct {
+	t    *testing.T
+	site virtualwebauthn.RelyingParty
+	auth virtualwebauthn.Authenticator
+	cred virtualwebauthn.Credential
+}
+
+func newPasskey(s *teller) *passkey {
+	s.t.Helper()
+	_, port, err := net.SplitHostPort(s.addr)
+	require.NoError(s.t, err)
+	k := &passkey{
+		t: s.t, site: virtualwebauthn.RelyingParty{ID: "localhost", Origin: "http://localhost:" + port},
+		auth: virtualwebauthn.NewAuthenticator(),
+	}
+	for len(k.cred.ID) == 0 || len(k.cred.Key.AttestationData()) < 77 { // it leaves zeros in front of a coordinate out
+		k.cred = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
+	}
+	return k
+}
+
+// made is what it makes of the options of a registration.
+func (k *passkey) made(options []byte) json.RawMessage {
+	k.t.Helper()
+	parsed, err := virtualwebauthn.ParseAttestationOptions(string(options))
+	require.NoError(k.t, err)
+	k.auth.Options.UserHandle = []byte(parsed.UserID)
+	return json.RawMessage(virtualwebauthn.CreateAttestationResponse(k.site, k.auth, k.cred, *parsed))
+}
+
+// signed is what it makes of the options of a sign-in.
+func (k *passkey) signed(options []byte) json.RawMessage {
+	k.t.Helper()
+	parsed, err := virtualwebauthn.ParseAssertionOptions(string(options))
+	require.NoError(k.t, err)
+	return json.RawMessage(virtualwebauthn.CreateAssertionResponse(k.site, k.auth, k.cred, *parsed))
 }
 
 func film(slug string) object {

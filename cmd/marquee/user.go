@@ -40,7 +40,8 @@ func userCommand() *cobra.Command {
 	create.MarkFlagsMutuallyExclusive("root", "customer", "migrated")
 	needs(create, "username", "email")
 	var login string
-	reset := leaf("mfa-reset", "Take the second factor of a user who has lost it, and end their sessions.",
+	reset := leaf("mfa-reset",
+		"Take the second factor and the passkeys of a user who has lost them, and end their sessions.",
 		func(ctx context.Context) error { return resetSecondFactor(ctx, login) })
 	reset.Flags().StringVar(&login, "username", "", "Username or e-mail of the user. Required.")
 	needs(reset, "username")

@@ -76,7 +76,10 @@ func data(t *testing.T, conn *pgx.Conn) map[string][]string {
 }
 
 // newerTables are those that a migration after the baselines made.
-var newerTables = []string{"accounts.last_writes", "accounts.recovery_codes", "accounts.sessions", "accounts.totp"}
+var newerTables = []string{
+	"accounts.last_writes", "accounts.passkey_challenges", "accounts.passkeys", "accounts.recovery_codes",
+	"accounts.sessions", "accounts.totp",
+}
 
 // olderData are the rows of the tables that the baselines made; the newer ones are there and empty.
 func olderData(t *testing.T, conn *pgx.Conn) map[string][]string {

@@ -9,6 +9,7 @@ import (
 	"marquee/modules/accounts/customers"
 	"marquee/modules/accounts/factors"
 	"marquee/modules/accounts/identity"
+	"marquee/modules/accounts/passkeys"
 	"marquee/modules/accounts/sessions"
 	"marquee/modules/accounts/signins"
 	"marquee/modules/accounts/signup"
@@ -35,6 +36,7 @@ type Service struct {
 	hasher    *sessions.Hasher
 	signIns   *signins.Store
 	sessions  *sessions.Sessions
+	passkeys  *passkeys.Passkeys
 	factors   *factors.Factors
 	codes     *codes.Codes
 	changes   *codes.EmailChanges
@@ -64,6 +66,8 @@ type Config struct {
 	EmailChangeNeedsPassword bool
 	// MFA_REQUIRED_FOR_ROOT: root's rights are had in sessions with a second factor alone
 	MFARequiredForRoot bool
+	PasskeyRPID        string   // PASSKEY_RP_ID, the domain that passkeys belong to; "" for none, and no passkeys
+	PasskeyOrigins     []string // PASSKEY_ORIGINS, of the pages that may use them
 	// PASSWORD_LIST=off: the commonest passwords, and one's own e-mail or name, are taken
 	NoPasswordList bool
 	Password       sessions.PasswordCost // default: argon2id, 2 passes over 19 MiB
@@ -146,9 +150,17 @@ func New(d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.passkeys, err = passkeys.New(passkeys.Deps{
+		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Sessions: s.sessions, Totp: factor,
+		Config: passkeys.Config{RPID: cfg.PasskeyRPID, Origins: cfg.PasskeyOrigins},
+	})
+	if err != nil {
+		return nil, err
+	}
 	s.factors = factors.New(factors.Deps{
 		Pool: d.Pool, Clock: d.Clock, Identity: s.identity, SignIns: s.signIns, Sessions: s.sessions, Totp: factor,
-		Config: factors.Config{RequiredForRoot: cfg.MFARequiredForRoot},
+		Passkeys: s.passkeys,
+		Config:   factors.Config{RequiredForRoot: cfg.MFARequiredForRoot},
 	})
 	s.codes, s.changes, err = codes.New(codes.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Mail: d.Mail, Templates: d.Templates,

@@ -9,7 +9,8 @@
 //
 // Rooms, lower first: identity owns the users' rows and the rules of their fields, trail the
 // audit trail, signins the sessions that people see and end, totp second factors, sessions passwords, tokens,
-// devices, throttles and who calls, factors how second factors are set up and taken away, codes what
+// devices, throttles and who calls, passkeys signing in without a password, factors how second factors are set up, and
+// all that is beside a password taken away, codes what
 // is proved by mail: verification, reset of a password, change of an e-mail, signup
 // the making of users, customers what they and admins do with their accounts, and deletions, users
 // the admins and their profiles. This package makes them, lists their routes and jobs, and is
@@ -30,6 +31,8 @@
 //     refused once it is ended; those of before sessions name none.
 //   - A second factor is a code of an authenticator, or a recovery code in its place, each
 //     taken once, that is asked for beside the password of users who set one up.
+//   - A passkey signs a challenge of ours, each once, by which its owner signs in without a
+//     password: WebAuthn. It is two factors by itself.
 //   - Root is an admin with is_root: they pass every check, and only root changes
 //     root. Who is root and who carries which profile is read at each request.
 //   - The audit trail (accounts.audit_log) tells what admins changed, append-only.

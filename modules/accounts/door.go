@@ -43,7 +43,7 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (User, error) {
 	return s.signup.CreateUser(ctx, n)
 }
 
-// ResetSecondFactor takes the second factor of whoever has the username or e-mail, and ends all their
+// ResetSecondFactor takes the second factor and the passkeys of whoever has the username or e-mail, and ends all their
 // tokens: for people who have lost what they proved it with. 404 when there is nobody.
 func (s *Service) ResetSecondFactor(ctx context.Context, login string) (User, error) {
 	u, err := s.factors.Reset(audit.ByPlatform(ctx, s, "user_mfa_reset"), login)

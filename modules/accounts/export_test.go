@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/codes"
 	"marquee/platform/objectid"
 )
 
@@ -16,6 +17,11 @@ func (s *Service) HashesMade() int64 { return s.hasher.Made() }
 
 // ForgetOld is what the sweep of codes does to sessions and throttles.
 func (s *Service) ForgetOld(ctx context.Context) error { return s.sessions.ForgetOld(ctx) }
+
+// SweepCodes is the job that removes what is over.
+func (s *Service) SweepCodes(ctx context.Context) error {
+	return s.codes.Sweep(ctx, codes.SweepCodesArgs{})
+}
 
 // EraseAuditTx is what the deletion of a person does to the trail.
 func (s *Service) EraseAuditTx(ctx context.Context, tx pgx.Tx, recordID objectid.ID) error {

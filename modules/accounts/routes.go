@@ -74,6 +74,17 @@ func (s *Service) signInRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/me/totp/confirm", "me_totp_confirm", httpapi.SignedIn, factor.ConfirmTotp)
 	httpapi.Route(api, http.MethodPost, "/me/totp/recovery-codes", "me_recovery_codes_renew", httpapi.SignedIn,
 		factor.RenewRecoveryCodes)
+	keys, throttled := s.passkeys.Handlers(), httpapi.PerMinute(s.perMinute)
+	httpapi.Route(api, http.MethodPost, "/auth/passkeys/options", "passkey_options_post", httpapi.Public,
+		keys.LoginOptions, throttled, httpapi.Urgent())
+	httpapi.Route(api, http.MethodPost, "/auth/passkeys/verify", "passkey_verify_post", httpapi.Public, keys.Verify,
+		throttled, httpapi.Urgent())
+	httpapi.Route(api, http.MethodGet, "/me/passkeys", "me_passkey_list", httpapi.SignedIn, keys.List)
+	httpapi.Route(api, http.MethodPost, "/me/passkeys", "me_passkey_create", httpapi.SignedIn, keys.Register)
+	httpapi.Route(api, http.MethodPost, "/me/passkeys/options", "me_passkey_options", httpapi.SignedIn,
+		keys.RegistrationOptions)
+	httpapi.Route(api, http.MethodDelete, "/me/passkeys/{passkey_id}", "me_passkey_delete", httpapi.SignedIn,
+		keys.Remove)
 	httpapi.Route(api, http.MethodGet, "/admin/users/{user_id}/sessions", "user_session_list", httpapi.Root,
 		seen.UserSessions)
 	httpapi.Route(api, http.MethodDelete, "/admin/users/{user_id}/sessions", "user_session_end_all", httpapi.Root,

@@ -220,9 +220,11 @@ type operation struct {
 	form         bool
 	perMinute    int
 	idempotent   bool
-	info         reflect.Type             // of the envelope's info; nil: it is always null
-	replay       any                      // func(context.Context, objectid.ID) (*O, error), O the handler's output
-	guest        func(body []byte) string // who calls a public operation
+	info         reflect.Type // of the envelope's info; nil: it is always null
+	output       output
+	replay       func(context.Context, objectid.ID) (any, error) // what became of a row; nil: it is not asked for
+	replayed     reflect.Type                                    // what replay returns a pointer to
+	guest        func(body []byte) string                        // who calls a public operation
 }
 
 // Status sets the status of a success; default 200.
@@ -319,37 +321,64 @@ func OptionalField(name, doc string) Option {
 func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(context.Context, *I) (*O, error),
 	options ...Option,
 ) {
-	op := prepared(a, method, path, name, auth, options)
-	replay := replayOf[O](op)
-	run := func(ctx context.Context, in *I) (*O, error) {
-		out, done, err := replayed(ctx, replay)
-		if !done {
-			out, err = handler(a.withTrail(ctx, method != http.MethodGet || op.audited, name), in)
+	register(a, prepared(a, method, path, name, auth, reflect.TypeFor[O](), options), untyped(handler))
+}
+
+// untyped is a function whose result is one of its type, or nil, and no more than that to the compiler.
+func untyped[A, O any](f func(context.Context, A) (*O, error)) func(context.Context, A) (any, error) {
+	return func(ctx context.Context, arg A) (any, error) {
+		out, err := f(ctx, arg)
+		if out == nil {
+			return nil, err
 		}
-		if errors.Is(err, errHeadEnds) {
-			return nil, nil //nolint:nilnil // huma answers with the status alone
-		}
-		if err != nil {
-			return nil, a.rendered(ctx, err)
-		}
-		return out, nil
+		return out, err
 	}
-	if method == http.MethodGet {
+}
+
+// register is Route for all outputs.
+func register[I any](a *API, op *operation, handler func(context.Context, *I) (any, error)) {
+	run := func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
+		return answer(ctx, a, op, func(ctx context.Context) (any, error) { return handler(ctx, in) })
+	}
+	if op.Method == http.MethodGet {
 		huma.Register(a.huma, headOf(op.Operation), run)
 	}
 	huma.Register(a.huma, op.Operation, run)
-	document(a, op)
+	document(a, *op)
 }
 
-// prepared is the operation with its middlewares: outside Route, which is compiled anew for each pair of types.
-func prepared(a *API, method, path, name string, auth Auth, options []Option) operation {
-	op := operation{auth: auth, class: postgres.Request}
+// answer runs a handler, or what stands for it, and is how huma answers with what that returned; nil for the status
+// alone.
+func answer(ctx context.Context, a *API, op *operation,
+	handler func(context.Context) (any, error),
+) (*huma.StreamResponse, error) {
+	out, done, err := replayed(ctx, op.replay)
+	if !done {
+		out, err = handler(a.withTrail(ctx, op.Method != http.MethodGet || op.audited, op.OperationID))
+	}
+	if err != nil && !errors.Is(err, errHeadEnds) {
+		return nil, a.rendered(ctx, err)
+	}
+	if err != nil || out == nil {
+		return nil, nil //nolint:nilnil // huma answers with the status alone
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) { op.output.writeTo(hc, a.huma, out) }}, nil
+}
+
+// prepared is the operation with its middlewares and what a success answers: outside Route, which is compiled anew for
+// each pair of types.
+func prepared(a *API, method, path, name string, auth Auth, returned reflect.Type, options []Option) *operation {
+	op := operation{auth: auth, class: postgres.Request, output: outputOf(returned)}
 	op.Method, op.Path, op.OperationID = method, Prefix+path, name
 	op.MaxBodyBytes = 1<<20 + 1 // the first length that is refused, as huma takes it
 	op.BodyReadTimeout = -1     // limitReading bounds it
 	for _, set := range options {
 		set(&op)
 	}
+	if op.replay != nil && op.replayed != returned {
+		panic("httpapi: the replay of " + name + " has another output than its handler")
+	}
+	op.output.document(&op.Operation, a.huma.OpenAPI().Components.Schemas)
 	op.Tags = []string{tagOf(path)}
 	if auth != Public && auth != Gateway {
 		op.Security = []map[string][]string{{"bearer": {}}}
@@ -368,7 +397,7 @@ func prepared(a *API, method, path, name string, auth Auth, options []Option) op
 		a.inPlace(op), a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op),
 		a.withoutNulls(op), a.once(op),
 	}
-	return op
+	return &op
 }
 
 // document adds what huma does not derive from the types of an operation.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,10 @@ func Idempotent[O any](replay func(ctx context.Context, subject objectid.ID) (*O
 	guest func(body []byte) string,
 ) Option {
 	return func(o *operation) {
-		o.idempotent, o.replay, o.guest = true, replay, guest
+		o.idempotent, o.guest = true, guest
+		if replay != nil {
+			o.replay, o.replayed = untyped(replay), reflect.TypeFor[O]()
+		}
 		o.Operation.Parameters = append(o.Operation.Parameters, &huma.Param{
 			Name: keyHeader, In: "header",
 			Schema: &huma.Schema{
@@ -53,23 +57,11 @@ func Idempotent[O any](replay func(ctx context.Context, subject objectid.ID) (*O
 	}
 }
 
-// replayOf is the operation's replay, of the handler's own output.
-func replayOf[O any](op operation) func(context.Context, objectid.ID) (*O, error) {
-	if op.replay == nil {
-		return nil
-	}
-	replay, ok := op.replay.(func(context.Context, objectid.ID) (*O, error))
-	if !ok {
-		panic("httpapi: the replay of " + op.OperationID + " has another output than its handler")
-	}
-	return replay
-}
-
 // replayed answers a repetition of a request that was cut off; ok is false when it
 // has to run.
-func replayed[O any](ctx context.Context,
-	replay func(context.Context, objectid.ID) (*O, error),
-) (out *O, ok bool, err error) {
+func replayed(ctx context.Context,
+	replay func(context.Context, objectid.ID) (any, error),
+) (out any, ok bool, err error) {
 	attempt := idempotency.AttemptOf(ctx)
 	if replay == nil || attempt.Subject() == "" {
 		return nil, false, nil

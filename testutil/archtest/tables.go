@@ -68,8 +68,13 @@ var rooms = map[string][]room{
 			sql: []string{"caller", "passwords", "throttles", "user"},
 		},
 		{
-			name: "factors", uses: []string{"internal/accountsdb", "identity", "signins", "totp", "sessions"},
-			sql: []string{"passwords", "user", "user_admin"},
+			name: "passkeys", uses: []string{"internal/accountsdb", "identity", "signins", "totp", "sessions"},
+			sql: []string{"passkeys"},
+		},
+		{
+			name: "factors",
+			uses: []string{"internal/accountsdb", "identity", "signins", "totp", "sessions", "passkeys"},
+			sql:  []string{"passwords", "user", "user_admin"},
 		},
 		{
 			name: "codes", uses: []string{"internal/accountsdb", "identity", "sessions", "factors"},

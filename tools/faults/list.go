@@ -197,6 +197,42 @@ var faults = []fault{
 		below: "modules/accounts", tests: []string{"TestTokensAreEndedLive"},
 	},
 	{
+		name: "passkey-challenge", breaks: "A challenge may be signed by others than it was given to.",
+		where: "accountsdb.PasskeyChallengeUse",
+		old:   `AND user_id IS NOT DISTINCT FROM $2::text AND`, new: `AND $2::text IS NOT DISTINCT FROM $2::text AND`,
+		below: "modules/accounts", tests: []string{"TestRegisteringAPasskey", "TestPasskeysThatAreNotAccepted"},
+	},
+	{
+		name: "passkey-of-another", breaks: "Whoever knows the id of a passkey removes it.",
+		where: "accountsdb.PasskeyDelete",
+		old:   `WHERE id = $1 AND user_id = $2`, new: `WHERE id = $1 AND user_id >= left($2, 0)`,
+		below: "modules/accounts", tests: []string{"TestPasskeysAreTheirOwners"},
+	},
+	{
+		name: "passkey-copied", breaks: "A copy of an authenticator signs in.", where: "accountsdb.PasskeyUse",
+		old:   `(sign_count < $1 OR sign_count = 0 AND $1 = 0)`, new: `(sign_count < $1 OR sign_count >= 0)`,
+		below: "modules/accounts", tests: []string{"TestACopyOfAnAuthenticatorIsRefused"},
+	},
+	{
+		name: "passkey-without-a-lock", breaks: "Whoever holds the device signs in, also by touching it alone.",
+		where: "passkeys.Passkeys.prove",
+		old:   `UserVerification: protocol.VerificationRequired,`, new: `UserVerification: protocol.VerificationPreferred,`,
+		below: "modules/accounts", tests: []string{"TestPasskeysThatAreNotAccepted"},
+	},
+	{
+		name: "passkey-stays", breaks: "The passkeys of an intruder outlive a reset of the password.",
+		where: "codes.Codes.replacePasswordTx",
+		old:   `s.deps.Factors.ForgetPasskeysTx(ctx, tx, u.ID); err`,
+		new:   `s.db.CodeDeleteOfUser(ctx, tx, u.ID); err`,
+		below: "modules/accounts", tests: []string{"TestPasskeysOfAnIntruderGo"},
+	},
+	{
+		name: "passkey-unlocked", breaks: "A passkey is registered while its user's are removed.",
+		where: "sessions.Sessions.LockCallerTx",
+		old:   `u, err := s.db.UserLockAny(ctx, tx, of.UserID)`, new: `u, err := s.db.UserGet(ctx, tx, of.UserID)`,
+		below: "modules/accounts", tests: []string{"TestRegisteringWhileAnAccountIsGivenBack"},
+	},
+	{
 		name: "last-root", breaks: "The last root user may be taken away.", where: "users.Users.keepRootTx",
 		old: `if others == 0 { return fault.Conflict(`, new: `if others < 0 { return fault.Conflict(`,
 		below: "modules/accounts", tests: []string{"TestTheLastTwoRootsCannotRemoveEachOther"},

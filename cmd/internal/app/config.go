@@ -23,7 +23,8 @@ type Config struct {
 	Platform      Platform
 	Keys          Keys
 	Accounts      Accounts
-	Codes         Codes `envPrefix:"CODE_"`
+	Passkeys      Passkeys `envPrefix:"PASSKEY_"`
+	Codes         Codes    `envPrefix:"CODE_"`
 	Throttle      Throttle
 	LoginSync     LoginSync `envPrefix:"LOGIN_SYNC_"`
 	Streams       Streams   `envPrefix:"STREAM_URL_"`
@@ -95,6 +96,12 @@ type Accounts struct {
 	MFARequiredForRoot       bool          `env:"MFA_REQUIRED_FOR_ROOT" doc:"Root users have root's rights only in sessions that a second factor began; in others they may do what every user may, such as set one up."`
 	PasswordList             string        `env:"PASSWORD_LIST" envDefault:"on" doc:"on refuses the 10,000 commonest passwords and one's own e-mail or name as passwords; off takes them."`
 	LogUnsentCodes           bool          `env:"LOG_UNSENT_CODES" doc:"Logs a code that could not be mailed. For development only."`
+}
+
+// Passkeys are for a site: what one site registers, no other gets to sign.
+type Passkeys struct {
+	RPID    string   `env:"RP_ID" doc:"Domain that passkeys belong to, and all of whose subdomains may use them, such as example.com; empty: the host of PUBLIC_URL, localhost where that is a loopback address, and no passkeys where it is another address. After a change of it no passkey is good any more."`
+	Origins []string `env:"ORIGINS" doc:"Origins of the pages that may use passkeys, each of the domain or below it, comma-separated; empty: that of PUBLIC_URL, with localhost in place of a loopback address."`
 }
 
 // Codes are the digits and links that are mailed.
@@ -206,6 +213,35 @@ type Traces struct {
 	URL     string   `env:"URL" doc:"Base URL of a collector of OpenTelemetry that takes OTLP over HTTP, such as http://127.0.0.1:4318; empty: nothing is traced."`
 	Headers []string `env:"HEADERS" secret:"yes" doc:"Headers of what is delivered there, such as a key: name=value, comma-separated."`
 	Ratio   float64  `env:"RATIO" envDefault:"1" doc:"Of the traces that begin here, the part that is recorded, above 0 to 1. One that a trusted proxy began is recorded when the proxy records it."`
+}
+
+// passkeySite is for which domain passkeys are, "" for none, and the origins whose pages may use them.
+func (c Config) passkeySite() (domain string, origins []string) {
+	domain, origins = c.Passkeys.RPID, c.Passkeys.Origins
+	u := webAddress(c.HTTP.PublicURL)
+	if u == nil {
+		return domain, origins
+	}
+	host := u.Hostname()
+	if addr, err := netip.ParseAddr(host); err == nil {
+		if host = ""; addr.IsLoopback() {
+			host = "localhost"
+		}
+	}
+	if domain == "" {
+		domain = host
+	}
+	if len(origins) == 0 && host != "" {
+		origin := u.Scheme + "://" + host
+		if u.Port() != "" {
+			origin += ":" + u.Port()
+		}
+		origins = []string{origin}
+	}
+	if len(origins) == 0 {
+		domain = ""
+	}
+	return domain, origins
 }
 
 // streamURLKey signs stream URLs (docs/streaming.md).

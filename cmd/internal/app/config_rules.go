@@ -134,8 +134,31 @@ func (c Config) checkAddresses(p *problems) {
 		p.need(text == "*" || one && origin.MatchString(text), "CORS_ORIGINS",
 			"has %q, which is no origin: scheme and host in lower case, without a path, such as https://app.example.com; or * for all.", redact(text))
 	}
+	c.checkPasskeys(p)
 	if _, err := c.trustedProxies(); err != nil {
 		*p = append(*p, Problem{"TRUSTED_PROXIES", err.Error()})
+	}
+}
+
+// domain is the name of a host in lower case, and no address.
+var domain = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?$`)
+
+func (c Config) checkPasskeys(p *problems) {
+	site, origins := c.passkeySite()
+	if c.Passkeys.RPID != "" && !domain.MatchString(c.Passkeys.RPID) {
+		p.need(false, "PASSKEY_RP_ID", "has to be a domain in lower case, such as example.com.")
+		return
+	}
+	for _, text := range origins {
+		u := webAddress(text)
+		within := u != nil && (u.Hostname() == site || strings.HasSuffix(u.Hostname(), "."+site))
+		if len(c.Passkeys.Origins) == 0 {
+			p.need(within, "PASSKEY_RP_ID",
+				"is no domain of PUBLIC_URL; say in PASSKEY_ORIGINS whose pages may use passkeys.")
+			continue
+		}
+		p.need(within && u.Path == "" && origin.MatchString(text) && !strings.Contains(text, "*"), "PASSKEY_ORIGINS",
+			"has %q, which is no origin of %s or below it, such as https://www.example.com.", redact(text), site)
 	}
 }
 

@@ -77,6 +77,13 @@ func TestTheConfigurationNamesWhatIsWrong(t *testing.T) {
 			"app.example.com", "https://app.example.com/", "https://App.example.com",
 			"https://app.example.com,https://*.*.example.com", "null",
 		},
+		"PASSKEY_RP_ID": {
+			"127.0.0.1", "https://example.com", "Example.com", "example.com:443", "a..b", "another.test",
+		},
+		"PASSKEY_ORIGINS": {
+			"https://evil.test", "https://api.example.com/x", "https://*.example.com", "api.example.com",
+			"https://api.example.com,https://myapi.example.com", "https://example.com",
+		},
 		"REPORT_TZ":          {"Brazil/Nowhere", "Local"}, // Postgres knows none of that name
 		"LOG_LEVEL":          {"loud"},
 		"PASSWORD_LIST":      {"yes"},
@@ -110,6 +117,40 @@ func TestTheConfigurationNamesWhatIsWrong(t *testing.T) {
 		"DATABASE_URL=host=db dbname=marquee", "GWA_URL=http://127.0.0.1:4000/v3",
 	} {
 		require.NoError(t, ReadEnvironment(append(enough(), fine)).Err(), fine)
+	}
+}
+
+// TestTheSiteOfPasskeys: that of PUBLIC_URL, or what is said.
+func TestTheSiteOfPasskeys(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		environment []string
+		domain      string
+		origins     []string
+	}{
+		{[]string{"PUBLIC_URL=https://api.example.com"}, "api.example.com", []string{"https://api.example.com"}},
+		{[]string{"PUBLIC_URL=http://localhost:8080"}, "localhost", []string{"http://localhost:8080"}},
+		{[]string{"PUBLIC_URL=http://127.0.0.1:8080"}, "localhost", []string{"http://localhost:8080"}},
+		{[]string{"PUBLIC_URL=http://[::1]:8080"}, "localhost", []string{"http://localhost:8080"}},
+		{[]string{"PUBLIC_URL=https://192.0.2.7"}, "", nil},
+		{
+			[]string{"PUBLIC_URL=https://api.example.com", "PASSKEY_RP_ID=example.com"},
+			"example.com",
+			[]string{"https://api.example.com"},
+		},
+		{
+			[]string{
+				"PUBLIC_URL=https://192.0.2.7", "PASSKEY_RP_ID=example.com",
+				"PASSKEY_ORIGINS=https://example.com, https://www.example.com:8443",
+			}, "example.com", []string{"https://example.com", "https://www.example.com:8443"},
+		},
+		{[]string{"PUBLIC_URL=https://192.0.2.7", "PASSKEY_RP_ID=example.com"}, "", nil},
+	} {
+		read := ReadEnvironment(append(enough(), c.environment...))
+		require.NoError(t, read.Err(), c.environment)
+		domain, origins := read.Config.passkeySite()
+		require.Equal(t, c.domain, domain, c.environment)
+		require.Equal(t, c.origins, origins, c.environment)
 	}
 }
 

@@ -129,6 +129,7 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 		return nil, err
 	}
 	cfg, codeCfg, throttle := c.cfg.Accounts, c.cfg.Codes, c.cfg.Throttle
+	domain, origins := c.cfg.passkeySite()
 	return accounts.New(accounts.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender,
 		Templates: templates,
@@ -140,6 +141,8 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 			EmailChangeNeedsPassword: cfg.EmailChangeNeedsPassword,
 			WritesRemembered:         c.cfg.Database.writesRemembered(),
 			MFARequiredForRoot:       cfg.MFARequiredForRoot,
+			PasskeyRPID:              domain,
+			PasskeyOrigins:           origins,
 			NoPasswordList:           cfg.PasswordList == "off",
 			LogUnsentCodes:           cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.Platform.TaxIDAlphanumeric,
 			UnverifiedTTL: cfg.UnverifiedTTL, Password: c.password,

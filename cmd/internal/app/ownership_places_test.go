@@ -22,7 +22,7 @@ type place struct{ in, name string }
 var kindOfName = map[string]string{
 	"avatar_id": "avatar", "category_id": "category", "chargeback_id": "chargeback",
 	"children_code_ids": "promo code", "customer_id": "user", "document_created_by_id": "user",
-	"event_id": "event", "f": "file", "file_id": "file", "image_id": "file", "order_id": "order",
+	"event_id": "event", "f": "file", "file_id": "file", "image_id": "file", "order_id": "order", "passkey_id": "passkey",
 	"plan_id": "plan", "promo_code_id": "promo code", "season_id": "season", "session_id": "session",
 	"subscription_id": "subscription",
 	"status_id":       "column", "tags_id": "tag", "target_customer_ids": "user", "thumbnail_horizontal": "file",
@@ -54,6 +54,8 @@ var kindOfPath = map[string]string{
 var kindOfPlace = map[string]string{
 	"avatar_get file_id": "avatar", "requisition_file_download file_id": "attachment",
 	"requisition_file_delete file_id": "attachment",
+	// What authenticators call their passkeys.
+	"passkey_verify_post id": "passkey", "me_passkey_create id": "passkey",
 }
 
 // kind is the kind of record that the place names; empty where the matrix has no

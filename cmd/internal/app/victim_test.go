@@ -74,6 +74,11 @@ func (v victim) signsIn(t *testing.T, a *platformtest.Platform) {
 	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT id FROM accounts.sessions WHERE user_id = $1`,
 		v.ids["user"]).Scan(&session))
 	v.ids["session"] = session.String()
+	v.ids["passkey"] = a.Insert(`INSERT INTO accounts.passkeys (id, user_id, credential_id, public_key, sign_count,
+			backup_eligible, backed_up, transports, name, created_at)
+		VALUES (platform.new_object_id(), $1, '', '', 0, false, false, '{}', $2, now())`, v.ids["user"], canary).String()
+	a.Exec(`INSERT INTO accounts.passkey_challenges (challenge_hash, user_id, expires_at)
+		VALUES (repeat('0', 64), $1, now() + interval '1 day')`, v.ids["user"])
 	a.Exec(`INSERT INTO accounts.totp (user_id, secret, created_at, confirmed_at) VALUES ($1, '', now(), now())`,
 		v.ids["user"])
 	a.Exec(`INSERT INTO accounts.recovery_codes (user_id, code_mac) VALUES ($1, '')`, v.ids["user"])

@@ -29,6 +29,9 @@ import (
 // Password is that of every user made here.
 const Password = "correct horse battery"
 
+// PasskeyDomain is the domain for which passkeys are here, of whose pages one may use them: https://….
+const PasskeyDomain = "marquee.test"
+
 // Config holds the keys that all services made here share, so that a token of
 // one is good at another.
 func Config() accounts.Config {
@@ -36,7 +39,7 @@ func Config() accounts.Config {
 		TokenKeys: "test:0123456789abcdef0123456789abcdef",
 		CodeKey:   []byte("fedcba9876543210fedcba9876543210"),
 		Password:  accounts.PasswordCost{Passes: 1, MemoryKiB: 64, Threads: 1},
-		PerMinute: 100_000,
+		PerMinute: 100_000, PasskeyRPID: PasskeyDomain, PasskeyOrigins: []string{"https://" + PasskeyDomain},
 	}
 }
 

@@ -77,7 +77,7 @@ func (s *Codes) SendReset(ctx context.Context, a SendResetArgs) error {
 }
 
 // resetPassword replaces the password of whoever has the code mailed to the
-// address. It verifies the address, ends every earlier token and every other
+// address. It verifies the address, ends every earlier token, passkey and every other
 // code: whoever made the account, or got into it, with somebody else's address is
 // out. Errors: 400 no active code, expired, wrong (with what remains), short
 // or guessable new_password; 404 NOT_FOUND for an address without an account; 429.
@@ -161,6 +161,9 @@ func (s *Codes) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb.U
 		return err
 	}
 	if err := s.db.CodeDeleteOfUser(ctx, tx, u.ID); err != nil {
+		return err
+	}
+	if err := s.deps.Factors.ForgetPasskeysTx(ctx, tx, u.ID); err != nil {
 		return err
 	}
 	first := !u.EmailVerified

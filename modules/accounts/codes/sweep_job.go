@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// SweepCodesArgs is the job that removes codes, code requests and counts of
-// failures that no longer say anything. Expired codes are kept for a day, so that whoever types one
+// SweepCodesArgs is the job that removes codes, code requests, counts of
+// failures, sessions and challenges that no longer say anything. Expired codes are kept for a day, so that whoever types one
 // learns that it expired.
 type SweepCodesArgs struct{}
 
@@ -26,6 +26,9 @@ func (s *Codes) Sweep(ctx context.Context, _ SweepCodesArgs) error {
 		return err
 	}
 	if _, err := s.db.EmailChangeDeleteOld(ctx, s.deps.Pool, now); err != nil {
+		return err
+	}
+	if err := s.deps.Factors.Sweep(ctx); err != nil {
 		return err
 	}
 	return s.deps.Sessions.ForgetOld(ctx)

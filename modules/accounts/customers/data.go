@@ -68,6 +68,9 @@ func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.T
 			if data["second_factor"], err = s.deps.Factors.RecordOf(ctx, tx, id); err != nil {
 				return err
 			}
+			if data["passkeys"], err = s.deps.Factors.PasskeysOf(ctx, tx, id); err != nil {
+				return err
+			}
 			for _, p := range s.above.Personal {
 				if data[p.PersonalDataName()], err = p.PersonalData(ctx, tx, id, u.EmailVerified); err != nil {
 					return fmt.Errorf("%s: %w", p.PersonalDataName(), err)
@@ -127,7 +130,7 @@ func DataSchema() *huma.Schema {
 	return &huma.Schema{
 		Type: "object",
 		Required: []string{
-			"generated_at", "customer", "files", "email_changes", "sessions", "second_factor",
+			"generated_at", "customer", "files", "email_changes", "sessions", "second_factor", "passkeys",
 		},
 		AdditionalProperties: true,
 		Properties: map[string]*huma.Schema{
@@ -136,6 +139,7 @@ func DataSchema() *huma.Schema {
 			"email_changes": {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
 			"files":         {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
 			"sessions":      {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
+			"passkeys":      {Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}},
 			"second_factor": {Type: "object", AdditionalProperties: true},
 		},
 	}

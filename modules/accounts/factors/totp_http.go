@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/skip2/go-qrcode"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/modules/accounts/sessions"
 	"marquee/modules/accounts/totp"
@@ -36,7 +37,7 @@ func (h Handlers) Totp(ctx context.Context, _ *struct{}) (*httpapi.Output[totpSt
 	})
 }
 
-type passwordInput struct {
+type totpBeginInput struct {
 	sessions.DeviceInput
 	Body struct {
 		CurrentPassword secret.Text `json:"current_password" minLength:"1" maxLength:"1024"`
@@ -54,7 +55,7 @@ type totpBegun struct {
 const qrPixels = -6
 
 // BeginTotp answers POST /me/totp.
-func (h Handlers) BeginTotp(ctx context.Context, in *passwordInput) (*httpapi.Output[totpBegun], error) {
+func (h Handlers) BeginTotp(ctx context.Context, in *totpBeginInput) (*httpapi.Output[totpBegun], error) {
 	u, err := h.s.deps.Sessions.ProveCaller(in.DeviceInput.In(ctx), in.Body.CurrentPassword)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (h Handlers) BeginTotp(ctx context.Context, in *passwordInput) (*httpapi.Ou
 		if made, err = h.s.deps.Totp.Begin(ctx, tx, u.ID, u.Username); err != nil {
 			return err
 		}
-		return record(ctx, tx, u, map[string]any{}, map[string]any{"totp": "begun"})
+		return identity.RecordTx(ctx, tx, u, map[string]any{}, map[string]any{"totp": "begun"})
 	})
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func (h Handlers) BeginTotp(ctx context.Context, in *passwordInput) (*httpapi.Ou
 	})
 }
 
-type totpInput struct {
+type totpConfirmInput struct {
 	sessions.DeviceInput
 	Body struct {
 		Totp secret.Text `json:"totp" minLength:"1" maxLength:"64" doc:"Six digits of the authenticator"`
@@ -92,7 +93,7 @@ type recoveryCodes struct {
 }
 
 // ConfirmTotp answers POST /me/totp/confirm.
-func (h Handlers) ConfirmTotp(ctx context.Context, in *totpInput) (*httpapi.Output[recoveryCodes], error) {
+func (h Handlers) ConfirmTotp(ctx context.Context, in *totpConfirmInput) (*httpapi.Output[recoveryCodes], error) {
 	ctx = in.DeviceInput.In(ctx)
 	c := httpapi.CallerOf(ctx)
 	u, err := h.s.deps.Sessions.CallerRow(ctx)
@@ -112,7 +113,7 @@ func (h Handlers) ConfirmTotp(ctx context.Context, in *totpInput) (*httpapi.Outp
 		if err := h.s.deps.SignIns.SecondFactorProvedTx(ctx, tx, c); err != nil {
 			return err
 		}
-		return record(ctx, tx, u, map[string]any{"totp": false}, map[string]any{"totp": true})
+		return identity.RecordTx(ctx, tx, u, map[string]any{"totp": false}, map[string]any{"totp": true})
 	})
 	if err == nil && !ok {
 		if err = h.s.deps.Sessions.CountFailure(ctx, h.s.deps.Pool, throttles); err == nil {
@@ -131,7 +132,7 @@ func errWrongCode() *fault.Error {
 	return fault.BadRequest("The code is wrong, or was used before.").WithField("totp")
 }
 
-type provedInput struct {
+type totpProvedInput struct {
 	sessions.DeviceInput
 	Body struct {
 		CurrentPassword secret.Text `json:"current_password" minLength:"1" maxLength:"1024"`
@@ -140,13 +141,13 @@ type provedInput struct {
 }
 
 // RenewRecoveryCodes answers POST /me/totp/recovery-codes.
-func (h Handlers) RenewRecoveryCodes(ctx context.Context, in *provedInput) (*httpapi.Output[recoveryCodes], error) {
+func (h Handlers) RenewRecoveryCodes(ctx context.Context, in *totpProvedInput) (*httpapi.Output[recoveryCodes], error) {
 	var codes []string
 	err := h.proved(ctx, in, func(ctx context.Context, tx pgx.Tx, u accountsdb.User) (err error) {
 		if codes, err = h.s.deps.Totp.RenewCodes(ctx, tx, u.ID); err != nil {
 			return err
 		}
-		return record(ctx, tx, u, map[string]any{}, map[string]any{"recovery_codes": "renewed"})
+		return identity.RecordTx(ctx, tx, u, map[string]any{}, map[string]any{"recovery_codes": "renewed"})
 	})
 	if err != nil {
 		return nil, err
@@ -159,12 +160,12 @@ type totpRemoved struct {
 }
 
 // RemoveTotp answers DELETE /me/totp.
-func (h Handlers) RemoveTotp(ctx context.Context, in *provedInput) (*httpapi.Output[totpRemoved], error) {
+func (h Handlers) RemoveTotp(ctx context.Context, in *totpProvedInput) (*httpapi.Output[totpRemoved], error) {
 	err := h.proved(ctx, in, func(ctx context.Context, tx pgx.Tx, u accountsdb.User) error {
 		if _, err := h.s.deps.Totp.RemoveTx(ctx, tx, u.ID); err != nil {
 			return err
 		}
-		return record(ctx, tx, u, map[string]any{"totp": true}, map[string]any{"totp": false})
+		return identity.RecordTx(ctx, tx, u, map[string]any{"totp": true}, map[string]any{"totp": false})
 	})
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func (h Handlers) RemoveTotp(ctx context.Context, in *provedInput) (*httpapi.Out
 
 // proved does something once the caller has proved password and second factor. Errors: 404 without a second factor, 400
 // with the field current_password or totp, 429.
-func (h Handlers) proved(ctx context.Context, in *provedInput,
+func (h Handlers) proved(ctx context.Context, in *totpProvedInput,
 	then func(context.Context, pgx.Tx, accountsdb.User) error,
 ) error {
 	ctx = in.DeviceInput.In(ctx)

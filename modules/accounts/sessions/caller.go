@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/httpapi"
@@ -65,6 +67,25 @@ func withoutWrite(c accountsdb.CallerReadRow) accountsdb.CallerReadAndLastWriteR
 		Username: c.Username, UserType: c.UserType, IsRoot: c.IsRoot, Profiles: c.Profiles, Handlers: c.Handlers,
 		MfaMissing: c.MfaMissing,
 	}
+}
+
+// LockCallerTx locks the row of who calls and returns it; 403 as Caller when their token was ended meanwhile. Whatever
+// ends all tokens of a user locks the row, too: it comes before, or finds what the caller writes in the transaction.
+func (s *Sessions) LockCallerTx(ctx context.Context, tx pgx.Tx) (accountsdb.User, error) {
+	of := httpapi.CallerOf(ctx).Claims
+	u, err := s.db.UserLockAny(ctx, tx, of.UserID)
+	if err == nil {
+		_, err = s.db.CallerRead(ctx, tx, accountsdb.CallerReadParams{
+			UserID: of.UserID, IssuedAt: of.IssuedAt, TokenID: of.TokenID, SessionID: of.SessionID.String(),
+		})
+	}
+	if postgres.IsNoRows(err) {
+		return u, httpapi.ErrBadToken()
+	}
+	if err != nil {
+		return u, fmt.Errorf("lock caller: %w", err)
+	}
+	return u, nil
 }
 
 // StillWrites notes that a request of the user, which has taken long, still writes.

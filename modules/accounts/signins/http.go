@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/accounts/identity"
-	"marquee/platform/audit"
+	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
@@ -38,13 +38,13 @@ type endedBody struct {
 // EndMySession answers DELETE /me/sessions/{session_id}.
 func (h Handlers) EndMySession(ctx context.Context, in *sessionInput) (*httpapi.Output[endedBody], error) {
 	c := httpapi.CallerOf(ctx)
-	return h.end(ctx, account{id: c.ID, kind: c.Type}, in.SessionID)
+	return h.end(ctx, accountsdb.User{ID: c.ID, UserType: c.Type}, in.SessionID)
 }
 
 // EndMyOtherSessions answers DELETE /me/sessions.
 func (h Handlers) EndMyOtherSessions(ctx context.Context, _ *struct{}) (*httpapi.Output[endedBody], error) {
 	c := httpapi.CallerOf(ctx)
-	return h.endOthers(ctx, account{id: c.ID, kind: c.Type}, c.Claims.SessionID)
+	return h.endOthers(ctx, accountsdb.User{ID: c.ID, UserType: c.Type}, c.Claims.SessionID)
 }
 
 type userInput struct {
@@ -62,7 +62,7 @@ func (h Handlers) UserSessions(ctx context.Context, in *userInput) (*httpapi.Env
 	if err != nil {
 		return nil, err
 	}
-	return h.sessionsOf(ctx, u.id)
+	return h.sessionsOf(ctx, u.ID)
 }
 
 // EndUserSession answers DELETE /admin/users/{user_id}/sessions/{session_id}.
@@ -83,22 +83,16 @@ func (h Handlers) EndUserSessions(ctx context.Context, in *userInput) (*httpapi.
 	return h.endOthers(ctx, u, "")
 }
 
-// account is whose sessions they are.
-type account struct {
-	id   objectid.ID
-	kind string // the user's type
-}
-
-// account reads it; 404 when there is no such user.
-func (h Handlers) account(ctx context.Context, id string) (account, error) {
+// account reads whose sessions they are; 404 when there is no such user.
+func (h Handlers) account(ctx context.Context, id string) (accountsdb.User, error) {
 	u, err := h.s.db.UserGet(ctx, h.s.deps.Pool, objectid.ID(strings.ToLower(id)))
 	if postgres.IsNoRows(err) {
-		return account{}, fault.NotFound("User")
+		return u, fault.NotFound("User")
 	}
 	if err != nil {
-		return account{}, fmt.Errorf("read user: %w", err)
+		return u, fmt.Errorf("read user: %w", err)
 	}
-	return account{id: u.ID, kind: u.UserType}, nil
+	return u, nil
 }
 
 func (h Handlers) sessionsOf(ctx context.Context, userID objectid.ID) (*httpapi.EnvelopeOutput[Session], error) {
@@ -110,17 +104,17 @@ func (h Handlers) sessionsOf(ctx context.Context, userID objectid.ID) (*httpapi.
 }
 
 // end ends one session; 404 when the user has no such one that goes on.
-func (h Handlers) end(ctx context.Context, u account, id string) (*httpapi.Output[endedBody], error) {
+func (h Handlers) end(ctx context.Context, u accountsdb.User, id string) (*httpapi.Output[endedBody], error) {
 	session := objectid.ID(strings.ToLower(id))
 	err := postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) error {
-		ended, err := h.s.endTx(ctx, tx, u.id, session)
+		ended, err := h.s.endTx(ctx, tx, u.ID, session)
 		if err != nil {
 			return err
 		}
 		if !ended {
 			return fault.NotFound("Session")
 		}
-		return recordEnd(ctx, tx, u, map[string]any{"session_ended": session})
+		return identity.RecordTx(ctx, tx, u, map[string]any{}, map[string]any{"session_ended": session})
 	})
 	if err != nil {
 		return nil, err
@@ -129,27 +123,16 @@ func (h Handlers) end(ctx context.Context, u account, id string) (*httpapi.Outpu
 }
 
 // endOthers ends all sessions but one; "" for all.
-func (h Handlers) endOthers(ctx context.Context, u account, except objectid.ID) (*httpapi.Output[endedBody], error) {
+func (h Handlers) endOthers(ctx context.Context, u accountsdb.User, except objectid.ID) (*httpapi.Output[endedBody], error) {
 	var ended int
 	err := postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) (err error) {
-		if ended, err = h.s.endOthersTx(ctx, tx, u.id, except); err != nil {
+		if ended, err = h.s.endOthersTx(ctx, tx, u.ID, except); err != nil {
 			return err
 		}
-		return recordEnd(ctx, tx, u, map[string]any{"sessions_ended": ended})
+		return identity.RecordTx(ctx, tx, u, map[string]any{}, map[string]any{"sessions_ended": ended})
 	})
 	if err != nil {
 		return nil, err
 	}
 	return httpapi.OK(endedBody{Message: fault.Count(ended, "session") + " ended.", Ended: ended})
-}
-
-// recordEnd tells the audit trail, which listens to admins.
-func recordEnd(ctx context.Context, tx pgx.Tx, u account, what map[string]any) error {
-	resource := identity.UsersName
-	if u.kind == httpapi.TypeCustomer {
-		resource = identity.CustomersName
-	}
-	return audit.RecordTx(ctx, tx, audit.Change{
-		Resource: resource, RecordID: u.id, Before: map[string]any{}, After: what,
-	})
 }

@@ -116,6 +116,11 @@ func (s *Users) beforeAdminUpdate(ctx context.Context, tx pgx.Tx, records []*res
 				return err
 			}
 		}
+		if password {
+			if err := s.deps.Factors.ForgetPasskeysTx(ctx, tx, u.ID); err != nil {
+				return err
+			}
+		}
 		if password || !enable && u.Enable || root != u.IsRoot {
 			s.deps.Identity.EndTokens(rec, u)
 		}

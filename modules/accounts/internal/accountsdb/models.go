@@ -38,6 +38,24 @@ type AccountsEmailChange struct {
 	ExpiresAt time.Time
 }
 
+// With what users sign in without a password (WebAuthn). Nothing of it is secret: the private key never leaves the authenticator.
+type AccountsPasskey struct {
+	ID           objectid.ID
+	UserID       objectid.ID
+	CredentialID []byte
+	// As the authenticator gave it, in the form of COSE.
+	PublicKey []byte
+	// How often the authenticator says that it has signed. It has to rise with each use, or stay 0 of those that do not count: else there is a copy of it.
+	SignCount int64
+	// Whether it may be copied to other devices of its owner, as passkeys of phones are; it never changes.
+	BackupEligible bool
+	BackedUp       bool
+	Transports     []string
+	Name           string
+	CreatedAt      time.Time
+	UsedAt         *time.Time
+}
+
 // A row a sign-in, for people to see and to end. Tokens name theirs in the claim sid; a row that is not there, or not ended, refuses none. Rows go with their time and with the account.
 type AccountsSession struct {
 	ID     objectid.ID
