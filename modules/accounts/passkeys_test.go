@@ -270,7 +270,7 @@ func TestPublicKeysOfPasskeys(t *testing.T) {
 
 // registerWhile registers a passkey while a transaction has made changes to the user $1 that are not yet committed. It
 // returns the status, and how many passkeys there are in the end.
-func registerWhile(t *testing.T, changes ...string) (status, kept int) {
+func registerWhile(t *testing.T, changes ...string) (status, stored int) {
 	t.Helper()
 	b := setup(t)
 	c := accountstest.Customer(t, b.db)
@@ -304,20 +304,20 @@ const (
 // Whoever got into an account registers a passkey at the moment in which its owner takes it back.
 func TestRegisteringWhileAnAccountIsGivenBack(t *testing.T) {
 	t.Parallel()
-	status, kept := registerWhile(t, endTokens, endKeys)
+	status, stored := registerWhile(t, endTokens, endKeys)
 	require.Equal(t, 403, status)
-	require.Zero(t, kept)
-	status, kept = registerWhile(t, endBegun, endKeys)
+	require.Zero(t, stored)
+	status, stored = registerWhile(t, endBegun, endKeys)
 	require.Equal(t, 400, status)
-	require.Zero(t, kept)
+	require.Zero(t, stored)
 }
 
 // The same where passkeys alone are removed, behind the backs of the user's row and what they have begun.
 func TestRegisteringWhileAnAccountIsGivenBackWithoutTheGuard(t *testing.T) {
 	t.Parallel()
-	status, kept := registerWhile(t, endKeys)
+	status, stored := registerWhile(t, endKeys)
 	require.Equal(t, 200, status)
-	require.Equal(t, 1, kept)
+	require.Equal(t, 1, stored)
 }
 
 func TestPasskeysThatAreNotAccepted(t *testing.T) {

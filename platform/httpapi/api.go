@@ -338,7 +338,7 @@ func untyped[A, O any](f func(context.Context, A) (*O, error)) func(context.Cont
 // register is Route for all outputs.
 func register[I any](a *API, op *operation, handler func(context.Context, *I) (any, error)) {
 	run := func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
-		return answer(ctx, a, op, func(ctx context.Context) (any, error) { return handler(ctx, in) })
+		return respond(ctx, a, op, func(ctx context.Context) (any, error) { return handler(ctx, in) })
 	}
 	if op.Method == http.MethodGet {
 		huma.Register(a.huma, headOf(op.Operation), run)
@@ -347,9 +347,9 @@ func register[I any](a *API, op *operation, handler func(context.Context, *I) (a
 	document(a, *op)
 }
 
-// answer runs a handler, or what stands for it, and is how huma answers with what that returned; nil for the status
+// respond calls a handler, or what stands for it, and is how huma answers with what that returned; nil for the status
 // alone.
-func answer(ctx context.Context, a *API, op *operation,
+func respond(ctx context.Context, a *API, op *operation,
 	handler func(context.Context) (any, error),
 ) (*huma.StreamResponse, error) {
 	out, done, err := replayed(ctx, op.replay)

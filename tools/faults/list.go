@@ -210,20 +210,21 @@ var faults = []fault{
 	},
 	{
 		name: "passkey-copied", breaks: "A copy of an authenticator signs in.", where: "accountsdb.PasskeyUse",
-		old:   `(sign_count < $1 OR sign_count = 0 AND $1 = 0)`, new: `(sign_count < $1 OR sign_count >= 0)`,
+		old: `(sign_count < $1 OR sign_count = 0 AND $1 = 0)`, new: `(sign_count < $1 OR sign_count >= 0)`,
 		below: "modules/accounts", tests: []string{"TestACopyOfAnAuthenticatorIsRefused"},
 	},
 	{
 		name: "passkey-without-a-lock", breaks: "Whoever holds the device signs in, also by touching it alone.",
 		where: "passkeys.Passkeys.prove",
-		old:   `UserVerification: protocol.VerificationRequired,`, new: `UserVerification: protocol.VerificationPreferred,`,
+		old:   `RelyingPartyID: p.deps.Config.RPID, UserVerification: protocol.VerificationRequired, }, response)`,
+		new:   `RelyingPartyID: p.deps.Config.RPID, UserVerification: protocol.VerificationPreferred, }, response)`,
 		below: "modules/accounts", tests: []string{"TestPasskeysThatAreNotAccepted"},
 	},
 	{
 		name: "passkey-stays", breaks: "The passkeys of an intruder outlive a reset of the password.",
 		where: "codes.Codes.replacePasswordTx",
-		old:   `s.deps.Factors.ForgetPasskeysTx(ctx, tx, u.ID); err`,
-		new:   `s.db.CodeDeleteOfUser(ctx, tx, u.ID); err`,
+		old:   `s.deps.Factors.ForgetPasskeysTx(ctx, tx, u.ID); err != nil { return err } first := !u.EmailVerified`,
+		new:   `s.db.CodeDeleteOfUser(ctx, tx, u.ID); err != nil { return err } first := !u.EmailVerified`,
 		below: "modules/accounts", tests: []string{"TestPasskeysOfAnIntruderGo"},
 	},
 	{
