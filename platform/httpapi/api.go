@@ -356,11 +356,11 @@ func respond(ctx context.Context, a *API, op *operation,
 	if !done {
 		out, err = handler(a.withTrail(ctx, op.Method != http.MethodGet || op.audited, op.OperationID))
 	}
-	if err != nil && !errors.Is(err, errHeadEnds) {
-		return nil, a.rendered(ctx, err)
-	}
-	if err != nil || out == nil {
+	switch {
+	case errors.Is(err, errHeadEnds), err == nil && out == nil:
 		return nil, nil //nolint:nilnil // huma answers with the status alone
+	case err != nil:
+		return nil, a.rendered(ctx, err)
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) { op.output.writeTo(hc, a.huma, out) }}, nil
 }

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// SweepCodesArgs is the job that removes codes, code requests, counts of
-// failures, sessions and challenges that no longer say anything. Expired codes are kept for a day, so that whoever types one
-// learns that it expired.
+// SweepCodesArgs is the job that removes codes, code requests, counts of failures, sessions and challenges that no
+// longer say anything. Expired codes are kept for a day, so that whoever types one learns that it expired.
 type SweepCodesArgs struct{}
 
 // Kind names the job.

@@ -100,8 +100,8 @@ func (s *Factors) ForgetTx(ctx context.Context, tx pgx.Tx, userID objectid.ID) e
 	return s.deps.SignIns.ForgetTx(ctx, tx, userID)
 }
 
-// ForgetSinceTx removes a second factor that was set up since an instant, and all passkeys: whoever got into the account
-// may have done it, and its owner gets in without passkeys.
+// ForgetSinceTx removes a second factor that was set up since an instant, and all passkeys: whoever got into the
+// account may have done it, and its owner gets in without passkeys.
 func (s *Factors) ForgetSinceTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, since time.Time) error {
 	if err := s.deps.Totp.RemoveSinceTx(ctx, tx, userID, since); err != nil {
 		return err

@@ -31,7 +31,8 @@ const (
 	challengeTime = 5 * time.Minute
 	// mostPasskeys bounds those of a user.
 	mostPasskeys = 20
-	// longestKey bounds a public key, in bytes: RSA of 8,192 bits is half of it, and whoever registers says how long it is.
+	// longestKey bounds a public key, in bytes: RSA of 8,192 bits is half of it, and whoever registers says how long it
+	// is.
 	longestKey = 2048
 )
 
@@ -157,9 +158,9 @@ func (p *Passkeys) accountOf(ctx context.Context, u accountsdb.User) (account, e
 	return a, nil
 }
 
-// registerTx checks what an authenticator made of a challenge that the user was given, and keeps the passkey. refusal is
-// an answer that leaves the challenge used: 400 with the field credential for whatever does not hold, 409 for one that
-// is registered, and beyond the number that a user may have. The user's row is locked: what removes their passkeys
+// registerTx checks what an authenticator made of a challenge that the user was given, and keeps the passkey. refusal
+// is an answer that leaves the challenge used: 400 with the field credential for whatever does not hold, 409 for one
+// that is registered, and beyond the number that a user may have. The user's row is locked: what removes their passkeys
 // removes their challenges, too, and so comes before, or after all of this.
 func (p *Passkeys) registerTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
 	response *protocol.ParsedCredentialCreationData, name string,
@@ -210,8 +211,8 @@ func (p *Passkeys) registerTx(ctx context.Context, tx pgx.Tx, u accountsdb.User,
 	return row, nil, nil
 }
 
-// transportsOf are those by which browsers reach the authenticator, of which they are told again; what no standard names
-// is left out.
+// transportsOf are those by which browsers reach the authenticator, of which they are told again; what no standard
+// names is left out.
 func transportsOf(c *webauthn.Credential) []string {
 	known := []string{}
 	for _, transport := range c.Transport {
@@ -278,9 +279,11 @@ func (p *Passkeys) refuse(ctx context.Context, userID objectid.ID, why error) er
 	return errNotAccepted()
 }
 
-// prove returns the user whose passkey signed a challenge of ours; 401 INVALID_CREDENTIALS for whatever does not hold: a
-// challenge that is over or was used, another domain or origin, nobody's passkey, one whose counter does not rise.
-func (p *Passkeys) prove(ctx context.Context, response *protocol.ParsedCredentialAssertionData) (accountsdb.User, error) {
+// prove returns the user whose passkey signed a challenge of ours; 401 INVALID_CREDENTIALS for whatever does not hold:
+// a challenge that is over or was used, another domain or origin, nobody's passkey, one whose counter does not rise.
+func (p *Passkeys) prove(ctx context.Context,
+	response *protocol.ParsedCredentialAssertionData,
+) (accountsdb.User, error) {
 	challenge := response.Response.CollectedClientData.Challenge
 	ok, err := p.useChallenge(ctx, p.deps.Pool, challenge, "")
 	if err != nil {

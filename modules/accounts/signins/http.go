@@ -123,7 +123,9 @@ func (h Handlers) end(ctx context.Context, u accountsdb.User, id string) (*httpa
 }
 
 // endOthers ends all sessions but one; "" for all.
-func (h Handlers) endOthers(ctx context.Context, u accountsdb.User, except objectid.ID) (*httpapi.Output[endedBody], error) {
+func (h Handlers) endOthers(ctx context.Context, u accountsdb.User,
+	except objectid.ID,
+) (*httpapi.Output[endedBody], error) {
 	var ended int
 	err := postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) (err error) {
 		if ended, err = h.s.endOthersTx(ctx, tx, u.ID, except); err != nil {
