@@ -53,5 +53,7 @@ export const enWords = {
     profile: 'profile', requisition: 'board card', requisition_status: 'board column', season: 'season', tag: 'tag',
     ticket_order: 'order', unapplied_payment: 'unapplied payment', user: 'user', video: 'video',
     webhook_log: 'webhook',
+    login: 'password', totp: 'authenticator app', recovery_code: 'recovery code', passkey: 'passkey',
+    earlier: 'before sessions', none: 'none', required: 'required', 'public-key': 'public key',
   },
 };

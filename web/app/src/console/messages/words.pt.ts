@@ -55,5 +55,8 @@ export const ptWords: Shape<typeof enWords> = {
     profile: 'perfil', requisition: 'cartão do quadro', requisition_status: 'coluna do quadro', season: 'temporada',
     tag: 'etiqueta', ticket_order: 'pedido', unapplied_payment: 'pagamento não aplicado', user: 'usuário',
     video: 'vídeo', webhook_log: 'webhook',
+    login: 'senha', totp: 'aplicativo autenticador', recovery_code: 'código de recuperação',
+    passkey: 'chave de acesso', earlier: 'de antes das sessões', none: 'nenhuma', required: 'obrigatória',
+    'public-key': 'chave pública',
   },
 };
