@@ -10,6 +10,7 @@ import (
 func TestTheSuiteBehindPgBouncerSoak(t *testing.T) {
 	t.Parallel()
 	pgbouncer.Suite(t, "^(TestAPromoCodeOfSignupLowersTheFirstSubscription|TestAGuestsWayToTheDoor)$",
-		// They count round trips, look at plans or at sessions, restart Postgres, or are long in a soak of their own.
-		"Soak|RoundTrip|Plans|TestWhatIsReadOnReplicas|TestMetrics")
+		// They count round trips, look at plans or at sessions, restart Postgres, have poolers of their own, or are long in
+		// a soak of their own.
+		"Soak|RoundTrip|Plans|TestWhatIsReadOnReplicas|TestReplicasBehindPoolers|TestMetrics")
 }
