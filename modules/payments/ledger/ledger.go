@@ -62,39 +62,6 @@ func New(d Deps, r *Reader, c *Cases) *Ledger {
 	return &Ledger{deps: d, db: paymentsdb.New(), reader: r, cases: c}
 }
 
-// ReplayArgs applies the events that wait for one of the subjects.
-type ReplayArgs struct {
-	Gateway  gateway.Name `json:"gateway"`
-	Subjects []string     `json:"subjects"`
-}
-
-// Kind names the job.
-func (ReplayArgs) Kind() string { return "payments_events_replay" }
-
-// ReplayWaitingTx has the events applied that came before anybody knew their
-// subject. Call it in the transaction that makes ids known: the gateway's
-// subscription, authorization or payment id, the local id. It inserts a job;
-// subjects that are empty are left out. An error is the database's: make nothing known then, since no later job would
-// apply them.
-func (s *Ledger) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects ...string) error {
-	known := []string{}
-	for _, id := range subjects {
-		if id != "" {
-			known = append(known, id)
-		}
-	}
-	return s.InsertReplayTx(ctx, tx, gateway, known)
-}
-
-// InsertReplayTx has the events applied that wait for one of the subjects. An error is the database's.
-func (s *Ledger) InsertReplayTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects []string) error {
-	if len(subjects) == 0 {
-		return nil
-	}
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, ReplayArgs{Gateway: gateway, Subjects: subjects}, nil)
-	return err
-}
-
 // LockMoneyTx holds the money of the payment that has one of the names until the
 // transaction ends. Whatever takes of it, a refund, a chargeback that an admin enters, or
 // a gateway's report of either, locks it before it reads what is left: of two at once the

@@ -85,6 +85,39 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 	return true, nil
 }
 
+// ReplayArgs applies the events that wait for one of the subjects.
+type ReplayArgs struct {
+	Gateway  gateway.Name `json:"gateway"`
+	Subjects []string     `json:"subjects"`
+}
+
+// Kind names the job.
+func (ReplayArgs) Kind() string { return "payments_events_replay" }
+
+// ReplayWaitingTx has the events applied that came before anybody knew their
+// subject. Call it in the transaction that makes ids known: the gateway's
+// subscription, authorization or payment id, the local id. It inserts a job;
+// subjects that are empty are left out. An error is the database's: make nothing known then, since no later job would
+// apply them.
+func (s *Ledger) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects ...string) error {
+	known := []string{}
+	for _, id := range subjects {
+		if id != "" {
+			known = append(known, id)
+		}
+	}
+	return s.InsertReplayTx(ctx, tx, gateway, known)
+}
+
+// InsertReplayTx has the events applied that wait for one of the subjects. An error is the database's.
+func (s *Ledger) InsertReplayTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects []string) error {
+	if len(subjects) == 0 {
+		return nil
+	}
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, ReplayArgs{Gateway: gateway, Subjects: subjects}, nil)
+	return err
+}
+
 // CountPaymentTx notes that a booked payment opened its subscription or paid one of its
 // periods. What is not counted has to stand on the list of unapplied payments. An error is the database's.
 func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {
