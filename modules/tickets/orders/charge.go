@@ -5,12 +5,49 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
+	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
+	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
+	"marquee/platform/fault"
+	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/nullable"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
+
+// Made is what a gateway has made for an order: a payment or a PIX code. With neither,
+// nobody reports its payment.
+type Made struct {
+	Payment *gateway.Payment
+	Pix     *gateway.PixCharge
+	Expired bool // nobody can pay it any more: its tickets expire, where they would vanish else
+}
+
+// Outcome is what a gateway says of an order's one call, whoever asked: the request itself,
+// a check, a webhook, the sweep. Void: nobody paid in time. What was declined, refused or is
+// missing never came about.
+type Outcome = intent.Outcome[Made]
+
+// The outcomes.
+type (
+	Succeeded = intent.Succeeded[Made]
+	Declined  = intent.Declined[Made]
+	Void      = intent.Void[Made]
+)
+
+// End is how an order's intent ends, and who brought it.
+type End struct {
+	How Outcome
+	By  intent.By
+}
+
+// IntentOf names the intent of an order's one call.
+func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order, Subject: id} }
 
 // Purchase is what an order's one call is made from: the order, and what its request alone
 // has in hand.
@@ -134,4 +171,405 @@ func (c charger) offerable(ctx context.Context, gw gateway.Gateway, o Order,
 		return Made{Pix: paid}, true, nil
 	}
 	return Made{Pix: &charge, Expired: true}, true, nil
+}
+
+// Settle writes what a gateway reports outside of the order's own call, although the client goes away: the
+// money has moved or not by now. An order that is not there is pgx.ErrNoRows.
+func (s *Store) Settle(ctx context.Context, id objectid.ID, outcome Outcome) (Order, error) {
+	// The money has moved or not by now: a client that went away must not keep
+	// that from being written.
+	ctx = context.WithoutCancel(ctx)
+	o := Order{ID: id}
+	err := postgres.InTx(ctx, s.deps.Pool,
+		func(tx pgx.Tx) error { return s.lockAndSettleTx(ctx, tx, &o, outcome, intent.ByResponse) })
+	if err != nil {
+		return Order{}, err
+	}
+	return o, nil
+}
+
+// lockAndSettleTx does so in the caller's transaction.
+func (s *Store) lockAndSettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outcome, by intent.By) (err error) {
+	id := o.ID
+	if *o, err = s.db.OrderLock(ctx, tx, id); err == nil {
+		err = s.SettleTx(ctx, tx, o, outcome, by)
+	}
+	if err != nil {
+		return fmt.Errorf("settle order %s: %w", id, err)
+	}
+	return nil
+}
+
+// SettleTx writes an outcome into a locked order: the one way in which an order learns of
+// its money. NotKnown is an error: of it nothing is written.
+func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outcome, by intent.By) error {
+	end := End{How: outcome, By: by}
+	switch outcome := outcome.(type) {
+	case Succeeded:
+		if outcome.Result.Expired {
+			return s.ReleaseTx(ctx, tx, o, outcome.Result, end)
+		}
+		return s.recordMadeTx(ctx, tx, o, outcome.Result, end)
+	case intent.Pending[Made]:
+		if err := s.recordMadeTx(ctx, tx, o, outcome.Result,
+			end); err != nil || by != intent.ByCheck || o.HoldUntil == nil || o.HoldUntil.After(s.deps.Clock.Now()) {
+			return err
+		}
+		// The gateway has thought about the card for too long. What it takes after all
+		// is money that arrives late.
+		return s.ReleaseTx(ctx, tx, o, Made{Expired: true}, End{How: Void{}, By: by})
+	case Declined:
+		return s.ReleaseTx(ctx, tx, o, outcome.Result, end)
+	case Void:
+		return s.ReleaseTx(ctx, tx, o, Made{Expired: true}, end)
+	case intent.Refused[Made], intent.Missing[Made]:
+		return s.ReleaseTx(ctx, tx, o, Made{}, end)
+	}
+	return fmt.Errorf("an outcome %T", outcome)
+}
+
+// recordMadeTx keeps what the gateway has made, and does what follows from its money.
+func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
+	p := made.Payment
+	if made.Pix != nil {
+		p = &made.Pix.Payment
+	}
+	if p == nil {
+		return nil
+	}
+	if o.isOtherAmount(*p) {
+		return s.keepOtherAmountTx(ctx, tx, o, *p)
+	}
+	firstSight, open := o.GatewayPaymentID == nil, o.IntentOpen
+	_, pending := end.How.(intent.Pending[Made])
+	err := s.EditTx(ctx, tx, o, state.Recorded, func(o *Order) {
+		if firstSight {
+			o.GatewayPaymentID = &p.ID
+		}
+		if made.Pix != nil && o.State == state.Reserved {
+			o.SetPix(made.Pix)
+		}
+		if !pending {
+			o.closeIntent()
+		}
+	}, end)
+	if err != nil {
+		return err
+	}
+	if firstSight {
+		// Events may have overtaken the id by which they are found.
+		if err := s.deps.Payments.ReplayWaitingTx(ctx, tx, nullable.Value(o.Gateway), o.ID.String(), p.ID); err != nil {
+			return err
+		}
+	}
+	switch p.Status {
+	case gateway.PaymentStatusSettled:
+		return s.settlePaymentTx(ctx, tx, o, *p)
+	case gateway.PaymentStatusFailed, gateway.PaymentStatusGone:
+		made.Expired = nullable.Value(o.PaymentMethod) != gateway.MethodCard
+		return s.ReleaseTx(ctx, tx, o, made, end)
+	case gateway.PaymentStatusPending:
+		if open && made.Pix != nil && end.By == intent.ByCheck && o.Payable(s.deps.Clock.Now()) {
+			return s.MailLaterTx(ctx, tx, o.ID, MailPix) // the answer to the buyer came without this code
+		}
+	}
+	return nil
+}
+
+// isOtherAmount reports whether money is not the order's price, at a gateway where what was
+// asked for may be changed.
+func (o Order) isOtherAmount(p gateway.Payment) bool {
+	return nullable.Value(o.Gateway).Traits().AmountsMayChange && p.Status == gateway.PaymentStatusSettled &&
+		int64(p.Amount) != o.TotalCents
+}
+
+// keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid
+// the order's own charge nobody can pay that any more, and the places are free again.
+func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
+	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
+		Gateway: nullable.Value(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID,
+		Payment: p,
+	})
+	if err != nil {
+		return fmt.Errorf("record payment: %w", err)
+	}
+	if first {
+		note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, money.Cents(o.TotalCents))
+		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedForeign, note); err != nil {
+			return err
+		}
+	}
+	if nullable.Value(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
+		return nil
+	}
+	return s.ReleaseTx(ctx, tx, o, Made{Expired: true}, End{How: Succeeded{}, By: intent.ByResponse})
+}
+
+// settlePaymentTx is where money ends: in the ledger, and in tickets or a refund,
+// never in neither and never in both. Repetitions change nothing.
+func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
+	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
+		Gateway: nullable.Value(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID,
+		Payment: p,
+	})
+	if err != nil {
+		return fmt.Errorf("record payment: %w", err)
+	}
+	if nullable.Value(o.GatewayPaymentID) != p.ID {
+		if !first {
+			return nil
+		}
+		// A second payment of one order.
+		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedDuplicate,
+			"A second payment of the order."); err != nil {
+			return err
+		}
+		return s.RefundLaterTx(ctx, tx, *o, p.ID)
+	}
+	err = s.EditTx(ctx, tx, o, state.PaidThere, func(o *Order) {
+		o.PaymentStatus = later(o.words(), o.PaymentStatus, p.NativeStatus)
+		o.closeIntent()
+	})
+	if err != nil {
+		return err
+	}
+	if _, ok := state.Orders.Next(o.State, state.PaymentSeated); !ok {
+		return nil
+	}
+	gone, err := s.isGoneTx(ctx, tx, o.CustomerID)
+	if err != nil {
+		return err
+	}
+	if gone {
+		return s.refundDeletedTx(ctx, tx, o, p)
+	}
+	seated, err := s.seatTx(ctx, tx, *o)
+	if err != nil {
+		return err
+	}
+	now := s.deps.Clock.Now()
+	if !seated {
+		// Of an event that is over, places may still be held.
+		if err := s.db.TicketExpireOfOrder(ctx, tx, o.ID, state.TicketPaidTooLate, now); err != nil {
+			return fmt.Errorf("release places: %w", err)
+		}
+		if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
+			return err
+		}
+		note, err := s.whyNotSeatedTx(ctx, tx, *o)
+		if err != nil {
+			return err
+		}
+		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedLate, note); err != nil {
+			return err
+		}
+		if err := s.DisputedTx(ctx, tx, o); err != nil { // it may have been told before the payment
+			return err
+		}
+		return s.RefundLaterTx(ctx, tx, *o, p.ID)
+	}
+	if err := s.MoveTx(ctx, tx, o, state.PaymentSeated, func(o *Order) { o.PaidAt = &now }); err != nil {
+		return err
+	}
+	if err := s.DisputedTx(ctx, tx, o); err != nil { // as above
+		return err
+	}
+	if err := s.ReturnedTx(ctx, tx, o, ""); err != nil {
+		return err
+	}
+	return s.PaidTx(ctx, tx, *o)
+}
+
+// whyNotSeatedTx says why money gave no tickets. What is paid for a called off event counts
+// among the orders whose money goes back.
+func (s *Store) whyNotSeatedTx(ctx context.Context, tx pgx.Tx, o Order) (string, error) {
+	e, err := s.db.EventGet(ctx, tx, o.EventID)
+	if err != nil {
+		return "", fmt.Errorf("read event: %w", err)
+	}
+	if e.CancelledAt == nil {
+		return "Paid when no place was left for the order.", nil
+	}
+	now := s.deps.Clock.Now()
+	err = s.db.GiveBackOpen(ctx, tx, ticketsdb.GiveBackOpenParams{
+		EventID: e.ID, OrderID: new(o.ID.String()), AskedAt: &now, Now: now,
+	})
+	if err != nil {
+		return "", fmt.Errorf("list order to give back: %w", err)
+	}
+	return "Paid when the event was called off.", nil
+}
+
+// isGoneTx reports whether the customer has deleted the account. It holds their row, so
+// that who deletes it meanwhile loses the tickets that were paid before, and no others.
+func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
+	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
+	if !fault.Is(err, fault.KindNotFound) {
+		return false, err
+	}
+	deleted, err := s.deps.Accounts.CustomerDeletedAt(ctx, tx, customerID)
+	return deleted != nil, err
+}
+
+// refundDeletedTx lists money of an order whose customer was deleted before it was known
+// to be paid: the gateway could not drop its code in time. It gives no tickets, which
+// would go with the rest of what the customer had, and is given back by itself.
+func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
+	now := s.deps.Clock.Now()
+	if err := s.db.TicketExpireOfOrder(ctx, tx, o.ID, state.TicketBuyerDeleted, now); err != nil {
+		return fmt.Errorf("release places: %w", err)
+	}
+	if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
+		return err
+	}
+	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: payments.UnappliedLate, Gateway: nullable.Value(o.Gateway), PaymentID: p.ID, Amount: &p.Amount,
+		CustomerID: o.CustomerID, OrderID: o.ID,
+		PaidAt: p.SettledAt, Note: "Paid after the customer had deleted the account.", Automatic: true,
+	})
+	if err != nil {
+		return err
+	}
+	return s.DisputedTx(ctx, tx, o) // it may have been told before the payment
+}
+
+// ListUnappliedTx puts money that gives no tickets on the list of unapplied payments.
+// The order's own job refunds it, and shows there when it cannot.
+func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment, kind payments.UnappliedKind,
+	note string,
+) error {
+	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
+		Kind: kind, Gateway: nullable.Value(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID,
+		OrderID: o.ID,
+		PaidAt:  p.SettledAt, Note: note,
+	})
+	return err
+}
+
+// later keeps a payment's word from going back: a card is CONFIRMED first and
+// RECEIVED 32 days later.
+func later(words gateway.PaymentWords, now, reported string) string {
+	if reported == "" || now == words.Settled && reported == StatusConfirmed || now == StatusRefunded ||
+		now == words.Refunded || now == statusChargebackLost {
+		return now
+	}
+	return reported
+}
+
+// PaidTx does what follows from an order being paid: a guest gets the tickets by
+// mail.
+func (s *Store) PaidTx(ctx context.Context, tx pgx.Tx, o Order) error {
+	if o.State != state.Paid || !o.WithoutLogin {
+		return nil
+	}
+	return s.MailLaterTx(ctx, tx, o.ID, MailConfirmation)
+}
+
+// seatTx makes an order's tickets good, and takes places again for those that
+// have lost them, as long as there are any. Seated is false, and nothing is
+// changed, when there are too few, the event is over or called off.
+func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, err error) {
+	e, err := s.deps.Events.LockTx(ctx, tx, o.EventID)
+	if err != nil {
+		return false, fmt.Errorf("lock event: %w", err)
+	}
+	now := s.deps.Clock.Now()
+	if !e.EndsAt.After(now) || e.CancelledAt != nil {
+		return false, nil
+	}
+	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
+	if err != nil {
+		return false, fmt.Errorf("read tickets: %w", err)
+	}
+	places := 0
+	for _, t := range tickets {
+		if t.HoldsPlace {
+			places++
+		}
+	}
+	missing := int(o.Quantity) - places
+	if e.Capacity != nil && missing > 0 && int(e.TicketsIssued)+missing > int(*e.Capacity) {
+		return false, nil
+	}
+	by := state.TicketPaid
+	if o.State == state.Released {
+		by = state.TicketPaidLate
+	}
+	reason := state.Tickets.ReasonOf(by)
+	from, to := state.Tickets.Of(by)
+	if _, err = s.db.TicketSeatOfOrder(ctx, tx, ticketsdb.TicketSeatOfOrderParams{
+		OrderID: &o.ID, Reason: reason, Now: now, FromStates: from, ToStates: to,
+	}); err != nil {
+		return false, fmt.Errorf("seat tickets: %w", err)
+	}
+	if more := int(o.Quantity) - len(tickets); more > 0 {
+		err = s.db.TicketSeatMore(ctx, tx, ticketsdb.TicketSeatMoreParams{OrderID: o.ID, Reason: reason, Now: now, Quantity: int32(more)}) //nolint:gosec // at most MaxQuantity
+		if err != nil {
+			return false, fmt.Errorf("seat tickets anew: %w", err)
+		}
+	}
+	return true, nil
+}
+
+// ReleaseTx frees the places of an unpaid order. A purchase that never came
+// about leaves no tickets; of one that nobody paid they expire. A buyer who was
+// answered that the outcome is not known, and whose purchase a check ends, is
+// mailed that nothing is owed.
+func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
+	if _, ok := state.Orders.Next(o.State, state.Release); !ok {
+		return s.EditTx(ctx, tx, o, state.Closed, (*Order).closeIntent, end)
+	}
+	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
+		return fmt.Errorf("lock event: %w", err)
+	}
+	var err error
+	if !made.Expired {
+		err = s.db.TicketDropOfOrder(ctx, tx, &o.ID)
+	} else {
+		err = s.db.TicketExpireOfOrder(ctx, tx, o.ID, state.TicketNotPaid, s.deps.Clock.Now())
+	}
+	if err != nil {
+		return fmt.Errorf("release places: %w", err)
+	}
+	if end.By == intent.ByCheck {
+		if err := s.MailLaterTx(ctx, tx, o.ID, MailNotOwed); err != nil {
+			return err
+		}
+	}
+	return s.MoveTx(ctx, tx, o, state.Release, func(o *Order) {
+		o.PaymentStatus = o.words().Lost
+		o.PixPayload, o.PixImage = nil, nil
+		if o.GatewayPaymentID == nil && made.Pix != nil {
+			o.GatewayPaymentID = &made.Pix.Payment.ID
+		}
+		o.closeIntent()
+	}, end)
+}
+
+// Templates of web/mail.
+const (
+	MailConfirmation = "ticket-confirmation"
+	MailRefund       = "ticket-refund"
+	MailPix          = "ticket-pix"          // the code that the answer to a purchase lacked
+	MailNotOwed      = "ticket-nothing-owed" // the purchase came to nothing after its answer
+)
+
+// MailArgs is the job that writes to the buyer of an order. It names the order;
+// the codes of its tickets are signed when the mail is written.
+type MailArgs struct {
+	OrderID  objectid.ID `json:"order_id"`
+	Template string      `json:"template"`
+}
+
+// Kind names the job.
+func (MailArgs) Kind() string { return "tickets_mail" }
+
+// MailLaterTx has the buyer of an order written once the transaction is committed.
+func (s *Store) MailLaterTx(ctx context.Context, tx pgx.Tx, orderID objectid.ID, template string) error {
+	_, err := s.deps.Jobs.InsertTx(ctx, tx, MailArgs{OrderID: orderID, Template: template},
+		&river.InsertOpts{Queue: jobs.QueueMail})
+	if err != nil {
+		return fmt.Errorf("queue mail: %w", err)
+	}
+	return nil
 }

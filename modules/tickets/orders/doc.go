@@ -2,7 +2,7 @@
 // state changes, and what money does to it, be it settled, refunded or disputed.
 //
 // It owns the tables orders and give_backs, and how orders are shown; no other room writes
-// their states. Money of an order ends in settle.go: in the ledger, and in tickets or a
+// their states. Money of an order ends in charge.go: in the ledger, and in tickets or a
 // refund. The call that charges a purchase, and the look for it, are steps of the operation
 // Charge, which the room checkout runs; who reads a gateway hands the answer to Settle
 // (reconcile) or to SettleTx (webhooks). Refunds are asked for by the room refunds, whose jobs
