@@ -44,9 +44,9 @@ type size struct {
 
 // measure adds a file to the size of its package.
 func (c *checker) measure(file string, from pkg, content []byte, parsed *ast.File) {
-	product := (from.top == "modules" || from.top == "platform" || from.development()) && !from.fixtures() &&
-		!strings.HasSuffix(file, "_test.go")
-	if !product || bytes.HasPrefix(content, []byte("// Code generated ")) {
+	measured := slices.Contains([]string{"cmd", "modules", "platform"}, from.top) || from.development()
+	forTests := from.fixtures() || strings.HasSuffix(file, "_test.go")
+	if !measured || forTests || bytes.HasPrefix(content, []byte("// Code generated ")) {
 		return
 	}
 	dir := path.Dir(file)

@@ -45,6 +45,9 @@ func TestLimits(t *testing.T) {
 		"platform's": {
 			planted("platform/query", 26, "package a\n"), "platform/query has 26 files, and may have 25: divide it",
 		},
+		"the composition root's": {
+			planted("cmd/internal/app", 26, "package a\n"), "cmd/internal/app has 26 files, and may have 25: divide it",
+		},
 		"listed": {planted("testutil/sandbox/gwb", 29, "package a\n"), ""},
 		"listed, and grown": {
 			planted("testutil/sandbox/gwb", 30, "package a\n"),

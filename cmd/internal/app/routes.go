@@ -1,13 +1,24 @@
 package app
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 
+	"marquee/modules/accounts"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/lookup"
+	"marquee/platform/pages"
+	"marquee/platform/postgres"
+	"marquee/platform/replica"
 	"marquee/platform/resource"
+	"marquee/web"
 )
 
 // addRoutes registers every module's operations.
@@ -50,4 +61,67 @@ func (a *App) addLookup() {
 		m.subscriptions.Finders(), m.tickets.Finders(), m.promos.Finders(), m.catalog.Finders(), m.board.Finders())...)
 	httpapi.Route(a.api, http.MethodGet, "/admin/search", "admin_search", httpapi.Admin, everything.Find,
 		everything.Doc(a.api)...)
+}
+
+// publishableKey is the form of gateway B's own publishable keys; the sandbox's are shorter.
+var publishableKey = regexp.MustCompile(`^pk_(live|test)_[0-9A-Za-z]{24,}$`)
+
+// pages are what browsers are shown; nil, for nothing, with WEB=off.
+func (c Config) pages() (httpapi.Pages, error) {
+	if c.Web.Pages == "off" {
+		return nil, nil //nolint:nilnil // no pages are no error
+	}
+	return pages.New(pages.Config{
+		Dist: web.Dist(), Plain: web.Plain(), NoSite: c.Web.Site == "off",
+		GatewayB: publishableKey.MatchString(c.GatewayB.PublishableKey),
+	})
+}
+
+// PrintOpenAPI writes the document that GET /api/v1/openapi.json answers.
+func PrintOpenAPI(ctx context.Context, to io.Writer) error {
+	api, err := UnservedAPI(ctx)
+	if err != nil {
+		return err
+	}
+	document, err := api.Document()
+	if err != nil {
+		return err
+	}
+	if _, err := to.Write(append(document, '\n')); err != nil {
+		return fmt.Errorf("print the document: %w", err)
+	}
+	return nil
+}
+
+// UnservedAPI is the API with every operation and nothing behind it: its database is opened by
+// whoever asks for it first, which nobody does.
+func UnservedAPI(ctx context.Context) (*httpapi.API, error) {
+	cfg, err := ReadConfig()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.HTTP.PublicURL == "" {
+		cfg.HTTP.PublicURL = "/"
+	}
+	cfg.Keys.File = strings.Repeat("-", minSecret)
+	cfg.Keys.Tokens, cfg.Mail.SMTPURL = "none:"+cfg.Keys.File, "smtp://localhost"
+	pool, err := postgres.NewPool(ctx, "postgres://localhost/none",
+		postgres.Options{MaxConns: healthConns, ApplicationName: "marquee openapi", Lazy: true})
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+	log := slog.New(slog.DiscardHandler)
+	observed, err := newObserved(cfg, "", log)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{
+		cfg: cfg, log: log, metrics: observed.registry, observed: observed,
+		db: &database{pooled: pool, writes: pool, lists: pool, reads: replica.Only(pool), health: pool},
+	}
+	if err := a.build(false, accounts.PasswordCost{}); err != nil { //nolint:contextcheck // no request comes
+		return nil, err
+	}
+	return a.api, nil
 }
