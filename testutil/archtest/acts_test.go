@@ -79,7 +79,7 @@ var acts = map[string][]place{
 	"CancelSubscription": {
 		{"modules/subscriptions/calls/end.go", repeated},
 		{
-			"modules/subscriptions/checkout/replace.go",
+			"modules/subscriptions/checkout/subscribe.go",
 			"what a new order replaces; where this fails, by the intent of kind end",
 		},
 		{
