@@ -254,6 +254,11 @@ func PerMinute(n int) Option { return func(o *operation) { o.perMinute = n } }
 // Summary is the operation's line in the documentation.
 func Summary(text string) Option { return func(o *operation) { o.Operation.Summary = text } }
 
+// Metadata gives the operation something that others find at it in API.OpenAPI; it is not published.
+func Metadata(key string, value any) Option {
+	return func(o *operation) { o.Operation.Metadata = map[string]any{key: value} }
+}
+
 // ResponseSchema states the schema of an answer that the handler gives as bytes.
 func ResponseSchema(s *huma.Schema) Option {
 	return func(o *operation) {

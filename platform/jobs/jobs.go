@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,6 +41,9 @@ var queues = map[string]river.QueueConfig{
 	QueueDefault: {MaxWorkers: 10}, QueueMail: {MaxWorkers: 4}, QueueGateway: {MaxWorkers: 8},
 	QueueExport: {MaxWorkers: 2},
 }
+
+// Queues are the names of all of them, sorted.
+func Queues() []string { return slices.Sorted(maps.Keys(queues)) }
 
 // WaitingStates are those in which a job still has its work before it.
 var WaitingStates = []rivertype.JobState{

@@ -18,6 +18,7 @@ func (v *View) ListDoc() []httpapi.Option {
 		httpapi.Summary("List " + d.Name),
 		httpapi.Parameters(listParams(d.PageSize, d.DefaultSort)...),
 		httpapi.ResponseSchema(v.EnvelopeSchema()),
+		httpapi.Metadata(viewKey, v),
 	}
 }
 

@@ -293,6 +293,7 @@ var platformUses = map[string][]string{
 	"httpapi":     {"audit", "idempotency", "openapi", "replica", "telemetry", "tracing"},
 	"idempotency": {"jobs"},
 	"jobs":        {"telemetry"},
+	"jobadmin":    {"audit", "httpapi", "jobs"},
 	"lookup":      {"httpapi", "replica", "resource"},
 	"query":       {},
 	"mail":        {},

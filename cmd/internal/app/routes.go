@@ -13,6 +13,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
+	"marquee/platform/jobadmin"
 	"marquee/platform/lookup"
 	"marquee/platform/pages"
 	"marquee/platform/postgres"
@@ -35,10 +36,11 @@ func (a *App) addRoutes() {
 	a.modules.finance.Routes(a.api)
 	a.addSearch()
 	a.addLookup()
+	a.addJobs()
 }
 
 // addSearch registers the search over the collections of all modules; each is
-// one line, with the rights of its list.
+// one line, with the rights of its list. How any list would run is explained to root.
 func (a *App) addSearch() {
 	lists := resource.Routes{Pool: a.db.writes, Reads: a.db.reads, Clock: clock.System{}, Log: a.log}
 	httpapi.Route(a.api, http.MethodGet, "/search/{collection_name}", "search", httpapi.SignedIn, lists.Search(
@@ -51,6 +53,9 @@ func (a *App) addSearch() {
 		a.modules.subscriptions.PlanSearch(),
 		a.modules.board.RequisitionSearch(),
 	), resource.SearchDoc()...)
+	httpapi.Route(a.api, http.MethodPost, "/admin/query/explain", "query_explain", httpapi.Root,
+		lists.Explain(a.api),
+		httpapi.Summary("How Postgres would run a list, without running it"))
 }
 
 // addLookup registers the search of staff over everything. Where two records fit equally, the kind that stands before
@@ -61,6 +66,25 @@ func (a *App) addLookup() {
 		m.subscriptions.Finders(), m.tickets.Finders(), m.promos.Finders(), m.catalog.Finders(), m.board.Finders())...)
 	httpapi.Route(a.api, http.MethodGet, "/admin/search", "admin_search", httpapi.Admin, everything.Find,
 		everything.Doc(a.api)...)
+}
+
+// addJobs registers what staff see of jobs, and what they do to them.
+func (a *App) addJobs() {
+	s := jobadmin.New(a.db.writes, a.jobs)
+	httpapi.Route(a.api, http.MethodGet, "/admin/jobs", "job_list", httpapi.Admin, s.List,
+		httpapi.Summary("Jobs, the last made first"))
+	httpapi.Route(a.api, http.MethodPost, "/admin/jobs/{id}/retry", "job_retry", httpapi.Admin, s.Retry,
+		httpapi.Summary("Run a job again that was given up or cancelled"))
+	httpapi.Route(a.api, http.MethodPost, "/admin/jobs/{id}/run", "job_run", httpapi.Admin, s.Run,
+		httpapi.Summary("Run a job at once that waits for its time"))
+	httpapi.Route(a.api, http.MethodPost, "/admin/jobs/{id}/cancel", "job_cancel", httpapi.Root, s.Cancel,
+		httpapi.Summary("Cancel a job"))
+	httpapi.Route(a.api, http.MethodGet, "/admin/queues", "queue_list", httpapi.Admin, s.Queues,
+		httpapi.Summary("Queues of jobs, what waits in them, and which are paused"))
+	httpapi.Route(a.api, http.MethodPost, "/admin/queues/{name}/pause", "queue_pause", httpapi.Root, s.Pause,
+		httpapi.Summary("Pause a queue"))
+	httpapi.Route(a.api, http.MethodPost, "/admin/queues/{name}/resume", "queue_resume", httpapi.Root, s.Resume,
+		httpapi.Summary("Resume a queue"))
 }
 
 // publishableKey is the form of gateway B's own publishable keys; the sandbox's are shorter.

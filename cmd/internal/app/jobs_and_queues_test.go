@@ -1,0 +1,159 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/cmd/internal/app/platformtest"
+	"marquee/testutil/apitest"
+)
+
+// newJob is a job that nobody works, in a state.
+func newJob(t *testing.T, p *platformtest.Platform, state string) (id int64) {
+	t.Helper()
+	require.NoError(t, p.DB.QueryRow(t.Context(), `INSERT INTO jobs.river_job
+		(kind, queue, state, args, max_attempts, attempt, scheduled_at, finalized_at, errors)
+		VALUES ('test_staff', 'nowhere', $1::text::jobs.river_job_state, '{"email":"maria@example.com","of":{"id":7}}', 3,
+			CASE WHEN $1::text = 'discarded' THEN 3 ELSE 1 END, now() + interval '1 hour',
+			CASE WHEN $1::text IN ('discarded', 'cancelled', 'completed') THEN now() END,
+			ARRAY['{"at":"2026-11-22T00:00:00Z","attempt":1,"error":"no address maria@example.com","trace":"x"}'::jsonb])
+		RETURNING id`, state).Scan(&id))
+	return id
+}
+
+type shownJob struct {
+	ID          int64
+	State       string
+	MaxAttempts int `json:"max_attempts"`
+	Arguments   map[string]any
+	Failures    []struct{ Error string }
+}
+
+func TestStaffSeeJobsAndOnlyRootWhatIsInThem(t *testing.T) {
+	t.Parallel()
+	p := platformtest.New(t)
+	var ids []int64
+	for range 3 {
+		ids = append(ids, newJob(t, p, "retryable"))
+	}
+	var got struct {
+		Jobs []shownJob
+		More bool
+	}
+	const list = "/admin/jobs?kind=test_staff&queue=nowhere&state=retryable&qty=2"
+	p.Root().Get(list).Expect(http.StatusOK).JSON(&got)
+	require.Len(t, got.Jobs, 2)
+	require.True(t, got.More)
+	require.Equal(t, ids[2], got.Jobs[0].ID)
+	require.Equal(t, "maria@example.com", got.Jobs[0].Arguments["email"])
+	require.Equal(t, "no address maria@example.com", got.Jobs[0].Failures[0].Error)
+
+	res := p.Admin().Get(list + fmt.Sprintf("&before=%d", ids[1])).Expect(http.StatusOK)
+	require.NotContains(t, string(res.Body), "maria")
+	got.Jobs = nil
+	res.JSON(&got)
+	require.Len(t, got.Jobs, 1)
+	require.False(t, got.More)
+	require.Equal(t, map[string]any{"email": "***", "of": map[string]any{"id": "***"}}, got.Jobs[0].Arguments)
+	require.NotContains(t, string(res.Body), "trace")
+
+	for _, query := range []string{"state=lost", "before=x", "qty=101", "before=0"} {
+		require.Equal(t, http.StatusUnprocessableEntity, p.Admin().Get("/admin/jobs?"+query).Status, query)
+	}
+}
+
+func TestStaffRunRetryAndCancelJobs(t *testing.T) {
+	t.Parallel()
+	p := platformtest.New(t)
+	p.Unsound("jobs_done") // some stay given up
+	reason := platformtest.Object{"reason": "it waits for nobody"}
+	for state, answers := range map[string]struct{ retry, run, cancel int }{
+		"available": {409, 409, 200},
+		"scheduled": {409, 200, 200},
+		"retryable": {409, 200, 200},
+		"running":   {409, 409, 200},
+		"completed": {409, 409, 409},
+		"cancelled": {200, 409, 409},
+		"discarded": {200, 409, 409},
+	} {
+		for act, want := range map[string]int{"retry": answers.retry, "run": answers.run, "cancel": answers.cancel} {
+			id := newJob(t, p, state)
+			path := fmt.Sprintf("/admin/jobs/%d/%s", id, act)
+			var res *apitest.Response
+			if act == "cancel" {
+				require.Equal(t, http.StatusForbidden, p.Admin().Post(path, reason).Status)
+				res = p.Root().Post(path, reason)
+			} else {
+				res = p.Admin().Post(path, nil)
+			}
+			require.Equal(t, want, res.Status, "%s %s: %s", act, state, res.Body)
+			var is string
+			require.NoError(t, p.DB.QueryRow(t.Context(), "SELECT state FROM jobs.river_job WHERE id = $1", id).Scan(&is))
+			entries := p.Count("SELECT count(*) FROM accounts.audit_log WHERE after->>'job_id' = $1", fmt.Sprint(id))
+			if want == http.StatusConflict {
+				require.Equal(t, state, is)
+				require.NotEmpty(t, res.Detail())
+				require.Zero(t, entries)
+				continue
+			}
+			var j shownJob
+			res.JSON(&j)
+			require.Equal(t, is, j.State)
+			becomes := map[string]string{"retry": "available", "run": "available", "cancel": "cancelled"}[act]
+			if state == "running" {
+				becomes = "running" // it is told to stop
+			}
+			require.Equal(t, becomes, is)
+			require.Equal(t, 1, entries)
+			if state == "discarded" {
+				require.Equal(t, 4, j.MaxAttempts)
+			}
+		}
+	}
+	require.Equal(t, http.StatusNotFound, p.Admin().Post("/admin/jobs/999999999/retry", nil).Status)
+	short := p.Root().Post("/admin/jobs/1/cancel", platformtest.Object{"reason": "x"})
+	require.Equal(t, http.StatusUnprocessableEntity, short.Status)
+	require.Equal(t, "reason", short.Field())
+}
+
+func TestRootPausesAQueueAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	p := platformtest.New(t)
+	type queue struct {
+		Name     string
+		PausedAt *string `json:"paused_at"`
+		Reason   string
+		Retries  int `json:"retryable"`
+	}
+	queues := func() map[string]queue {
+		var body struct{ Queues []queue }
+		p.Admin().Get("/admin/queues").Expect(http.StatusOK).JSON(&body)
+		by := map[string]queue{}
+		for _, q := range body.Queues {
+			by[q.Name] = q
+		}
+		return by
+	}
+	newJob(t, p, "retryable")
+	all := queues()
+	require.Contains(t, all, "mail")
+	require.Equal(t, 1, all["nowhere"].Retries)
+	why := platformtest.Object{"reason": "The mail server is being moved."}
+	require.Equal(t, http.StatusConflict, p.Root().Post("/admin/queues/mail/pause", why).Status, "no worker yet")
+	require.Equal(t, http.StatusNotFound, p.Root().Post("/admin/queues/none/pause", why).Status)
+
+	p.Exec("INSERT INTO jobs.river_queue (name, created_at, metadata, updated_at) VALUES ('mail', now(), '{}', now())")
+	require.Equal(t, http.StatusForbidden, p.Admin().Post("/admin/queues/mail/pause", why).Status)
+	require.Equal(t, http.StatusConflict, p.Root().Post("/admin/queues/mail/resume", nil).Status)
+	p.Root().Post("/admin/queues/mail/pause", why).Expect(http.StatusOK)
+	require.Equal(t, http.StatusConflict, p.Root().Post("/admin/queues/mail/pause", why).Status)
+	require.NotNil(t, queues()["mail"].PausedAt)
+	require.Equal(t, why["reason"], queues()["mail"].Reason)
+	p.Root().Post("/admin/queues/mail/resume", nil).Expect(http.StatusOK)
+	require.Nil(t, queues()["mail"].PausedAt)
+	require.Empty(t, queues()["mail"].Reason)
+	require.Equal(t, 2, p.Count("SELECT count(*) FROM accounts.audit_log WHERE after->>'queue' = 'mail'"))
+}
