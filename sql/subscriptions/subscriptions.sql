@@ -208,3 +208,17 @@ WITH RECURSIVE renewals AS (
     SELECT s.id, r.steps + 1 FROM renewals r JOIN subscriptions.subscriptions s ON s.renews_id = r.id
 )
 SELECT s.* FROM renewals r JOIN subscriptions.subscriptions s ON s.id = r.id WHERE r.steps > 0 ORDER BY s.id FOR UPDATE OF s;
+
+-- name: SubscriptionGetDeciding :one
+-- The subscription that decides whether the customer may watch: the one that lets them, else a live one, else the last;
+-- with its last move.
+SELECT sqlc.embed(s), coalesce(t.reason, '')::text AS move_reason, coalesce(t.source, '')::text AS move_source,
+    coalesce(t.at, s.register_date)::timestamptz AS moved_at
+FROM subscriptions.subscriptions s
+LEFT JOIN LATERAL (
+    SELECT m.reason, m.source, m.at FROM subscriptions.transitions m WHERE m.subscription_id = s.id ORDER BY m.id DESC LIMIT 1
+) t ON true
+WHERE s.customer_id = @customer_id
+ORDER BY s.status = 'active' AND (s.expires_at IS NULL OR s.expires_at > @at::timestamptz) DESC,
+    s.status IN ('active', 'pending', 'suspended') DESC, s.register_date DESC, s.id DESC
+LIMIT 1;

@@ -49,6 +49,9 @@ func (s *Admin) AdminRoutes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/admin/subscriptions/{id}/activate", "subscription_activate", httpapi.Admin,
 		h.activate, httpapi.Info[lifecycle.MessageInfo]())
 
+	httpapi.Route(api, http.MethodGet, "/admin/customers/{id}/access", "customer_access", httpapi.Admin, h.access,
+		httpapi.Summary("Why a customer may watch, or may not"))
+
 	for _, name := range gateway.Names() {
 		at := handlers{service: s, all: all, only: name}
 		path, prefix := "/admin/"+string(name)+"/subscriptions", "admin_"+string(name)+"_subscription_"

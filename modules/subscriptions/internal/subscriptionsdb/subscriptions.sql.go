@@ -434,6 +434,89 @@ func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db DBTX, gate
 	return i, err
 }
 
+const subscriptionGetDeciding = `-- name: SubscriptionGetDeciding :one
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at, coalesce(t.reason, '')::text AS move_reason, coalesce(t.source, '')::text AS move_source,
+    coalesce(t.at, s.register_date)::timestamptz AS moved_at
+FROM subscriptions.subscriptions s
+LEFT JOIN LATERAL (
+    SELECT m.reason, m.source, m.at FROM subscriptions.transitions m WHERE m.subscription_id = s.id ORDER BY m.id DESC LIMIT 1
+) t ON true
+WHERE s.customer_id = $1
+ORDER BY s.status = 'active' AND (s.expires_at IS NULL OR s.expires_at > $2::timestamptz) DESC,
+    s.status IN ('active', 'pending', 'suspended') DESC, s.register_date DESC, s.id DESC
+LIMIT 1
+`
+
+type SubscriptionGetDecidingRow struct {
+	Subscription Subscription
+	MoveReason   string
+	MoveSource   string
+	MovedAt      time.Time
+}
+
+// The subscription that decides whether the customer may watch: the one that lets them, else a live one, else the last;
+// with its last move.
+func (q *Queries) SubscriptionGetDeciding(ctx context.Context, db DBTX, customerID objectid.ID, at time.Time) (SubscriptionGetDecidingRow, error) {
+	row := db.QueryRow(ctx, subscriptionGetDeciding, customerID, at)
+	var i SubscriptionGetDecidingRow
+	err := row.Scan(
+		&i.Subscription.ID,
+		&i.Subscription.CustomerID,
+		&i.Subscription.PlanID,
+		&i.Subscription.Gateway,
+		&i.Subscription.PaymentMethod,
+		&i.Subscription.Status,
+		&i.Subscription.PriceCents,
+		&i.Subscription.PeriodMonths,
+		&i.Subscription.TrialDays,
+		&i.Subscription.GwaSubscriptionID,
+		&i.Subscription.GwaCustomerID,
+		&i.Subscription.GwaPixAuthID,
+		&i.Subscription.GwbSubscriptionID,
+		&i.Subscription.GwbCustomerID,
+		&i.Subscription.GwbPriceID,
+		&i.Subscription.PixPaymentID,
+		&i.Subscription.PixPayload,
+		&i.Subscription.PixImage,
+		&i.Subscription.PixExpiresAt,
+		&i.Subscription.StartedAt,
+		&i.Subscription.NextBillingDate,
+		&i.Subscription.LastPaymentAt,
+		&i.Subscription.ExpiresAt,
+		&i.Subscription.EndedAt,
+		&i.Subscription.GatewayDeletedAt,
+		&i.Subscription.CancelAtPeriodEnd,
+		&i.Subscription.PaymentFailures,
+		&i.Subscription.TotalRefundedCents,
+		&i.Subscription.HasChargeback,
+		&i.Subscription.IntentOpen,
+		&i.Subscription.RecoveryTries,
+		&i.Subscription.RecoveryAt,
+		&i.Subscription.LastEventAt,
+		&i.Subscription.LastEventID,
+		&i.Subscription.LastPaidInvoiceID,
+		&i.Subscription.DocumentCreatedByID,
+		&i.Subscription.RegisterDate,
+		&i.Subscription.RegisterUpdateDate,
+		&i.Subscription.PixAutomatic,
+		&i.Subscription.PixConciliationID,
+		&i.Subscription.PromoCode,
+		&i.Subscription.FirstAmountCents,
+		&i.Subscription.GatewayEndedAt,
+		&i.Subscription.AnchorDay,
+		&i.Subscription.RenewsID,
+		&i.Subscription.StartsAt,
+		&i.Subscription.GatewayEndOpenSince,
+		&i.Subscription.PeriodEndToldAt,
+		&i.Subscription.PeriodEndTells,
+		&i.Subscription.PeriodEndLookAt,
+		&i.MoveReason,
+		&i.MoveSource,
+		&i.MovedAt,
+	)
+	return i, err
+}
+
 const subscriptionGetLastRenewal = `-- name: SubscriptionGetLastRenewal :one
 WITH RECURSIVE followers AS (
     SELECT s.id, s.status, 0 AS steps FROM subscriptions.subscriptions s WHERE s.id = $1
