@@ -129,6 +129,8 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 		httpapi.Admin, admin.VerifyEmail)
 	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/toggle-active", "customer_toggle_active", httpapi.Admin,
 		admin.ToggleActive)
+	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/view-as", "customer_view_as", httpapi.Admin,
+		s.sessions.Handlers().ViewAs, httpapi.Summary("A token by which staff see what a customer sees"))
 	httpapi.Route(api, http.MethodGet, "/audit-log", "audit_log_list", httpapi.Admin, crud.List(audit.View),
 		audit.ListDoc()...)
 }

@@ -45,6 +45,9 @@ type Claims struct {
 	IssuedAt  time.Time
 	TokenID   string
 	SessionID objectid.ID // "" of a token of before sessions
+	// ViewerID is the member of staff who sees by the token what its user sees; "" of the user's own. Such a token only
+	// reads. ViewerSessionID is the session in which they asked for it.
+	ViewerID, ViewerSessionID objectid.ID
 }
 
 // Caller is the user behind a request, read live.
@@ -81,6 +84,9 @@ var (
 	errNoCredentials = &fault.Error{Kind: fault.KindUnauthenticated, Message: "Not authenticated"}
 	errBadToken      = &fault.Error{Kind: fault.KindForbidden, Message: "Access Denied: Could not validate token."}
 
+	errOnlyReads = &fault.Error{
+		Kind: fault.KindForbidden, Message: "This token only reads: it shows to staff what the customer sees.",
+	}
 	errNoSecondFactor = &fault.Error{
 		Kind: fault.KindForbidden, Code: fault.CodeMFARequired,
 		Message: "Root users need a second factor here. Set one up at /me/totp, or sign in by a passkey.",
@@ -175,9 +181,9 @@ func (a *API) authenticate(hc huma.Context, op operation) (context.Context, erro
 		}
 		return nil, errNoCredentials
 	}
-	claims, err := a.cfg.Auth.Verify(token)
+	claims, err := a.verify(token, op.Method)
 	if err != nil {
-		return nil, errBadToken
+		return nil, err
 	}
 	ctx = context.WithValue(ctx, claimsKey, claims)
 	if op.auth == Subscriber {
@@ -191,6 +197,18 @@ func (a *API) authenticate(hc huma.Context, op operation) (context.Context, erro
 		return nil, err
 	}
 	return replica.After(WithCaller(ctx, caller), caller.Written), nil
+}
+
+// verify is what a token says, of one that may be used for the method.
+func (a *API) verify(token, method string) (Claims, error) {
+	claims, err := a.cfg.Auth.Verify(token)
+	switch {
+	case err != nil:
+		return claims, errBadToken
+	case claims.ViewerID != "" && method != http.MethodGet && method != http.MethodHead:
+		return claims, errOnlyReads
+	}
+	return claims, nil
 }
 
 // bearer returns the token of an Authorization header; given is false without
@@ -242,9 +260,9 @@ func (a *API) Authenticate(r *http.Request) (Caller, error) {
 	if !given {
 		return Caller{}, errNoCredentials
 	}
-	claims, err := a.cfg.Auth.Verify(token)
+	claims, err := a.verify(token, r.Method)
 	if err != nil {
-		return Caller{}, errBadToken
+		return Caller{}, err
 	}
 	caller, err := a.cfg.Auth.Caller(postgres.Sharing(r.Context(), callerShare), claims)
 	if err == nil {

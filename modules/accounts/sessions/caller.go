@@ -39,6 +39,9 @@ func (s *Sessions) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.C
 	if caller.MFAMissing {
 		caller.Root, caller.Handlers = false, []string{}
 	}
+	if claims.ViewerID != "" {
+		return caller, s.checkViewer(ctx, claims)
+	}
 	return caller, nil
 }
 

@@ -49,6 +49,18 @@ type tokenClaims struct {
 	IssuedMS int64         `json:"iat_ms"` // iat has whole seconds; ending tokens needs milliseconds
 	// SessionID is that of the sign-in from which the token comes; "" of a token of before sessions.
 	SessionID objectid.ID `json:"sid,omitempty"`
+	// Viewer is the member of staff who sees by the token what its user sees (RFC 8693, act); nil of the user's own.
+	Viewer *viewer `json:"act,omitempty"`
+}
+
+type viewer struct {
+	ID        objectid.ID `json:"sub"`
+	SessionID objectid.ID `json:"sid,omitempty"`
+}
+
+// isValid reports whether it names somebody.
+func (v *viewer) isValid() bool {
+	return v == nil || objectid.Valid(v.ID.String()) && (v.SessionID == "" || objectid.Valid(v.SessionID.String()))
 }
 
 // issuedAfter keeps out tokens from the future: no ending of a user's tokens
@@ -99,19 +111,29 @@ func parseKeyRing(text string, clk clock.Clock) (*keyRing, error) {
 func (k *keyRing) sign(kind tokenKind, caller httpapi.Caller, session objectid.ID, now time.Time,
 	ttl time.Duration,
 ) (token string, expires time.Time, err error) {
+	return k.signClaims(tokenClaims{Kind: kind, SessionID: session}, caller, now, ttl)
+}
+
+// signView makes an access token by which staff see what a customer sees.
+func (k *keyRing) signView(of httpapi.Caller, by *viewer, now time.Time) (token string, expires time.Time, err error) {
+	return k.signClaims(tokenClaims{Kind: accessKind, Viewer: by}, of, now, viewTTL)
+}
+
+func (k *keyRing) signClaims(claims tokenClaims, caller httpapi.Caller, now time.Time,
+	ttl time.Duration,
+) (token string, expires time.Time, err error) {
 	expires = now.Add(ttl)
 	profiles := caller.Profiles
 	if profiles == nil {
 		profiles = []objectid.ID{}
 	}
-	t := jwt.NewWithClaims(jwt.SigningMethodHS256, tokenClaims{
-		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer: issuer, Subject: caller.ID.String(), ID: secret.Random(12),
-			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(expires),
-		},
-		Kind: kind, UserID: caller.ID, Username: caller.Username, TypeUser: profiles, TZ: defaultTZ,
-		IssuedMS: now.UnixMilli(), SessionID: session,
-	})
+	claims.RegisteredClaims = jwt.RegisteredClaims{
+		Issuer: issuer, Subject: caller.ID.String(), ID: secret.Random(12),
+		IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(expires),
+	}
+	claims.UserID, claims.Username, claims.TypeUser, claims.TZ = caller.ID, caller.Username, profiles, defaultTZ
+	claims.IssuedMS = now.UnixMilli()
+	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims)
 	t.Header["kid"] = k.signing
 	token, err = t.SignedString(k.keys[k.signing])
 	if err != nil {
@@ -130,13 +152,16 @@ func (k *keyRing) verify(kind tokenKind, token string) (httpapi.Claims, error) {
 	var claims tokenClaims
 	parsed, err := k.parser.ParseWithClaims(token, &claims, k.keyOf)
 	if err != nil || !parsed.Valid || claims.Kind != kind || !objectid.Valid(claims.UserID.String()) ||
-		claims.SessionID != "" && !objectid.Valid(claims.SessionID.String()) ||
+		claims.SessionID != "" && !objectid.Valid(claims.SessionID.String()) || !claims.Viewer.isValid() ||
 		claims.issuedAfter(k.clock.Now().Add(clockSkew)) {
 		return httpapi.Claims{}, errToken
 	}
 	said := httpapi.Claims{
 		UserID: claims.UserID, IssuedAt: time.UnixMilli(claims.IssuedMS).UTC(), TokenID: claims.ID,
 		SessionID: claims.SessionID,
+	}
+	if claims.Viewer != nil {
+		said.ViewerID, said.ViewerSessionID = claims.Viewer.ID, claims.Viewer.SessionID
 	}
 	k.seen.keep(hash, verifiedToken{kind: kind, claims: said, expires: claims.ExpiresAt.Time})
 	return said, nil
