@@ -1424,6 +1424,19 @@ COMMENT ON COLUMN accounts.codes.code_mac IS 'HMAC-SHA-256 of id and digits unde
 
 COMMENT ON COLUMN accounts.codes.attempts IS 'Codes tried, right or wrong.';
 
+CREATE TABLE accounts.customer_notes (
+    id platform.object_id NOT NULL,
+    customer_id platform.object_id NOT NULL,
+    text text NOT NULL COLLATE pg_catalog."C",
+    pinned boolean NOT NULL,
+    document_created_by_id platform.object_id,
+    register_date timestamp with time zone NOT NULL,
+    register_update_date timestamp with time zone NOT NULL,
+    CONSTRAINT customer_notes_text_length CHECK (((length(text) >= 1) AND (length(text) <= 4000)))
+);
+
+COMMENT ON TABLE accounts.customer_notes IS 'What staff write down about a customer. No route shows it to them; the export of their data holds it, and it goes with their account.';
+
 CREATE TABLE accounts.deletions (
     customer_id platform.object_id NOT NULL,
     deleted_by platform.object_id,
@@ -1644,9 +1657,11 @@ CREATE TABLE accounts.users (
     kept_token_since timestamp with time zone,
     verify_later boolean DEFAULT false NOT NULL,
     unproved_signup boolean DEFAULT false NOT NULL,
+    labels text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT users_address_is_object CHECK ((jsonb_typeof(address) = 'object'::text)),
     CONSTRAINT users_customers_hold_no_rights CHECK (((user_type = 'admin'::text) OR ((NOT is_root) AND (type_user = '{}'::text[])))),
     CONSTRAINT users_email_lower_case CHECK ((email = lower(email))),
+    CONSTRAINT users_labels_few CHECK ((cardinality(labels) <= 20)),
     CONSTRAINT users_login_present CHECK (((deleted_at IS NOT NULL) OR ((username <> ''::text) AND (email <> ''::text)))),
     CONSTRAINT users_password_is_hashed CHECK ((password_hash ~ '^\$(argon2id|2[abxy]?)\$'::text)),
     CONSTRAINT users_phone_form CHECK ((phone ~ '^\+?[0-9]{10,15}$'::text)),
@@ -1689,6 +1704,8 @@ COMMENT ON COLUMN accounts.users.kept_token_since IS 'The tokens_valid_after tha
 COMMENT ON COLUMN accounts.users.verify_later IS 'Signed up with verify_email_now false: may buy before verifying, so it is not removed for being unverified.';
 
 COMMENT ON COLUMN accounts.users.unproved_signup IS 'Made by signup, and nobody has proved the address yet: a reset that does so empties what the maker wrote, who may be somebody else. A trigger clears it with the first proof.';
+
+COMMENT ON COLUMN accounts.users.labels IS 'Words by which staff sort customers; as notes, in the export alone.';
 
 CREATE TABLE accounts.users_type (
     id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
@@ -6550,6 +6567,9 @@ ALTER TABLE ONLY accounts.codes
 ALTER TABLE ONLY accounts.codes
     ADD CONSTRAINT codes_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY accounts.customer_notes
+    ADD CONSTRAINT customer_notes_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY accounts.deletions
     ADD CONSTRAINT deletions_pkey PRIMARY KEY (customer_id);
 
@@ -6873,6 +6893,8 @@ CREATE INDEX audit_log_by_record ON accounts.audit_log USING btree (record_id, a
 
 CREATE INDEX audit_log_by_request ON accounts.audit_log USING btree (request_id);
 
+CREATE INDEX audit_log_of_notes ON accounts.audit_log USING btree (((COALESCE(after, before) ->> 'customer_id'::text))) WHERE (resource = 'customer-notes'::text);
+
 CREATE INDEX audit_log_plan_moves ON accounts.audit_log USING btree (record_id, at, id) WHERE ((resource = 'subscriptions'::text) AND (before ? 'plan_id'::text) AND (after ? 'plan_id'::text) AND (erased_at IS NULL));
 
 COMMENT ON INDEX accounts.audit_log_plan_moves IS 'The few entries by which an admin moved a subscription to another plan: finance.plan_moves.';
@@ -6880,6 +6902,8 @@ COMMENT ON INDEX accounts.audit_log_plan_moves IS 'The few entries by which an a
 CREATE INDEX code_requests_by_age ON accounts.code_requests USING btree (requested_at);
 
 CREATE INDEX codes_by_expiry ON accounts.codes USING btree (expires_at);
+
+CREATE INDEX customer_notes_by_customer ON accounts.customer_notes USING btree (customer_id, pinned, register_date);
 
 CREATE INDEX deletions_under_way ON accounts.deletions USING btree (deleted_at) WHERE (erased_at IS NULL);
 
@@ -6920,6 +6944,8 @@ CREATE INDEX users_by_current_subscription ON accounts.users USING btree (curren
 CREATE INDEX users_by_gwa_customer ON accounts.users USING btree (gwa_customer_id) WHERE (gwa_customer_id IS NOT NULL);
 
 CREATE INDEX users_by_gwb_customer ON accounts.users USING btree (gwb_customer_id) WHERE (gwb_customer_id IS NOT NULL);
+
+CREATE INDEX users_by_label ON accounts.users USING gin (labels);
 
 CREATE INDEX users_by_profile ON accounts.users USING gin (type_user) WHERE ((user_type = 'admin'::text) AND (deleted_at IS NULL));
 
@@ -7427,6 +7453,9 @@ CREATE TRIGGER transitions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ti
 
 ALTER TABLE ONLY accounts.codes
     ADD CONSTRAINT codes_user_exists FOREIGN KEY (user_id) REFERENCES accounts.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY accounts.customer_notes
+    ADD CONSTRAINT customer_notes_customer_exists FOREIGN KEY (customer_id) REFERENCES accounts.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY accounts.deletions
     ADD CONSTRAINT deletions_customer_exists FOREIGN KEY (customer_id) REFERENCES accounts.users(id);

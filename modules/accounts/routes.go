@@ -56,6 +56,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	avatar.DocumentPost(api)
 	httpapi.Route(api, http.MethodDelete, identity.AvatarPath, "avatar_delete", httpapi.SignedIn, avatar.Delete)
 	s.signInRoutes(api)
+	s.customerRoutes(api)
 	s.adminRoutes(api)
 }
 
@@ -93,12 +94,10 @@ func (s *Service) signInRoutes(api *httpapi.API) {
 		httpapi.Root, seen.EndUserSession)
 }
 
-// adminRoutes registers what admins do with users, customers, profiles and the
-// audit trail.
+// adminRoutes registers what admins do with users, profiles and the audit trail.
 func (s *Service) adminRoutes(api *httpapi.API) {
 	crud, audit := s.crud, s.trail.Entries()
 	admins, profiles, myUser, handlers := s.users.Resource(), s.users.Profiles(), s.users.MyUser(), s.users.Handlers()
-	theirs, admin := s.customers.Resource(), s.customers.Handlers()
 	httpapi.Route(api, http.MethodGet, "/users", "user_list", httpapi.Admin, crud.List(admins.View),
 		admins.ListDoc()...)
 	httpapi.Route(api, http.MethodPost, "/users", "user_create", httpapi.Admin, crud.Create(admins),
@@ -119,6 +118,13 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 		httpapi.ResponseSchema(myUser.EnvelopeSchema()))
 	httpapi.Route(api, http.MethodPut, "/my-user", "my_user_put", httpapi.Admin, handlers.PutMyUser,
 		myUser.UpdateDocWith(users.ProvingFields())...)
+	httpapi.Route(api, http.MethodGet, "/audit-log", "audit_log_list", httpapi.Admin, crud.List(audit.View),
+		audit.ListDoc()...)
+}
+
+// customerRoutes registers what admins do with customers, and write down about them.
+func (s *Service) customerRoutes(api *httpapi.API) {
+	crud, theirs, admin := s.crud, s.customers.Resource(), s.customers.Handlers()
 	httpapi.Route(api, http.MethodGet, "/customers", "customer_list", httpapi.Admin, crud.List(theirs.View),
 		theirs.ListDoc()...)
 	httpapi.Route(api, http.MethodPut, "/customers", "customer_update", httpapi.Admin, crud.Update(theirs),
@@ -129,8 +135,15 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 		httpapi.Admin, admin.VerifyEmail)
 	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/toggle-active", "customer_toggle_active", httpapi.Admin,
 		admin.ToggleActive)
+	notes := s.customers.Notes()
+	httpapi.Route(api, http.MethodGet, "/customer-notes", "customer_note_list", httpapi.Admin,
+		crud.OnPrimary().List(notes.View), notes.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/customer-notes", "customer_note_create", httpapi.Admin, crud.Create(notes),
+		notes.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/customer-notes", "customer_note_update", httpapi.Admin, crud.Update(notes),
+		notes.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/customer-notes", "customer_note_delete", httpapi.Admin, crud.Delete(notes),
+		notes.DeleteDoc()...)
 	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/view-as", "customer_view_as", httpapi.Admin,
 		s.sessions.Handlers().ViewAs, httpapi.Summary("A token by which staff see what a customer sees"))
-	httpapi.Route(api, http.MethodGet, "/audit-log", "audit_log_list", httpapi.Admin, crud.List(audit.View),
-		audit.ListDoc()...)
 }

@@ -68,6 +68,10 @@ func (s *Customers) newResource() *resource.Resource {
 			},
 			{Name: "email_verified", Kind: query.Bool, Rule: resource.Rule{Required: true}},
 			{Name: "email_verified_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
+			{
+				Name: "labels", Kind: query.String, Array: true, Rule: labelRule,
+				Doc: "Words by which staff sort customers; no route shows them to the customer, but the export of their data",
+			},
 			{Name: "current_subscription_id", Kind: query.OID, Nullable: true, Write: resource.Privileged},
 			{Name: "password_reset_required", Kind: query.Bool, Write: resource.Privileged},
 			{Name: "promo_code_used", Kind: query.String, WhenSet: true, Write: resource.Privileged},

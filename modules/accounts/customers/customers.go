@@ -48,6 +48,7 @@ type Customers struct {
 	db         *accountsdb.Queries
 	above      Above
 	collection *resource.Resource
+	notes      *resource.Resource
 }
 
 // New makes the room.
@@ -56,7 +57,7 @@ func New(d Deps) *Customers {
 		d.UnverifiedTTL = 30 * 24 * time.Hour
 	}
 	s := &Customers{deps: d, db: accountsdb.New()}
-	s.collection = s.newResource()
+	s.collection, s.notes = s.newResource(), s.newNotes()
 	return s
 }
 

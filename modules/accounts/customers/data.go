@@ -22,6 +22,7 @@ type customerRecord struct {
 	Language      string        `json:"language"`
 	TrialUsedAt   *httpapi.Time `json:"trial_used_at" nullable:"true"`
 	GWACustomerID *string       `json:"gwa_customer_id"`
+	Labels        []string      `json:"labels"`
 }
 
 // fileRecord is a stored file without its bytes.
@@ -54,7 +55,10 @@ func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.T
 			}
 			data["customer"] = customerRecord{
 				CustomerDoc: doc, Language: u.Language, TrialUsedAt: httpapi.TimePtr(u.TrialUsedAt),
-				GWACustomerID: u.GwaCustomerID,
+				GWACustomerID: u.GwaCustomerID, Labels: u.Labels,
+			}
+			if data["notes"], err = s.noteRecords(ctx, tx, id); err != nil {
+				return err
 			}
 			if data["files"], err = s.fileRecords(ctx, tx, id); err != nil {
 				return err

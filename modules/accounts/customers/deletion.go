@@ -123,6 +123,9 @@ func (s *Customers) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.
 	if err := s.deps.Trail.EraseAuditTx(ctx, tx, id); err != nil {
 		return err
 	}
+	if err := s.eraseNotesTx(ctx, tx, id); err != nil {
+		return err
+	}
 	now := s.deps.Clock.Now()
 	if _, err := s.db.CustomerErase(ctx, tx, accountsdb.CustomerEraseParams{ID: id, Now: now}); err != nil {
 		return err

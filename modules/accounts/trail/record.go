@@ -72,6 +72,16 @@ func (s *Trail) EraseAuditTx(ctx context.Context, tx pgx.Tx, recordID objectid.I
 	return nil
 }
 
+// EraseNotesAuditTx is EraseAuditTx for the notes about a customer.
+func (s *Trail) EraseNotesAuditTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+	now := s.deps.Clock.Now()
+	err := s.db.AuditEraseNotes(ctx, tx, accountsdb.AuditEraseNotesParams{CustomerID: customerID.String(), Now: &now})
+	if err != nil {
+		return fmt.Errorf("erase audit trail of notes: %w", err)
+	}
+	return nil
+}
+
 // fieldsOf returns both sides as the trail keeps them.
 func fieldsOf(c audit.Change) (before, after json.RawMessage, err error) {
 	from, err := members(c.Before)

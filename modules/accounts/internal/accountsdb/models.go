@@ -157,4 +157,6 @@ type User struct {
 	VerifyLater bool
 	// Made by signup, and nobody has proved the address yet: a reset that does so empties what the maker wrote, who may be somebody else. A trigger clears it with the first proof.
 	UnprovedSignup bool
+	// Words by which staff sort customers; as notes, in the export alone.
+	Labels []string
 }

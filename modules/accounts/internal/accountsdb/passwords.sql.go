@@ -24,7 +24,7 @@ func (q *Queries) CodeDeleteOfUser(ctx context.Context, db DBTX, userID objectid
 const userChangeEmail = `-- name: UserChangeEmail :one
 UPDATE accounts.users SET email = $1, username = $1, email_verified = true, email_verified_at = $2, updated_at = $2
 WHERE id = $3
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
 `
 
 type UserChangeEmailParams struct {
@@ -73,6 +73,7 @@ func (q *Queries) UserChangeEmail(ctx context.Context, db DBTX, arg UserChangeEm
 		&i.KeptTokenSince,
 		&i.VerifyLater,
 		&i.UnprovedSignup,
+		&i.Labels,
 	)
 	return i, err
 }
@@ -121,7 +122,7 @@ func (q *Queries) UserDeferVerification(ctx context.Context, db DBTX, id objecti
 const userEmptyProfile = `-- name: UserEmptyProfile :one
 UPDATE accounts.users SET username = email, phone = NULL, address = NULL, tax_id = NULL, my_list = '{}', avatar_id = NULL, updated_at = $1
 WHERE id = $2
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
 `
 
 type UserEmptyProfileParams struct {
@@ -169,12 +170,13 @@ func (q *Queries) UserEmptyProfile(ctx context.Context, db DBTX, arg UserEmptyPr
 		&i.KeptTokenSince,
 		&i.VerifyLater,
 		&i.UnprovedSignup,
+		&i.Labels,
 	)
 	return i, err
 }
 
 const userLockAny = `-- name: UserLockAny :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup FROM accounts.users WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels FROM accounts.users WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE
 `
 
 func (q *Queries) UserLockAny(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
@@ -216,6 +218,7 @@ func (q *Queries) UserLockAny(ctx context.Context, db DBTX, id objectid.ID) (Use
 		&i.KeptTokenSince,
 		&i.VerifyLater,
 		&i.UnprovedSignup,
+		&i.Labels,
 	)
 	return i, err
 }
@@ -231,7 +234,7 @@ func (q *Queries) UserMarkSignup(ctx context.Context, db DBTX, id objectid.ID) e
 }
 
 const userRequireReset = `-- name: UserRequireReset :one
-UPDATE accounts.users SET password_reset_required = true WHERE id = $1 RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup
+UPDATE accounts.users SET password_reset_required = true WHERE id = $1 RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
 `
 
 // UserRequireReset flags an imported user, whose password has to be replaced.
@@ -274,6 +277,7 @@ func (q *Queries) UserRequireReset(ctx context.Context, db DBTX, id objectid.ID)
 		&i.KeptTokenSince,
 		&i.VerifyLater,
 		&i.UnprovedSignup,
+		&i.Labels,
 	)
 	return i, err
 }

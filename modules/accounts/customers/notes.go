@@ -1,0 +1,87 @@
+package customers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
+	"marquee/platform/postgres"
+	"marquee/platform/query"
+	"marquee/platform/resource"
+)
+
+// labelRule bounds the words by which staff sort customers.
+var labelRule = resource.Rule{MaxItems: 20, MinLength: 1, MaxLength: 40}
+
+// newNotes is the collection of what staff write down about customers (docs/contract/staff.md, Notes and labels).
+func (s *Customers) newNotes() *resource.Resource {
+	return resource.New(resource.Definition{
+		Name: "customer-notes", Singular: "Note", Schema: "CustomerNote", Table: "accounts.customer_notes",
+		DefaultSort: `{"pinned":-1,"register_date":-1}`,
+		Fields: []resource.Field{
+			{
+				Name: "customer_id", Kind: query.OID, Write: resource.Once, Rule: resource.Rule{Required: true},
+				Doc: "Whom it is about",
+			},
+			{Name: "text", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 4000}},
+			{Name: "pinned", Kind: query.Bool, Rule: resource.Rule{Default: false}, Doc: "Shown before the others"},
+		},
+		Hooks: resource.Hooks{BeforeCreate: s.beforeNotes},
+	})
+}
+
+// beforeNotes locks the customers that notes are about, so that none is written beside a deletion.
+func (s *Customers) beforeNotes(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
+	ids := make([]objectid.ID, len(records))
+	for i, rec := range records {
+		v, _ := rec.Value("customer_id")
+		ids[i] = objectid.ID(fmt.Sprint(v))
+	}
+	there, err := s.deps.Identity.LockUsersTx(ctx, tx, httpapi.TypeCustomer, ids)
+	if err != nil {
+		return err
+	}
+	for i, rec := range records {
+		if _, found := there[ids[i]]; !found {
+			return rec.Invalid("customer_id", "names an unknown customer")
+		}
+	}
+	return nil
+}
+
+// noteRecord is a note in the export of a customer's data.
+type noteRecord struct {
+	Text      string       `json:"text"`
+	Pinned    bool         `json:"pinned"`
+	CreatedAt httpapi.Time `json:"created_at"`
+	UpdatedAt httpapi.Time `json:"updated_at"`
+}
+
+func (s *Customers) noteRecords(ctx context.Context, db postgres.DB, id objectid.ID) ([]noteRecord, error) {
+	all, err := s.db.CustomerNoteList(ctx, db, id)
+	if err != nil {
+		return nil, fmt.Errorf("read notes: %w", err)
+	}
+	records := make([]noteRecord, len(all))
+	for i, n := range all {
+		records[i] = noteRecord{n.Text, n.Pinned, httpapi.Time(n.RegisterDate), httpapi.Time(n.RegisterUpdateDate)}
+	}
+	return records, nil
+}
+
+// eraseNotesTx takes the notes about a customer out, and what the audit trail says of them.
+func (s *Customers) eraseNotesTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	if err := s.deps.Trail.EraseNotesAuditTx(ctx, tx, id); err != nil {
+		return err
+	}
+	if err := s.db.CustomerNoteDeleteAll(ctx, tx, id); err != nil {
+		return fmt.Errorf("delete notes: %w", err)
+	}
+	return nil
+}
+
+// Notes is /customer-notes.
+func (s *Customers) Notes() *resource.Resource { return s.notes }
