@@ -1724,6 +1724,27 @@ COMMENT ON TABLE accounts.users_type IS 'Profiles: lists of handler names that a
 
 COMMENT ON COLUMN accounts.users_type.view IS 'Handler names. Which of the four lists holds a name is for people; any of them permits it.';
 
+CREATE TABLE accounts.views (
+    id platform.object_id NOT NULL,
+    owner_id platform.object_id NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    path text NOT NULL COLLATE pg_catalog."C",
+    query text NOT NULL COLLATE pg_catalog."C",
+    sort text NOT NULL COLLATE pg_catalog."C",
+    columns text[] NOT NULL COLLATE pg_catalog."C",
+    audience text NOT NULL COLLATE pg_catalog."C",
+    profile_id platform.object_id,
+    register_date timestamp with time zone NOT NULL,
+    register_update_date timestamp with time zone NOT NULL,
+    CONSTRAINT views_audience_known CHECK ((audience = ANY (ARRAY['me'::text, 'profile'::text, 'all'::text]))),
+    CONSTRAINT views_columns_few CHECK ((cardinality(columns) <= 60)),
+    CONSTRAINT views_name_length CHECK (((length(name) >= 1) AND (length(name) <= 80))),
+    CONSTRAINT views_profile_is_an_audience CHECK (((profile_id IS NOT NULL) = (audience = 'profile'::text))),
+    CONSTRAINT views_texts_bounded CHECK (((length(path) <= 200) AND (length(query) <= 8000) AND (length(sort) <= 1000)))
+);
+
+COMMENT ON TABLE accounts.views IS 'Lists as staff want to see them again: filter, sort and columns under a name, for themselves, for a profile or for all.';
+
 CREATE TABLE board.attachments (
     file_id platform.object_id NOT NULL,
     requisition_id platform.object_id NOT NULL,
@@ -6618,6 +6639,9 @@ ALTER TABLE ONLY accounts.users_type
 ALTER TABLE ONLY accounts.users_type
     ADD CONSTRAINT users_type_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY accounts.views
+    ADD CONSTRAINT views_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY board.attachments
     ADD CONSTRAINT attachments_pkey PRIMARY KEY (file_id);
 
@@ -6966,6 +6990,12 @@ COMMENT ON INDEX accounts.users_search IS 'What GET /search/users and /search/cu
 CREATE UNIQUE INDEX users_tax_id_of_one_customer ON accounts.users USING btree (tax_id) WHERE ((user_type = 'customer'::text) AND (deleted_at IS NULL) AND (tax_id IS NOT NULL));
 
 CREATE INDEX users_unverified ON accounts.users USING btree (created_at) WHERE ((NOT email_verified) AND (NOT verify_later) AND (user_type = 'customer'::text) AND (deleted_at IS NULL));
+
+CREATE INDEX views_by_owner ON accounts.views USING btree (owner_id);
+
+CREATE INDEX views_by_path ON accounts.views USING btree (path, name);
+
+CREATE INDEX views_by_profile ON accounts.views USING btree (profile_id) WHERE (profile_id IS NOT NULL);
 
 CREATE INDEX attachments_by_requisition ON board.attachments USING btree (requisition_id, attached_at, file_id);
 
@@ -7483,6 +7513,12 @@ ALTER TABLE ONLY accounts.totp
 
 ALTER TABLE ONLY accounts.username_skeletons
     ADD CONSTRAINT username_skeletons_user_exists FOREIGN KEY (user_id) REFERENCES accounts.users(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY accounts.views
+    ADD CONSTRAINT views_owner_exists FOREIGN KEY (owner_id) REFERENCES accounts.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY accounts.views
+    ADD CONSTRAINT views_profile_exists FOREIGN KEY (profile_id) REFERENCES accounts.users_type(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY board.attachments
     ADD CONSTRAINT attachments_file_exists FOREIGN KEY (file_id) REFERENCES files.files(id) ON DELETE CASCADE;

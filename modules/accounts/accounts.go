@@ -16,6 +16,7 @@ import (
 	"marquee/modules/accounts/totp"
 	"marquee/modules/accounts/trail"
 	"marquee/modules/accounts/users"
+	"marquee/modules/accounts/views"
 	"marquee/modules/files"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
@@ -37,6 +38,7 @@ type Service struct {
 	signIns   *signins.Store
 	sessions  *sessions.Sessions
 	passkeys  *passkeys.Passkeys
+	views     *views.Views
 	factors   *factors.Factors
 	codes     *codes.Codes
 	changes   *codes.EmailChanges
@@ -150,6 +152,7 @@ func New(d Deps) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.views = views.New(views.Deps{Pool: d.Pool, Clock: d.Clock})
 	s.passkeys, err = passkeys.New(passkeys.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Sessions: s.sessions, Totp: factor,
 		Config: passkeys.Config{RPID: cfg.PasskeyRPID, Origins: cfg.PasskeyOrigins},

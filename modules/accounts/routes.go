@@ -118,6 +118,15 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 		httpapi.ResponseSchema(myUser.EnvelopeSchema()))
 	httpapi.Route(api, http.MethodPut, "/my-user", "my_user_put", httpapi.Admin, handlers.PutMyUser,
 		myUser.UpdateDocWith(users.ProvingFields())...)
+	view := s.views.Handlers(api)
+	httpapi.Route(api, http.MethodGet, "/admin/views", "view_list", httpapi.Admin, view.List,
+		httpapi.Summary("Lists as staff want to see them again"))
+	httpapi.Route(api, http.MethodPost, "/admin/views", "view_create", httpapi.Admin, view.Create,
+		httpapi.Summary("Store how a list is to be seen again"))
+	httpapi.Route(api, http.MethodPut, "/admin/views/{id}", "view_update", httpapi.Admin, view.Update,
+		httpapi.Summary("Change a view"))
+	httpapi.Route(api, http.MethodDelete, "/admin/views/{id}", "view_delete", httpapi.Admin, view.Delete,
+		httpapi.Summary("Delete a view"))
 	httpapi.Route(api, http.MethodGet, "/audit-log", "audit_log_list", httpapi.Admin, crud.List(audit.View),
 		audit.ListDoc()...)
 }

@@ -67,6 +67,32 @@ func (s Routes) Explain(api *httpapi.API) func(context.Context, *ExplainInput) (
 	}
 }
 
+// Problem is why a list cannot be shown as it is to be, to the caller: "list_gone" where no list is at the path,
+// "not_allowed" where they may not read it, "query_refused" where it takes the filter or the sort no more, and
+// "field_gone" where they, or the columns, name a field that it has no more; "" for none.
+func Problem(api *httpapi.API, caller httpapi.Caller, path, filter, sort string, columns []string) string {
+	v := viewOf(api, path)
+	if v == nil {
+		return "list_gone"
+	}
+	if !httpapi.Named(api, api.OpenAPI().Paths[httpapi.Prefix+path].Get.OperationID).Allows(caller) {
+		return "not_allowed"
+	}
+	list, err := v.Prepare(Params{Query: filter, Sort: sort, Size: v.resource.def.PageSize})
+	if err != nil {
+		return "query_refused"
+	}
+	for _, name := range columns {
+		if _, known := v.registry.Fields[name]; !known {
+			return "field_gone"
+		}
+	}
+	if list.unknown > 0 {
+		return "field_gone"
+	}
+	return ""
+}
+
 // viewOf is the view of the list at a path, nil where there is none for staff.
 func viewOf(api *httpapi.API, path string) *View {
 	at := api.OpenAPI().Paths[httpapi.Prefix+strings.TrimPrefix(path, httpapi.Prefix)]

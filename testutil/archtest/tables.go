@@ -87,12 +87,13 @@ var rooms = map[string][]room{
 		{
 			name: "customers",
 			uses: []string{"internal/accountsdb", "identity", "trail", "signins", "factors", "codes"},
-			sql:  []string{"deletions", "user", "user_admin"},
+			sql:  []string{"customer_notes", "deletions", "user", "user_admin"},
 		},
 		{
 			name: "users", uses: []string{"internal/accountsdb", "identity", "sessions", "factors", "codes"},
 			sql: []string{"user", "user_admin", "users_type"},
 		},
+		{name: "views", uses: []string{"internal/accountsdb", "identity"}, sql: []string{"views"}},
 		{name: ""},
 	},
 	"finance": {
