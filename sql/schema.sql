@@ -6101,6 +6101,40 @@ COMMENT ON TABLE platform.breaking_migrations IS 'Migrations with which older pr
 
 COMMENT ON COLUMN platform.breaking_migrations.needs IS 'The migration that a program has to know at least. One that knows only earlier ones refuses to start.';
 
+CREATE TABLE platform.bulk_acts (
+    id platform.object_id NOT NULL,
+    act text NOT NULL COLLATE pg_catalog."C",
+    query text NOT NULL COLLATE pg_catalog."C",
+    arguments jsonb NOT NULL,
+    actor_id platform.object_id NOT NULL,
+    claims jsonb NOT NULL,
+    state text NOT NULL COLLATE pg_catalog."C",
+    total integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT bulk_acts_arguments_are_object CHECK ((jsonb_typeof(arguments) = 'object'::text)),
+    CONSTRAINT bulk_acts_ended_when_over CHECK (((ended_at IS NOT NULL) = (state <> 'running'::text))),
+    CONSTRAINT bulk_acts_state_known CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'stopped'::text]))),
+    CONSTRAINT bulk_acts_total_bounded CHECK (((total >= 0) AND (total <= 100000)))
+);
+
+COMMENT ON TABLE platform.bulk_acts IS 'What staff do to all records of a filter: a job calls the API for each, as whoever asked for it.';
+
+COMMENT ON COLUMN platform.bulk_acts.claims IS 'What the token said with which it was asked for, no token: its session and rights are read anew for each record.';
+
+COMMENT ON COLUMN platform.bulk_acts.total IS 'How many records the filter matched when it was confirmed; these and no others.';
+
+CREATE TABLE platform.bulk_rows (
+    bulk_id platform.object_id NOT NULL,
+    "position" integer NOT NULL,
+    record_id text NOT NULL COLLATE pg_catalog."C",
+    outcome text COLLATE pg_catalog."C",
+    reason text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT bulk_rows_outcome_known CHECK ((outcome = ANY (ARRAY['started'::text, 'done'::text, 'skipped'::text, 'failed'::text, 'unknown'::text])))
+);
+
+COMMENT ON TABLE platform.bulk_rows IS 'The records of a bulk act, with what became of each. Null: not yet begun; started: the call is under way, or was cut off; unknown: it was cut off, and may not be made again.';
+
 CREATE TABLE platform.idempotency_keys (
     key_mac bytea NOT NULL,
     body_mac bytea NOT NULL,
@@ -6819,6 +6853,12 @@ ALTER TABLE ONLY payments.webhook_logs_rest
 ALTER TABLE ONLY platform.breaking_migrations
     ADD CONSTRAINT breaking_migrations_pkey PRIMARY KEY (version);
 
+ALTER TABLE ONLY platform.bulk_acts
+    ADD CONSTRAINT bulk_acts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY platform.bulk_rows
+    ADD CONSTRAINT bulk_rows_pkey PRIMARY KEY (bulk_id, "position");
+
 ALTER TABLE ONLY platform.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (key_mac);
 
@@ -7182,6 +7222,12 @@ COMMENT ON INDEX payments.webhook_logs_unprocessed IS 'Bad signatures, and event
 CREATE INDEX webhook_logs_rest_received_at_id_idx1 ON payments.webhook_logs_rest USING btree (received_at DESC, id DESC) WHERE (NOT processed);
 
 CREATE INDEX webhook_logs_rest_request_id_idx ON payments.webhook_logs_rest USING btree (request_id) WHERE (request_id IS NOT NULL);
+
+CREATE INDEX bulk_acts_by_actor ON platform.bulk_acts USING btree (actor_id, created_at DESC);
+
+CREATE INDEX bulk_acts_by_end ON platform.bulk_acts USING btree (ended_at);
+
+CREATE INDEX bulk_rows_open ON platform.bulk_rows USING btree (bulk_id, "position") WHERE ((outcome IS NULL) OR (outcome = 'started'::text));
 
 CREATE INDEX idempotency_keys_by_age ON platform.idempotency_keys USING btree (created_at);
 
@@ -7552,6 +7598,9 @@ ALTER TABLE ONLY payments.intent_steps
 
 ALTER TABLE ONLY payments.unapplied_decisions
     ADD CONSTRAINT unapplied_decisions_payment_known FOREIGN KEY (unapplied_id) REFERENCES payments.unapplied_payments(id);
+
+ALTER TABLE ONLY platform.bulk_rows
+    ADD CONSTRAINT bulk_rows_act_exists FOREIGN KEY (bulk_id) REFERENCES platform.bulk_acts(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY subscriptions.charge_moves
     ADD CONSTRAINT charge_moves_subscription_known FOREIGN KEY (subscription_id) REFERENCES subscriptions.subscriptions(id);

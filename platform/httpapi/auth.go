@@ -164,6 +164,9 @@ func rerecord(ctx context.Context, cfg *Config) (end func()) {
 
 func (a *API) authenticate(hc huma.Context, op operation) (context.Context, error) {
 	ctx := hc.Context()
+	if claims, inside := ctx.Value(insideKey{}).(Claims); inside {
+		return a.known(ctx, op, claims)
+	}
 	token, given := bearer(hc.Header("Authorization"))
 	if op.auth == Public || op.auth == Gateway {
 		if given && a.cfg.StillWrites != nil { // they may have written just before: nobody looks who it is
@@ -185,6 +188,11 @@ func (a *API) authenticate(hc huma.Context, op operation) (context.Context, erro
 	if err != nil {
 		return nil, err
 	}
+	return a.known(ctx, op, claims)
+}
+
+// known has the user of the claims read, and checks that they may call the operation.
+func (a *API) known(ctx context.Context, op operation, claims Claims) (context.Context, error) {
 	ctx = context.WithValue(ctx, claimsKey, claims)
 	if op.auth == Subscriber {
 		return ctx, nil

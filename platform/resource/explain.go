@@ -12,6 +12,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
+	"marquee/platform/query"
 )
 
 // viewKey is where the operation of a list has its view, among its metadata.
@@ -91,6 +92,23 @@ func Problem(api *httpapi.API, caller httpapi.Caller, path, filter, sort string,
 		return "field_gone"
 	}
 	return ""
+}
+
+// Matching is a statement that selects the ids of all records that a filter of the list at a path matches, with its
+// arguments. Errors: those of the list for the filter; a path that is no list is the program's.
+func Matching(api *httpapi.API, path, filter string) (sql string, args []any, err error) {
+	v := viewOf(api, path)
+	if v == nil {
+		return "", nil, fmt.Errorf("no list is at %s", path)
+	}
+	compiled, err := query.Compile(v.registry, filter, 1)
+	if err != nil {
+		return "", nil, Refused(err)
+	}
+	if compiled.Unknown > 0 {
+		return "", nil, fault.InvalidAt("names a field that the list does not have", "query", paramQuery)
+	}
+	return "SELECT t.id FROM " + v.resource.def.From + " WHERE " + v.where(compiled.SQL) + " ORDER BY t.id", compiled.Args, nil
 }
 
 // viewOf is the view of the list at a path, nil where there is none for staff.

@@ -295,6 +295,7 @@ var platformUses = map[string][]string{
 	"idempotency": {"jobs"},
 	"jobs":        {"telemetry"},
 	"jobadmin":    {"audit", "httpapi", "jobs"},
+	"bulk":        {"audit", "httpapi", "jobs", "resource"},
 	"lookup":      {"httpapi", "replica", "resource"},
 	"query":       {},
 	"mail":        {},

@@ -20,6 +20,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/modules/accounts"
+	"marquee/platform/bulk"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
@@ -59,6 +60,7 @@ type App struct {
 	probe    *probe.Probe       // whether it lives and is ready
 	endBy    atomic.Value       // a time.Time, from the end of draining on: until when all has to be done
 	repeats  *idempotency.Store // answers of requests with an Idempotency-Key
+	bulk     *bulk.Service      // what staff do to many records at once
 
 	periodic []jobs.Periodic // the jobs that come by the clock, where the process works any
 	clock    clock.Corrected // the product's, by the database's
@@ -139,6 +141,7 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 		return err
 	}
 	a.repeats = idempotency.New(a.db.writes, c.clock, []byte(a.cfg.Keys.File))
+	a.bulk = bulk.New(a.db.writes, client, c.clock, a.log)
 	if work {
 		a.addWorkers(workers)
 	}

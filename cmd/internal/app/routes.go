@@ -37,6 +37,7 @@ func (a *App) addRoutes() {
 	a.addSearch()
 	a.addLookup()
 	a.addJobs()
+	a.addBulk()
 }
 
 // addSearch registers the search over the collections of all modules; each is
@@ -85,6 +86,24 @@ func (a *App) addJobs() {
 		httpapi.Summary("Pause a queue"))
 	httpapi.Route(a.api, http.MethodPost, "/admin/queues/{name}/resume", "queue_resume", httpapi.Root, s.Resume,
 		httpapi.Summary("Resume a queue"))
+}
+
+// addBulk registers what staff do to all records of a filter.
+func (a *App) addBulk() {
+	s := a.bulk
+	s.Connect(a.api)
+	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts", "bulk_act_list", httpapi.Admin, s.List,
+		httpapi.Summary("What staff did to many records at once"))
+	httpapi.Route(a.api, http.MethodPost, "/admin/bulk-acts", "bulk_act_begin", httpapi.Admin, s.Begin,
+		httpapi.Summary("Do something to all records of a filter"))
+	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}", "bulk_act_get", httpapi.Admin, s.Get,
+		httpapi.Summary("How far a bulk act is"))
+	httpapi.Route(a.api, http.MethodPost, "/admin/bulk-acts/{id}/stop", "bulk_act_stop", httpapi.Admin, s.Stop,
+		httpapi.Summary("Stop a bulk act"))
+	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}/rows", "bulk_act_rows", httpapi.Admin, s.Rows,
+		httpapi.Summary("What became of each record"))
+	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}/result", "bulk_act_result", httpapi.Admin, s.Download,
+		httpapi.Summary("What became of each record, as a CSV file"))
 }
 
 // publishableKey is the form of gateway B's own publishable keys; the sandbox's are shorter.

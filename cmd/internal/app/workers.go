@@ -13,6 +13,7 @@ import (
 func (a *App) addWorkers(w *river.Workers) {
 	m := a.modules
 	a.repeats.Workers(w)
+	a.bulk.Workers(w)
 	m.files.Workers(w)
 	m.accounts.Workers(w)
 	m.payments.Workers(w)
@@ -22,7 +23,7 @@ func (a *App) addWorkers(w *river.Workers) {
 	m.finance.Workers(w)
 	m.invariants.Workers(w)
 	a.periodic = slices.Concat(
-		a.repeats.Periodic(), m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(),
+		a.repeats.Periodic(), a.bulk.Periodic(), m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(),
 		m.subscriptions.Periodic(),
 		m.finance.Periodic(), m.invariants.Periodic(),
 	)

@@ -1,0 +1,139 @@
+package app_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/cmd/internal/app/platformtest"
+	"marquee/modules/accounts"
+	"marquee/platform/objectid"
+)
+
+type bulkAct struct {
+	ID                           objectid.ID `json:"_id"`
+	State                        string
+	Total, Done, Skipped, Failed int
+	Unknown                      int
+}
+
+func (a bulkAct) over() bool { return a.State != "running" }
+
+// TestABulkActIsTheSingleActForEach: for the records of the moment of confirming, with what became of each.
+func TestABulkActIsTheSingleActForEach(t *testing.T) {
+	t.Parallel()
+	p := platformtest.New(t)
+	admin := p.Admin()
+	for range 4 {
+		p.NewCustomer(func(u *accounts.NewUser) { u.Nationality = "CH" })
+	}
+	begin := platformtest.Object{
+		"act": "customer_update", "query": `{"nationality":"CH"}`, "expected": 4,
+		"arguments": platformtest.Object{"labels": []string{"swiss"}},
+	}
+	var act bulkAct
+	admin.Post("/admin/bulk-acts", begin).Expect(http.StatusOK).JSON(&act)
+	require.Equal(t, 4, act.Total)
+	p.NewCustomer(func(u *accounts.NewUser) { u.Nationality = "CH" }) // since
+	p.Exec("UPDATE accounts.users SET deleted_at = now() WHERE id = (SELECT min(record_id) FROM platform.bulk_rows)")
+	p.Work()
+	path := "/admin/bulk-acts/" + act.ID.String()
+	require.Eventually(t, func() bool { admin.Get(path).JSON(&act); return act.over() }, time.Minute, 20*time.Millisecond)
+	require.Equal(t, "done", act.State)
+	require.Equal(t, []int{3, 1, 0}, []int{act.Done, act.Skipped, act.Failed})
+	require.Equal(t, 3, p.Count("SELECT count(*) FROM accounts.users WHERE labels = '{swiss}'"))
+	require.Equal(t, 3, p.Count(`SELECT count(*) FROM accounts.audit_log
+		WHERE action = 'customer_update' AND request_id = $1 AND actor_name <> 'platform'`, act.ID))
+	require.Equal(t, 1, p.Count("SELECT count(*) FROM accounts.audit_log WHERE action = 'bulk_act_begin'"))
+
+	var rows struct {
+		Rows []struct {
+			Position        int
+			Outcome, Reason string
+		}
+	}
+	admin.Get(path + "/rows?outcome=skipped").Expect(http.StatusOK).JSON(&rows)
+	require.Len(t, rows.Rows, 1)
+	require.Contains(t, rows.Rows[0].Reason, "not found")
+	file := string(admin.Get(path + "/result").Expect(http.StatusOK).Body)
+	require.True(t, strings.HasPrefix(file, "position,record_id,outcome,reason\n"), file)
+	require.Equal(t, 5, strings.Count(file, "\n"))
+	_, other := p.NewAdmin()
+	require.Equal(t, http.StatusNotFound, other.Get(path).Status, "somebody else's")
+	require.Equal(t, http.StatusOK, p.Root().Get(path).Status)
+	require.Equal(t, http.StatusConflict, admin.Post(path+"/stop", nil).Status)
+}
+
+func TestABulkActIsRefused(t *testing.T) {
+	t.Parallel()
+	p := platformtest.New(t)
+	p.NewCustomer()
+	labels := platformtest.Object{"labels": []string{"x"}}
+	for says, body := range map[string]platformtest.Object{
+		"matches 1 record now":   {"act": "customer_update", "query": "", "expected": 2, "arguments": labels},
+		"has to name the fields": {"act": "customer_update", "query": "", "expected": 1},
+		"may not name _id":       {"act": "customer_update", "query": "", "expected": 1, "arguments": platformtest.Object{"_id": "x"}},
+		"has to have reason":     {"act": "subscription_cancel", "query": "", "expected": 1},
+		"that the act does not":  {"act": "webhook_log_replay", "query": "", "expected": 1, "arguments": labels},
+		"does not have":          {"act": "customer_update", "query": `{"password":"x"}`, "expected": 1, "arguments": labels},
+		"$near":                  {"act": "customer_update", "query": `{"email":{"$near":1}}`, "expected": 1, "arguments": labels},
+		"act":                    {"act": "everything", "query": "", "expected": 1},
+	} {
+		res := p.Admin().Post("/admin/bulk-acts", body)
+		require.Contains(t, []int{http.StatusConflict, http.StatusUnprocessableEntity}, res.Status, says)
+		require.Contains(t, string(res.Body), says)
+	}
+	require.Zero(t, p.Count("SELECT count(*) FROM platform.bulk_acts"))
+	require.Zero(t, p.Count("SELECT count(*) FROM jobs.river_job WHERE kind = 'platform_bulk_act'"))
+}
+
+// TestABulkActEndsWithTheRightsOfWhoeverAsked: they are those of the moment of each record.
+func TestABulkActEndsWithTheRightsOfWhoeverAsked(t *testing.T) {
+	t.Parallel()
+	p := platformtest.New(t)
+	p.NewCustomer()
+	user, admin := p.NewAdmin()
+	var act bulkAct
+	admin.Post("/admin/bulk-acts", platformtest.Object{
+		"act": "customer_update", "query": "", "expected": 1, "arguments": platformtest.Object{"labels": []string{"x"}},
+	}).Expect(http.StatusOK).JSON(&act)
+	p.Exec("UPDATE accounts.users SET enable = false WHERE id = $1", user.ID)
+	p.Work()
+	require.Eventually(t, func() bool {
+		p.Root().Get("/admin/bulk-acts/" + act.ID.String()).JSON(&act)
+		return act.over()
+	}, time.Minute, 20*time.Millisecond)
+	require.Equal(t, 1, act.Failed)
+	require.Zero(t, p.Count("SELECT count(*) FROM accounts.users WHERE labels <> '{}'"))
+}
+
+// TestWhatMayNotBeRepeatedIsUnknownWhenCutOff: an extension is not given twice, a change of fields is.
+func TestWhatMayNotBeRepeatedIsUnknownWhenCutOff(t *testing.T) {
+	t.Parallel()
+	p := platformtest.New(t)
+	p.NewSubscriber()
+	for name, arguments := range map[string]platformtest.Object{
+		"subscription_extend": {"days": 7}, "subscription_cancel": {"reason": "the end"},
+	} {
+		var act bulkAct
+		p.Root().Post("/admin/bulk-acts", platformtest.Object{
+			"act": name, "query": `{"status":"active"}`, "expected": 1, "arguments": arguments,
+		}).Expect(http.StatusOK).JSON(&act)
+		p.Exec("UPDATE platform.bulk_rows SET outcome = 'started' WHERE bulk_id = $1", act.ID)
+	}
+	p.Work()
+	outcome := func(name string) (outcome string) {
+		require.Eventually(t, func() bool {
+			_ = p.DB.QueryRow(t.Context(), `SELECT coalesce(r.outcome, '') FROM platform.bulk_rows r
+				JOIN platform.bulk_acts a ON a.id = r.bulk_id WHERE a.act = $1 AND a.state = 'done'`, name).Scan(&outcome)
+			return outcome != ""
+		}, time.Minute, 20*time.Millisecond)
+		return outcome
+	}
+	require.Equal(t, "unknown", outcome("subscription_extend"))
+	require.Equal(t, "done", outcome("subscription_cancel"))
+	require.Equal(t, 1, p.Count("SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled'"))
+}
