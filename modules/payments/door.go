@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/refund"
 	"marquee/modules/payments/webhook"
+	"marquee/platform/home"
 	"marquee/platform/lookup"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -178,6 +179,13 @@ func (s *Service) Personal() Personal { return Personal{s.reader, s} }
 
 // Comparison is the door to the comparison with the gateways.
 func (s *Service) Comparison() Comparison { return Comparison{s.reader, s} }
+
+// HomeSources are the figures that staff look at first.
+func (s *Service) HomeSources() []home.Source {
+	return []home.Source{
+		ledger.HomeSource(ledger.Deps{Pool: s.deps.Pool, Clock: s.deps.Clock}), webhook.HomeSource(s.deps.Pool),
+	}
+}
 
 // Finders are what staff find money and webhook calls by.
 func (*Service) Finders() []lookup.Finder { return append(ledger.Finders(), webhook.Finder()) }

@@ -29,6 +29,8 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodPost, "/webhook-logs/{id}/replay", "webhook_log_replay", httpapi.Admin,
 		webhooks.Replay,
 		httpapi.Summary("Apply a stored event again"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/refunds", "refund_list", httpapi.Admin,
+		lists.OnPrimary().List(ledger.Refunds.View), ledger.Refunds.ListDoc()...)
 	const unappliedPath = "/admin/finance/unapplied-payments"
 	httpapi.Route(api, http.MethodGet, unappliedPath, "unapplied_payment_list", httpapi.Admin,
 		lists.OnPrimary().List(ledger.UnappliedPayments.View), ledger.UnappliedPayments.ListDoc()...)

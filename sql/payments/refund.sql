@@ -5,6 +5,12 @@ UPDATE payments.refunds SET status = @status, failure = @failure::text, updated_
 -- name: RefundFind :one
 SELECT * FROM payments.refunds WHERE id = @id;
 
+-- name: RefundCountFailed :one
+-- RefundCountFailed counts the refunds that were asked for since the instant and failed, and the unapplied payments that
+-- nobody has decided about.
+SELECT (SELECT count(*) FROM payments.refunds f WHERE f.status = 'failed' AND f.requested_at >= @since) AS refunds,
+    (SELECT count(*) FROM payments.unapplied_payments u WHERE u.state = 'open') AS unapplied;
+
 -- name: RefundInsert :exec
 INSERT INTO payments.refunds (
     id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, kind, status, source,

@@ -6,6 +6,10 @@ SELECT payments.add_webhook_log_months(@since::timestamptz, @months::int)::int A
 -- name: WebhookLogCountEvent :one
 SELECT count(*) FROM payments.webhook_logs WHERE gateway = @gateway AND event_id = @event_id;
 
+-- name: WebhookLogCountWaiting :one
+-- WebhookLogCountWaiting counts the calls that a job tries to apply again.
+SELECT count(*) FROM payments.webhook_logs WHERE NOT processed AND signature_valid;
+
 -- name: WebhookLogDeleteBefore :execrows
 -- WebhookLogDeleteBefore deletes some logs received before the instant, never those
 -- of events not applied yet.

@@ -99,7 +99,7 @@ var rooms = map[string][]room{
 	"finance": {
 		{name: "internal/financedb"},
 		{name: "reports", uses: []string{"internal/financedb"}, sql: []string{
-			"churn", "customer", "definitions", "event", "order", "overdue", "overview", "promo_code", "revenue",
+			"churn", "customer", "definitions", "event", "home", "order", "overdue", "overview", "promo_code", "revenue",
 			"settings", "subscription", "tenure",
 		}},
 		{name: "exports", uses: []string{"internal/financedb", "reports"}, sql: []string{"export_chunks", "exports"}},
@@ -294,8 +294,9 @@ var platformUses = map[string][]string{
 	"httpapi":     {"audit", "idempotency", "openapi", "replica", "telemetry", "tracing"},
 	"idempotency": {"jobs"},
 	"jobs":        {"telemetry"},
-	"jobadmin":    {"audit", "httpapi", "jobs"},
 	"bulk":        {"audit", "httpapi", "jobs", "resource"},
+	"home":        {"httpapi"},
+	"jobadmin":    {"audit", "home", "httpapi", "jobs"},
 	"lookup":      {"httpapi", "replica", "resource"},
 	"query":       {},
 	"mail":        {},

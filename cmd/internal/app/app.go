@@ -117,9 +117,8 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 		Log: a.log, PollOnly: a.cfg.Database.PollOnly, Listen: a.db.listen, Metrics: a.metrics,
 		Middleware: a.observed.tracer.Jobs(),
 	}
-	var now clock.Clock = &a.clock
 	if a.moved != nil {
-		now, options.Ahead = a.moved, a.moved.Ahead
+		options.Ahead = a.moved.Ahead
 	}
 	if work {
 		options.Workers = workers // filled below, before the client starts
@@ -134,7 +133,7 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 		return fmt.Errorf("REPORT_TZ: %w", err)
 	}
 	c := core{
-		cfg: a.cfg, pool: a.db.writes, lists: a.db.lists, reads: a.db.reads, jobs: client, clock: now, log: a.log,
+		cfg: a.cfg, pool: a.db.writes, lists: a.db.lists, reads: a.db.reads, jobs: client, clock: a.now(), log: a.log,
 		zone: zone, password: password, observed: a.observed,
 	}
 	if a.modules, err = newModules(c); err != nil {

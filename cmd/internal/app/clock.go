@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"marquee/platform/clock"
 	"marquee/platform/postgres"
 )
 
@@ -14,6 +15,14 @@ const (
 	// clockWrong is what operators hear of.
 	clockWrong = 30 * time.Second
 )
+
+// now is the product's clock.
+func (a *App) now() clock.Clock {
+	if a.moved != nil {
+		return a.moved
+	}
+	return &a.clock
+}
 
 // correctClock puts the process's clock right by the database's: leases that processes take over from each other are
 // compared with it. An error is the database's.

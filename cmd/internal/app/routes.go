@@ -12,6 +12,7 @@ import (
 
 	"marquee/modules/accounts"
 	"marquee/platform/clock"
+	"marquee/platform/home"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobadmin"
 	"marquee/platform/lookup"
@@ -34,10 +35,12 @@ func (a *App) addRoutes() {
 	a.modules.catalog.Routes(a.api)
 	a.modules.board.Routes(a.api)
 	a.modules.finance.Routes(a.api)
+	a.modules.invariants.Routes(a.api)
 	a.addSearch()
 	a.addLookup()
 	a.addJobs()
 	a.addBulk()
+	a.addHome()
 }
 
 // addSearch registers the search over the collections of all modules; each is
@@ -104,6 +107,15 @@ func (a *App) addBulk() {
 		httpapi.Summary("What became of each record"))
 	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}/result", "bulk_act_result", httpapi.Admin, s.Download,
 		httpapi.Summary("What became of each record, as a CSV file"))
+}
+
+// addHome registers the figures that staff look at first.
+func (a *App) addHome() {
+	m := a.modules
+	sources := slices.Concat([]home.Source{m.finance.HomeSource()}, m.payments.HomeSources(),
+		[]home.Source{jobadmin.HomeSource(a.db.writes), m.invariants.HomeSource()})
+	page := home.New(a.api, a.now(), sources...)
+	httpapi.Route(a.api, http.MethodGet, "/admin/home", "admin_home", httpapi.Admin, page.Get, page.Doc(a.api)...)
 }
 
 // publishableKey is the form of gateway B's own publishable keys; the sandbox's are shorter.

@@ -33,7 +33,7 @@ func Finders() []lookup.Finder {
 			},
 		},
 		{
-			Kind: "refund", Route: "subscription_refunds", From: "payments.refunds t", Customer: "t.customer_id",
+			Kind: "refund", Route: "refund_list", From: "payments.refunds t", Customer: "t.customer_id",
 			Title: "coalesce(t.gateway_refund_id, t.payment_ref)", Note: "concat_ws(' · ', " + amount + ", t.status)",
 			By: []lookup.By{
 				{Name: "_id", Rank: lookup.Exact, Values: lookup.IDs, Where: "t.id = $1"},

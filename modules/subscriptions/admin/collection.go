@@ -60,6 +60,7 @@ func (s *Admin) newResource() *resource.Resource {
 			},
 			{Name: "created_at", Expr: "t.register_date", Kind: query.Date},
 			{Name: "gateway_deleted_at", Kind: query.Date, WhenSet: true, Write: keep},
+			{Name: "ended_at", Kind: query.Date, WhenSet: true, Write: keep, Doc: "When it became cancelled or expired"},
 			{Name: "payment_failures", Kind: query.Int, Write: keep, Doc: "Failures in a row"},
 			{Name: "total_refunded", Column: "total_refunded_cents", Kind: query.Int, Write: set, Doc: "Cents"},
 			{Name: "has_chargeback", Kind: query.Bool, Write: keep},

@@ -39,6 +39,25 @@ func (q *Queries) MoneyLock(ctx context.Context, db DBTX, arg MoneyLockParams) e
 	return err
 }
 
+const refundCountFailed = `-- name: RefundCountFailed :one
+SELECT (SELECT count(*) FROM payments.refunds f WHERE f.status = 'failed' AND f.requested_at >= $1) AS refunds,
+    (SELECT count(*) FROM payments.unapplied_payments u WHERE u.state = 'open') AS unapplied
+`
+
+type RefundCountFailedRow struct {
+	Refunds   int64
+	Unapplied int64
+}
+
+// RefundCountFailed counts the refunds that were asked for since the instant and failed, and the unapplied payments that
+// nobody has decided about.
+func (q *Queries) RefundCountFailed(ctx context.Context, db DBTX, since time.Time) (RefundCountFailedRow, error) {
+	row := db.QueryRow(ctx, refundCountFailed, since)
+	var i RefundCountFailedRow
+	err := row.Scan(&i.Refunds, &i.Unapplied)
+	return i, err
+}
+
 const refundFail = `-- name: RefundFail :execrows
 UPDATE payments.refunds SET status = $1, failure = $2::text, updated_at = $3 WHERE id = $4 AND status = $5
 `

@@ -48,6 +48,18 @@ func (q *Queries) WebhookLogCountEvent(ctx context.Context, db DBTX, arg Webhook
 	return count, err
 }
 
+const webhookLogCountWaiting = `-- name: WebhookLogCountWaiting :one
+SELECT count(*) FROM payments.webhook_logs WHERE NOT processed AND signature_valid
+`
+
+// WebhookLogCountWaiting counts the calls that a job tries to apply again.
+func (q *Queries) WebhookLogCountWaiting(ctx context.Context, db DBTX) (int64, error) {
+	row := db.QueryRow(ctx, webhookLogCountWaiting)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const webhookLogDeleteBefore = `-- name: WebhookLogDeleteBefore :execrows
 DELETE FROM payments.webhook_logs l USING (
     SELECT o.id, o.received_at FROM payments.webhook_logs o
