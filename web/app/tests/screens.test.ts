@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { docs } = await asRoot<{ docs: { _id: string }[] }>('GET', '/webhook-logs?qty_docs_page=1');
   const audit = await asRoot<{ docs: { _id: string }[] }>('GET', '/audit-log?qty_docs_page=1');
   screens = [
-    ['home', '/console/'], ['customers', '/console/customers'], ['customer', `/console/customers/${customer.id}`],
+    ['home', '/console/'], ['account', '/console/account'], ['customers', '/console/customers'], ['customer', `/console/customers/${customer.id}`],
     ['subscriptions', '/console/subscriptions'], ['overdue', '/console/subscriptions/overdue'],
     ['payments', '/console/payments'], ['refunded', '/console/payments/refunded'], ['unapplied', '/console/payments/unapplied'],
     ['webhooks', '/console/webhooks'], ['webhook', `/console/webhooks/${docs[0]?._id ?? ''}`],
@@ -40,7 +40,7 @@ const looks: [string, Look][] = [
   ['phone, dark, English', { width: 360, height: 640, scheme: 'dark', locale: 'en-GB' }],
 ];
 
-describe.each(looks)('every screen, %s', { timeout: 240_000 }, (name, look) => {
+describe.each(looks)('every screen, %s', (name, look) => {
   it('has nothing that axe finds, no sideways scrolling and no fault', async () => {
     const page = await signedIn('root', look);
     for (const [screen, path] of screens) {
