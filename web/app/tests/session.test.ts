@@ -55,6 +55,33 @@ it('a stale save shows both values, merges what is not on screen, and overwrites
     .toBe('+5521900000002');
 });
 
+it('two quick saves over a slow line and a change by others between them are no conflict', async () => {
+  const customer = await signUp('Lívia Matos');
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  const SLOW = 3000;
+  await page.route('**/api/v1/customers?**', async (route) => {
+    await new Promise((resolve) => { setTimeout(resolve, SLOW); });
+    await route.fallback();
+  });
+  await page.route('**/api/v1/customers', async (route) => {
+    await new Promise((resolve) => { setTimeout(resolve, SLOW); });
+    await route.fallback();
+  });
+  for (const phone of ['+5521900000011', '+5521900000012']) {
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Phone').fill(phone);
+    const saved = page.waitForResponse((response) => response.request().method() === 'PUT' && response.ok());
+    await page.getByRole('button', { name: 'Save' }).click();
+    await asRoot('PUT', '/customers', [{ _id: customer.id, my_list: [phone] }]);
+    await saved;
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  expect(await page.getByText('Somebody else changed this meanwhile').count()).toBe(0);
+  const { docs } = await asRoot<{ docs: { phone: string }[] }>('GET', `/customers?_id=${customer.id}`);
+  expect(docs[0]?.phone).toBe('+5521900000012');
+  expectNoFaults(page.context());
+});
+
 it('the API says at which field it refuses, and nothing typed is lost', async () => {
   const customer = await signUp('Plínio Castro');
   const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
