@@ -12,7 +12,7 @@ export default defineConfig({
         test: {
           name: 'stories', include: ['tests/**/*.test.ts'], environment: 'node', globalSetup: './tests/platform.ts',
           // A machine that is busy otherwise may take many times as long: what a test waits for ends it, not the clock.
-          testTimeout: 360_000, hookTimeout: 360_000, expect: { poll: { timeout: 120_000, interval: 100 } },
+          testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 120_000, interval: 100 } },
           pool: 'forks', maxWorkers: 2, sequence: { groupOrder: 1 },
         },
       },
