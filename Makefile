@@ -141,9 +141,9 @@ lint:
 	$(GO) -C tools tool golangci-lint run -c ../.golangci.yml ./...
 
 ## verify: generated code and sql/schema.sql are what their sources say, every fault has its place, the OpenAPI document is
-## clean and clients are made of it (says so where there is no Node), the code is formatted and vets, and no program calls
-## what is known to be vulnerable
-verify: vulnerabilities
+## clean and clients are made of it, web/dist is what web/app gives (both say so where there is no Node), the code is
+## formatted and vets, and no program calls what is known to be vulnerable
+verify: vulnerabilities verify-web
 	$(GO) mod verify
 	$(GO) -C tools test ./...
 	$(GO) -C tools/openapi test -count=1 -v ./...

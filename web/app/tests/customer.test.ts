@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { expectNoFaults, signedIn } from './browser';
+import { expect, inject, it } from 'vitest';
+import { expectNoFaults, signedIn, signIn } from './browser';
 import { asRoot, subscribed, until } from './people';
 
 it('story 4: a customer is found by tax id, half is refunded, a week is added, and the timeline tells it', async () => {
@@ -67,6 +67,27 @@ it('a double click and a lost answer make one refund', async () => {
     return all.refunds.every(({ status }) => status === 'done') ? all : undefined;
   });
   expect(refunds.map((one) => one.amount)).toEqual([1000]);
+});
+
+it('two tabs make one refund of the whole', async () => {
+  const customer = await subscribed('Davi Rocha');
+  const tab = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  const other = await tab.context().newPage();
+  await other.goto(`/console/customers/${customer.id}`);
+  await signIn(other, inject('platform').users.admin);
+  for (const page of [tab, other]) {
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    await expect.poll(() => page.getByLabel('Amount').inputValue()).toBe('29.90');
+    await page.getByLabel('Reason').fill('Asked for in two tabs');
+  }
+  await Promise.all([tab, other].map((page) => page.getByRole('button', { name: 'Refund BRL 29.90' }).click()));
+  await Promise.all([tab, other].map((page) => page.getByText('BRL 29.90 is being refunded').or(page.getByRole('dialog').getByRole('alert'))
+    .first().waitFor()));
+  const { refunds } = await until(async () => {
+    const all = await asRoot<{ refunds: { amount: number; status: string }[] }>('GET', `/admin/customers/360?_id=${customer.id}`);
+    return all.refunds.some(({ status }) => status === 'done') ? all : undefined;
+  });
+  expect(refunds.filter(({ status }) => status !== 'failed').map((one) => one.amount)).toEqual([2990]);
 });
 
 it('above R$ 500 the amount is typed once more', async () => {

@@ -122,9 +122,12 @@ async function known(name: string) {
     'GET', `/subscriptions?query=${encodeURIComponent(JSON.stringify({ _id: customer.subscription }))}`);
   const { payments: [payment] } = await asRoot<{ payments: { gateway_payment_id: string }[] }>(
     'GET', `/admin/customers/360?_id=${customer.id}`);
-  const { docs: [event] } = await asRoot<{ docs: { _id: string }[] }>('GET', '/events?qty_docs_page=1');
+  const { docs: [event] } = await asRoot<{ docs: { _id: string }[] }>('POST', '/events', [{
+    title: 'Estreia', event_type: 'movie_premiere', event_date: new Date(Date.now() + 30 * 864e5).toISOString(),
+    location: 'Cine Ipiranga', capacity: 100, ticket_value: 120.5,
+  }]);
   const { docs: [ticket] } = await asRoot<{ docs: { _id: string }[] }>(
-    'POST', '/tickets', [{ customer_id: customer.id, event_id: event?._id, title: 'Poltrona' }]);
+    'POST', '/tickets', { customer_id: customer.id, event_id: event?._id, title: 'Poltrona' });
   const { qr_payload: code } = await call<{ qr_payload: string }>('GET', `/me/tickets/${ticket?._id ?? ''}/qr`, customer.token);
   const dotted = customer.taxID.replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4');
   return {

@@ -43,6 +43,14 @@ export function cpfOf(n: number): string {
   return digits.join('');
 }
 
+/** An admin with no profile, whose sessions and factors are no other test's. */
+export async function newAdmin(name: string): Promise<{ username: string; password: string }> {
+  const username = `${name.toLowerCase()}${String(seed * 10 + ++made)}`;
+  const password = 'a long password 1';
+  await asRoot('POST', '/users', [{ name, username, email: `${username}@example.com`, password, enable: true }]);
+  return { username, password };
+}
+
 let made = 0;
 const seed = Math.floor(Math.random() * 1e8);
 
@@ -76,9 +84,9 @@ export async function subscribed(name: string, plan = 'plus'): Promise<Customer 
   return { ...customer, subscription };
 }
 
-/** What look gives once it gives something; it asks again for 20 s. */
+/** What look gives once it gives something; it looks again until two minutes are over. */
 export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 1200; i++) {
     const found = await look();
     if (found !== undefined) return found;
     await new Promise((resolve) => { setTimeout(resolve, 100); });

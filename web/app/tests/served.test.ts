@@ -31,6 +31,23 @@ it('no page carries a style or a script of its own', () => {
   }
 });
 
+it('a page is painted soon, and nothing in it jumps', async () => {
+  const page = await signedIn('root', {}, '/console/customers');
+  await page.reload();
+  await page.locator('tbody tr').first().waitFor();
+  const seen = await page.evaluate(() => new Promise<{ paint: number; jumps: number }>((resolve) => {
+    let jumps = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) jumps += (entry as PerformanceEntry & { value: number }).value;
+    }).observe({ type: 'layout-shift', buffered: true });
+    setTimeout(() => { resolve({ paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1, jumps }); }, 500);
+  }));
+  process.stdout.write(`first contentful paint after ${seen.paint.toFixed(0)} ms, layout shift ${seen.jumps.toFixed(3)}\n`);
+  expect(seen.paint).toBeGreaterThan(0);
+  expect(seen.paint).toBeLessThan(10_000); // ten times the goal: the machine may be busy otherwise
+  expect(seen.jumps).toBeLessThan(0.1);
+});
+
 it('before the first chart at most 200 kB of script are loaded, and no request goes elsewhere', async () => {
   const page = await signedIn('root', {}, '/console/customers');
   await page.locator('tbody tr').first().waitFor();

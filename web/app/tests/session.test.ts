@@ -55,6 +55,33 @@ it('a stale save shows both values, merges what is not on screen, and overwrites
     .toBe('+5521900000002');
 });
 
+it('two quick saves over a slow line and a change by others between them are no conflict', async () => {
+  const customer = await signUp('Lívia Matos');
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  const SLOW = 3000;
+  await page.route('**/api/v1/customers?**', async (route) => {
+    await new Promise((resolve) => { setTimeout(resolve, SLOW); });
+    await route.fallback();
+  });
+  await page.route('**/api/v1/customers', async (route) => {
+    await new Promise((resolve) => { setTimeout(resolve, SLOW); });
+    await route.fallback();
+  });
+  for (const phone of ['+5521900000011', '+5521900000012']) {
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Phone').fill(phone);
+    const saved = page.waitForResponse((response) => response.request().method() === 'PUT' && response.ok());
+    await page.getByRole('button', { name: 'Save' }).click();
+    await asRoot('PUT', '/customers', [{ _id: customer.id, my_list: [phone] }]);
+    await saved;
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  expect(await page.getByText('Somebody else changed this meanwhile').count()).toBe(0);
+  const { docs } = await asRoot<{ docs: { phone: string }[] }>('GET', `/customers?_id=${customer.id}`);
+  expect(docs[0]?.phone).toBe('+5521900000012');
+  expectNoFaults(page.context());
+});
+
 it('the API says at which field it refuses, and nothing typed is lost', async () => {
   const customer = await signUp('Plínio Castro');
   const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
@@ -66,13 +93,24 @@ it('the API says at which field it refuses, and nothing typed is lost', async ()
   expect(await page.getByLabel('Tax id').inputValue()).toBe('11111111111');
 });
 
-it('while the server cannot be reached a banner says so, and the list comes by itself when it is back', async () => {
+it('while the server cannot be reached a banner says so, and what was not read comes by itself when it is back', async () => {
   const page = await signedIn('admin');
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  const down = page.getByText('The server cannot be reached.');
   await page.route('**/api/v1/**', (route) => route.abort());
-  await page.getByText('The server cannot be reached.').waitFor({ timeout: 15_000 });
-  await page.getByRole('link', { name: 'Customers' }).click();
-  await page.getByText('Loading').first().waitFor({ state: 'attached' });
+  await down.waitFor();
+  await page.getByRole('link', { name: 'Customers', exact: true }).click();
+  await page.getByRole('region', { name: 'Customers' }).getByText('Loading').waitFor({ state: 'attached' });
   await page.unroute('**/api/v1/**');
   await page.locator('tbody tr').first().waitFor();
-  await page.getByText('The server cannot be reached.').waitFor({ state: 'detached' });
+  await down.waitFor({ state: 'detached' });
+
+  // A page that is opened meanwhile says it too, and goes on as the same person.
+  await page.route('**/api/v1/**', (route) => route.abort());
+  await page.reload();
+  await down.waitFor();
+  await page.unroute('**/api/v1/**');
+  await page.locator('tbody tr').first().waitFor();
+  await down.waitFor({ state: 'detached' });
+  expectNoFaults(page.context());
 });

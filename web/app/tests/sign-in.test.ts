@@ -1,5 +1,7 @@
+import { createHmac } from 'node:crypto';
 import { expect, inject, it } from 'vitest';
 import { expectNoFaults, person, signedIn, signIn } from './browser';
+import { call, newAdmin, tokenOf } from './people';
 
 const { users } = inject('platform');
 
@@ -9,7 +11,7 @@ it('a wrong password is said in words, and the right one opens the console', asy
   await page.goto('/console/customers');
   await page.getByLabel('Username or e-mail').fill(users.admin.username);
   await page.getByLabel('Password').fill('not the password');
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByText('Username or password is wrong.').waitFor();
   await signIn(page, users.admin);
   await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor();
@@ -42,8 +44,39 @@ it('a customer is told that the console is for staff', async () => {
   await page.goto('/console/');
   await page.getByLabel('Username or e-mail').fill(users.customer.username);
   await page.getByLabel('Password').fill(users.customer.password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByText('The console is for staff').waitFor();
   await page.getByRole('button', { name: 'Use another account' }).click();
   await signIn(page, users.admin);
 });
+
+it('who has a second factor is asked for its code', async () => {
+  const ada = await newAdmin('Ada');
+  const token = await tokenOf(ada);
+  const { secret } = await call<{ secret: string }>('POST', '/me/totp', token, { current_password: ada.password });
+  const { recovery_codes: codes } = await call<{ recovery_codes: string[] }>('POST', '/me/totp/confirm', token, { totp: codeOf(secret) });
+  const context = await person();
+  const page = await context.newPage();
+  await page.goto('/console/');
+  await page.getByLabel('Username or e-mail').fill(ada.username);
+  await page.getByLabel('Password').fill(ada.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  const code = page.getByLabel('Code');
+  await code.fill('000000');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByText('The code is wrong, or was used before.').waitFor();
+  await code.fill(codes[0] ?? '');
+  await code.press('Enter');
+  await page.getByRole('link', { name: 'Ada' }).waitFor();
+  expectNoFaults(context);
+});
+
+/** The six digits of this half minute (RFC 6238). */
+function codeOf(secret: string): string {
+  const bits = [...secret].map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from(bits.match(/.{8}/g)?.map((byte) => parseInt(byte, 2)) ?? []);
+  const step = Buffer.alloc(8);
+  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const mac = createHmac('sha1', key).update(step).digest();
+  return String((mac.readUInt32BE((mac.at(-1) ?? 0) & 15) & 0x7fffffff) % 1e6).padStart(6, '0');
+}

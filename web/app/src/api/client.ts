@@ -1,6 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
-import { connection } from './connection.svelte';
-import { Problem, problemOf } from './problem';
+import { problemOf } from './problem';
+import { reach } from './reach';
 import type { paths, Readable } from './schema';
 import { session } from './session.svelte';
 
@@ -13,21 +13,6 @@ async function send(request: Request): Promise<Response> {
   if (!(await refusesToken(response))) return response;
   if (!(await session.renew())) return response;
   return reach(session.authorize(again));
-}
-
-async function reach(request: Request): Promise<Response> {
-  for (;;) {
-    try {
-      const response = await fetch(request.clone());
-      connection.reached();
-      return response;
-    } catch (cause) {
-      if (request.signal.aborted) throw cause;
-      connection.lost();
-      if (request.method !== 'GET') throw new Problem(0, '', '', {}, '');
-      await connection.whenBack();
-    }
-  }
 }
 
 /** 403 without a code is the API's word about the token itself, 401 without one that there is none. */

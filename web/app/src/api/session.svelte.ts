@@ -1,4 +1,7 @@
+import { connection } from './connection.svelte';
+import { usePasskey } from './passkeys';
 import { problemOf, Problem } from './problem';
+import { reach } from './reach';
 import { forgetRefreshToken, keepRefreshToken, readRefreshToken } from './tokens';
 
 /** The signed-in member of staff. */
@@ -7,6 +10,9 @@ export interface Member { id: string; username: string; name: string; root: bool
 type State = 'starting' | 'out' | 'in' | 'lost' | 'stranger';
 
 interface TokenSet { access_token: string; refresh_token: string }
+
+/** The passkey was another person's than the one whose session was lost. */
+export class AnotherPerson extends Error {}
 
 let state = $state<State>('starting');
 let member = $state<Member | undefined>();
@@ -39,17 +45,43 @@ export const session = {
       return;
     }
     stay = kept.stay;
-    if (await refreshed()) await enter();
-    else drop();
+    for (;;) {
+      try {
+        if (await refreshed()) await enter(await memberOf(accessToken));
+        else drop();
+        return;
+      } catch (cause) {
+        if (!(cause instanceof Problem && cause.unanswered)) {
+          drop();
+          throw cause;
+        }
+        connection.lost();
+        await connection.whenBack();
+      }
+    }
   },
 
-  /** Signs in, or back in after a lost session. It throws the Problem that the API answers. */
-  async signIn(username: string, password: string, staySignedIn: boolean): Promise<void> {
-    const response = await fetch('/api/v1/token', { method: 'POST', body: new URLSearchParams({ username, password }) });
-    if (!response.ok) throw await problemOf(response);
-    stay = staySignedIn;
-    await take((await response.json()) as TokenSet);
-    await enter();
+  /**
+   * Signs in, or back in after a lost session, with the code of a second factor where there is one. It throws the
+   * Problem that the API answers.
+   */
+  async signIn(username: string, password: string, code: string, staySignedIn: boolean): Promise<void> {
+    const form = new URLSearchParams({ username, password, ...(code && { totp: code }) });
+    await admit(await tokensOf(await reach('/api/v1/token', { method: 'POST', body: form })), staySignedIn);
+  },
+
+  /**
+   * The same by a passkey, which says who signs in. It throws the browser's DOMException too, and AnotherPerson where
+   * somebody else's session was lost.
+   */
+  async signInByPasskey(staySignedIn: boolean): Promise<void> {
+    const options = await reach('/api/v1/auth/passkeys/options', { method: 'POST' });
+    if (!options.ok) throw await problemOf(options);
+    const { publicKey } = (await options.json()) as { publicKey: PublicKeyCredentialRequestOptionsJSON };
+    const credential = await usePasskey(publicKey);
+    await admit(await tokensOf(await reach('/api/v1/auth/passkeys/verify', {
+      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ credential }),
+    })), staySignedIn);
   },
 
   async signOut(): Promise<void> {
@@ -76,6 +108,20 @@ export const session = {
   },
 };
 
+async function tokensOf(response: Response): Promise<TokenSet> {
+  if (!response.ok) throw await problemOf(response);
+  return (await response.json()) as TokenSet;
+}
+
+/** Takes what a sign-in answered, once it is known whose it is. */
+async function admit(tokens: TokenSet, staySignedIn: boolean): Promise<void> {
+  const found = await memberOf(tokens.access_token);
+  if (state === 'lost' && found?.id !== member?.id) throw new AnotherPerson();
+  stay = staySignedIn;
+  if (found) await take(tokens);
+  await enter(found);
+}
+
 async function take(tokens: TokenSet): Promise<void> {
   accessToken = tokens.access_token;
   await keepRefreshToken(tokens.refresh_token, stay);
@@ -84,7 +130,7 @@ async function take(tokens: TokenSet): Promise<void> {
 async function refreshed(): Promise<boolean> {
   const kept = await readRefreshToken();
   if (!kept) return false;
-  const response = await fetch('/api/v1/auth/refresh-token', {
+  const response = await reach('/api/v1/auth/refresh-token', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ refresh_token: kept.token }),
@@ -97,22 +143,28 @@ async function refreshed(): Promise<boolean> {
 
 interface MyUser { docs: { _id: string; username: string; name?: string; is_root?: boolean; type_user?: string[] }[] }
 
-/** Learns who is signed in; customers are told that this is the staff's place. */
-async function enter(): Promise<void> {
-  const response = await fetch('/api/v1/my-user', { headers: { Authorization: `Bearer ${accessToken}` } });
-  if (response.status === 403) {
+/** Who has a token; undefined for customers, whose place this is not. */
+async function memberOf(token: string): Promise<Member | undefined> {
+  const response = await reach('/api/v1/my-user', { headers: { Authorization: `Bearer ${token}` } });
+  if (response.status === 403) return undefined;
+  if (!response.ok) throw await problemOf(response);
+  const doc = ((await response.json()) as MyUser).docs[0];
+  if (!doc) throw new Problem(response.status, '', response.statusText, {}, '');
+  return {
+    id: doc._id, username: doc.username, name: doc.name || doc.username, root: doc.is_root ?? false,
+    profiles: doc.type_user ?? [],
+  };
+}
+
+/** Opens the console for who is signed in, and says to customers that it is the staff's. */
+async function enter(found: Member | undefined): Promise<void> {
+  if (!found) {
     await forgetRefreshToken();
     accessToken = '';
     state = 'stranger';
     return;
   }
-  if (!response.ok) throw await problemOf(response);
-  const doc = ((await response.json()) as MyUser).docs[0];
-  if (!doc) throw new Problem(response.status, '', response.statusText, {}, '');
-  member = {
-    id: doc._id, username: doc.username, name: doc.name || doc.username, root: doc.is_root ?? false,
-    profiles: doc.type_user ?? [],
-  };
+  member = found;
   state = 'in';
   waiting.forEach((go) => { go(true); });
   waiting = [];

@@ -1,13 +1,24 @@
 import { Problem } from '../api/problem';
+import { AnotherPerson } from '../api/session.svelte';
 import { toasts } from '../ui/toasts.svelte';
 import { m } from './messages/index.svelte';
 
 /** The sentence for people, of whatever was thrown. */
 export function sentenceOf(cause: unknown): string {
+  if (cause instanceof AnotherPerson) return m().signIn.another;
+  if (cause instanceof DOMException) return ofBrowser(cause);
   if (!(cause instanceof Problem)) return cause instanceof Error ? cause.message : String(cause);
   if (cause.unanswered) return m().problem.unanswered;
   if (cause.code === 'SERVICE_BUSY') return m().problem.busy;
   return cause.message;
+}
+
+/** What a browser says of a passkey. Of others it says little more than that it did not come about, on purpose. */
+function ofBrowser({ name, message }: DOMException): string {
+  if (name === 'NotAllowedError' || name === 'AbortError') return m().passkeys.notUsed;
+  if (name === 'SecurityError') return m().passkeys.otherAddress;
+  if (name === 'InvalidStateError') return m().passkeys.hasOne;
+  return message;
 }
 
 /** Shows a failure as a toast, with the id that finds it in the log. */

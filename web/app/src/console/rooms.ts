@@ -30,7 +30,10 @@ export const rooms: Room[] = [
   { name: 'settings', path: '/settings', key: ',', icon: SettingsIcon, load: () => import('./settings/Settings.svelte') },
 ];
 
+/** What is not in the navigation: it is reached by one's own name. */
+const account = { path: '/account', load: () => import('./account/Account.svelte') };
+
 /** The room that a path of the console leads to. */
-export function roomOf(path: string): Room | undefined {
-  return rooms.find((room) => room.path === path || (room.path !== '/' && path.startsWith(`${room.path}/`)));
+export function roomOf(path: string): Pick<Room, 'path' | 'load'> | undefined {
+  return [...rooms, account].find((room) => room.path === path || (room.path !== '/' && path.startsWith(`${room.path}/`)));
 }

@@ -24,7 +24,7 @@ export const enWords = {
     user_type: 'Type', username: 'Username', view: 'View',
     street: 'Street', number: 'Number', complement: 'Complement', locality: 'Neighbourhood', city: 'City',
     region_code: 'State', country: 'Country', postal_code: 'Postal code',
-    days: 'Days', reason: 'Reason', client_version: 'Current version', min_version: 'Minimum version',
+    requested_at: 'Requested', days: 'Days', reason: 'Reason', client_version: 'Current version', min_version: 'Minimum version',
   },
   words: {
     '0': 'no', '1': 'yes', true: 'yes', false: 'no',

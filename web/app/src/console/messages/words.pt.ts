@@ -9,7 +9,7 @@ export const ptWords: Shape<typeof enWords> = {
     delete: 'Excluir', description: 'Descrição', document_created_by_id: 'Criado por', email: 'E-mail',
     email_verified: 'Verificado', email_verified_at: 'Verificado em', enable: 'Pode entrar', erased_at: 'Apagado',
     event_id: 'Id do evento', event_type: 'Evento', expires_at: 'Acesso até', full_name: 'Nome', gateway: 'Gateway',
-    gateway_deleted_at: 'Encerrada no gateway', gateway_payment_id: 'Pagamento', gwa_customer_id: 'Cliente no A',
+    requested_at: 'Pedido em', gateway_deleted_at: 'Encerrada no gateway', gateway_payment_id: 'Pagamento', gwa_customer_id: 'Cliente no A',
     gwa_pix_auth_id: 'Autorização PIX', gwa_subscription_id: 'Id no gateway A', gwb_customer_id: 'Cliente no B',
     gwb_price_id: 'Preço no gateway B', gwb_product_id: 'Produto no gateway B', gwb_subscription_id: 'Id no gateway B',
     has_chargeback: 'Contestada', interval_unit: 'Intervalo', is_active: 'À venda', is_root: 'Root', kind: 'Tipo',
