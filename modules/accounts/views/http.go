@@ -9,6 +9,7 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/resource"
 )
@@ -25,7 +26,7 @@ type View struct {
 	ProfileID          *objectid.ID `json:"profile_id" nullable:"true" doc:"Whose users see it, of the audience profile"`
 	OwnerID            objectid.ID  `json:"owner_id"`
 	Owner              string       `json:"owner" doc:"Their username"`
-	Problem            string       `json:"problem" enum:"list_gone,not_allowed,query_refused,field_gone," doc:"Why the list cannot be shown so to the caller; empty for nothing: list_gone, not_allowed, query_refused, field_gone"`
+	Problem            *string      `json:"problem" nullable:"true" enum:"list_gone,not_allowed,query_refused,field_gone" doc:"Why the list cannot be shown so to the caller; null for nothing"`
 	RegisterDate       httpapi.Time `json:"register_date"`
 	RegisterUpdateDate httpapi.Time `json:"register_update_date"`
 }
@@ -61,7 +62,7 @@ func (h Handlers) shown(caller httpapi.Caller, row accountsdb.ViewGetRow) View {
 	return View{
 		ID: row.ID, Name: row.Name, Path: row.Path, Query: row.Query, Sort: row.Sort, Columns: row.Columns,
 		Audience: row.Audience, ProfileID: row.ProfileID, OwnerID: row.OwnerID, Owner: row.Owner,
-		Problem:      resource.Problem(h.api, caller, row.Path, row.Query, row.Sort, row.Columns),
+		Problem:      nullable.Ptr(resource.Problem(h.api, caller, row.Path, row.Query, row.Sort, row.Columns)),
 		RegisterDate: httpapi.Time(row.RegisterDate), RegisterUpdateDate: httpapi.Time(row.RegisterUpdateDate),
 	}
 }
