@@ -53,6 +53,13 @@ export async function readPage(path: string, ask: PageQuery, signal?: AbortSigna
   return (await response.json()) as Page<Record<string, unknown>>;
 }
 
+/** The text of a file of the API. */
+export async function readText(path: string): Promise<string> {
+  const response = await send(new Request(path));
+  if (!response.ok) throw await problemOf(response);
+  return response.text();
+}
+
 /** The address of such a page, as one would give it to curl. */
 export function listAddress(path: string, { query, sort, q, page, size }: PageQuery): string {
   const params = new URLSearchParams();
