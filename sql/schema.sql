@@ -7083,7 +7083,11 @@ CREATE INDEX refunds_by_local_row ON payments.refunds USING btree (purpose, loca
 
 CREATE INDEX refunds_by_payment ON payments.refunds USING btree (gateway, payment_ref);
 
+CREATE INDEX refunds_by_request ON payments.refunds USING btree (requested_at DESC, id DESC);
+
 CREATE INDEX refunds_by_time ON payments.refunds USING btree (refunded_at) WHERE (status = 'done'::text);
+
+CREATE INDEX refunds_failed ON payments.refunds USING btree (requested_at DESC, id DESC) WHERE (status = 'failed'::text);
 
 CREATE INDEX refunds_unanswered ON payments.refunds USING btree (requested_at) WHERE (status = ANY (ARRAY['requested'::text, 'pending'::text]));
 
@@ -7185,6 +7189,8 @@ COMMENT ON INDEX subscriptions.subscriptions_by_creation IS 'For reports and exp
 
 CREATE INDEX subscriptions_by_customer ON subscriptions.subscriptions USING btree (customer_id, register_date DESC);
 
+CREATE INDEX subscriptions_by_end ON subscriptions.subscriptions USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
 CREATE INDEX subscriptions_by_expiry ON subscriptions.subscriptions USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
 CREATE INDEX subscriptions_by_gateway_customer ON subscriptions.subscriptions USING btree (gateway, COALESCE(gwa_customer_id, gwb_customer_id));
@@ -7198,6 +7204,8 @@ CREATE INDEX subscriptions_by_next_billing ON subscriptions.subscriptions USING 
 CREATE INDEX subscriptions_by_plan ON subscriptions.subscriptions USING btree (plan_id);
 
 CREATE INDEX subscriptions_by_renewed ON subscriptions.subscriptions USING btree (renews_id) WHERE (renews_id IS NOT NULL);
+
+CREATE INDEX subscriptions_by_start ON subscriptions.subscriptions USING btree (started_at) WHERE (started_at IS NOT NULL);
 
 CREATE INDEX subscriptions_by_update ON subscriptions.subscriptions USING btree (register_update_date DESC, id);
 

@@ -54,12 +54,12 @@ type Reading struct {
 	Value  int64
 	Today  *int64 // the part of today, of one that adds up over a month
 	Before *int64 // the same of the month before
-	Items  []Item
+	Items  []FigureItem
 	AsOf   *time.Time // where it is not of now
 }
 
-// Item is one of the things that are counted, where they are few.
-type Item struct {
+// FigureItem is one of the things that are counted, where they are few.
+type FigureItem struct {
 	Title string        `json:"title"`
 	Note  string        `json:"note" doc:"May be empty"`
 	Count *int64        `json:"count" nullable:"true" doc:"How often, where that is counted"`
@@ -72,29 +72,29 @@ type Source struct {
 	Read    func(ctx context.Context) (map[string]Reading, error) // by name; all of them
 }
 
-// List is what a figure leads to.
-type List struct {
+// FigureList is what a figure leads to.
+type FigureList struct {
 	Route      string            `json:"route" doc:"Its handler name"`
 	Path       string            `json:"path" doc:"Its path, with the prefix"`
 	Parameters map[string]string `json:"parameters" doc:"Of its address, by which it shows what the figure is about"`
 }
 
-// Tile is a figure as it is answered.
-type Tile struct {
+// FigureTile is a figure as it is answered.
+type FigureTile struct {
 	Name   string        `json:"name"`
 	Unit   Unit          `json:"unit" enum:"cents,count"`
 	Value  int64         `json:"value" doc:"Of now, or of this month so far"`
 	Today  *int64        `json:"today" nullable:"true" doc:"Of a month's figure, the part of today"`
 	Before *int64        `json:"before" nullable:"true" doc:"Of a month's figure, the same days of the month before"`
 	AsOf   *httpapi.Time `json:"as_of" nullable:"true" doc:"When it was found out, where that was not now"`
-	Items  []Item        `json:"items" doc:"Each of what is counted, where that is few"`
-	List   List          `json:"list"`
+	Items  []FigureItem  `json:"items" doc:"Each of what is counted, where that is few"`
+	List   FigureList    `json:"list"`
 }
 
-// Page is all that the caller may see, in the order of the sources.
-type Page struct {
+// FigurePage is all that the caller may see, in the order of the sources.
+type FigurePage struct {
 	At      httpapi.Time `json:"at"`
-	Figures []Tile       `json:"figures"`
+	Figures []FigureTile `json:"figures"`
 }
 
 // Home answers the page.
@@ -125,8 +125,8 @@ func New(api *httpapi.API, clk clock.Clock, sources ...Source) *Home {
 // Doc documents a route that Get answers: with the figures that there are.
 func (h *Home) Doc(api *httpapi.API) []httpapi.Option {
 	schemas := api.OpenAPI().Components.Schemas
-	answer := schemas.Schema(reflect.TypeFor[Page](), true, "")
-	name := schemas.SchemaFromRef(schemas.Schema(reflect.TypeFor[Tile](), true, "").Ref).Properties["name"]
+	answer := schemas.Schema(reflect.TypeFor[FigurePage](), true, "")
+	name := schemas.SchemaFromRef(schemas.Schema(reflect.TypeFor[FigureTile](), true, "").Ref).Properties["name"]
 	name.Enum = nil
 	for _, s := range h.sources {
 		for _, f := range s.Figures {
@@ -138,12 +138,12 @@ func (h *Home) Doc(api *httpapi.API) []httpapi.Option {
 }
 
 // Get answers the figures that the caller may see.
-func (h *Home) Get(ctx context.Context, _ *struct{}) (*httpapi.Output[Page], error) {
+func (h *Home) Get(ctx context.Context, _ *struct{}) (*httpapi.Output[FigurePage], error) {
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
 	now, caller := h.clock.Now(), httpapi.CallerOf(ctx)
-	page := Page{At: httpapi.Time(now), Figures: []Tile{}}
+	page := FigurePage{At: httpapi.Time(now), Figures: []FigureTile{}}
 	for _, s := range h.sources {
 		var readings map[string]Reading
 		for _, f := range s.Figures {
@@ -171,11 +171,11 @@ func (h *Home) shows(f Figure, caller httpapi.Caller) bool {
 	return true
 }
 
-func (f Figure) tile(r Reading, path string, now time.Time) Tile {
-	t := Tile{
+func (f Figure) tile(r Reading, path string, now time.Time) FigureTile {
+	t := FigureTile{
 		Name: f.Name, Unit: f.Unit, Value: r.Value, Today: r.Today, Before: r.Before, AsOf: httpapi.TimePtr(r.AsOf),
-		Items: append([]Item{}, r.Items...),
-		List:  List{Route: f.Route, Path: path, Parameters: map[string]string{}},
+		Items: append([]FigureItem{}, r.Items...),
+		List:  FigureList{Route: f.Route, Path: path, Parameters: map[string]string{}},
 	}
 	if f.Parameters != nil {
 		t.List.Parameters = f.Parameters(now)

@@ -45,7 +45,7 @@ func HomeSource(pool postgres.DB) home.Source {
 				var p pause
 				_ = json.Unmarshal(metadata, &p) // of others than us it says nothing
 				paused.Value++
-				paused.Items = append(paused.Items, home.Item{Title: *name, Note: p.Reason, At: timeOf(at)})
+				paused.Items = append(paused.Items, home.FigureItem{Title: *name, Note: p.Reason, At: timeOf(at)})
 				return nil
 			})
 			if err != nil {
