@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { expectNoFaults, signedIn } from './browser';
+import { asRoot, signUp, subscribed } from './people';
+
+it('why a customer may watch is a sentence, notes stay with the staff, and what they see is shown for a while', async () => {
+  const customer = await subscribed('Noemi Farias');
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  const access = page.getByRole('region', { name: 'Access' });
+  await access.getByText('may watch', { exact: true }).waitFor();
+  await access.getByText('The subscription is active').waitFor();
+
+  const notes = page.getByRole('region', { name: 'Notes of the staff' });
+  await notes.getByLabel('A new note').fill('<b>Calls</b> on Mondays');
+  await notes.getByRole('button', { name: 'Add' }).click();
+  await notes.getByText('<b>Calls</b> on Mondays').waitFor();
+  await notes.getByRole('button', { name: 'Acts on this note' }).click();
+  await page.getByRole('menuitem', { name: 'Pin' }).click();
+  await notes.getByText('pinned').waitFor();
+
+  await page.getByRole('button', { name: 'Acts on this customer' }).click();
+  await page.getByRole('menuitem', { name: 'See what they see' }).click();
+  await page.getByLabel('Reason').fill('They say the page is empty');
+  await page.getByRole('button', { name: 'Look' }).click();
+  const seen = page.getByRole('region', { name: 'What Noemi Farias sees' });
+  await seen.getByText('Reading only, until').waitFor();
+  await seen.getByText('/api/v1/customers/me', { exact: true }).click();
+  await seen.getByText(`“${customer.email}”`).waitFor();
+  const { docs } = await asRoot<{ docs: { after: { reason: string } }[] }>(
+    'GET', `/audit-log?query=${encodeURIComponent(JSON.stringify({ action: 'customer_view_as', record_id: customer.id }))}`);
+  expect(docs.map(({ after }) => after.reason)).toEqual(['They say the page is empty']);
+
+  await page.getByRole('button', { name: 'Acts on this customer' }).click();
+  await page.getByRole('menuitem', { name: 'Disable sign-in' }).click();
+  await access.getByText('account disabled').waitFor();
+  expectNoFaults(page.context());
+});
+
+it('a view is saved and opened again, and all that match get a label by one act', async () => {
+  for (const name of ['Lote Um', 'Lote Dois', 'Lote Tres']) await signUp(name);
+  const query = encodeURIComponent('{"full_name":{"$regex":"^Lote"}}');
+  const page = await signedIn('admin', {}, `/console/customers?query=${query}`);
+  await page.getByText('1–3 of 3').waitFor();
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('The lot');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved').first().waitFor();
+
+  await page.getByRole('button', { name: 'All 3 that match' }).click();
+  await page.getByLabel('Labels, with commas').fill('lot, swiss');
+  await page.getByLabel('Type 3 to confirm').fill('3');
+  await page.getByRole('button', { name: 'Do it to 3' }).click();
+  await page.getByText('change customers: 3 of 3').waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download the result' }).click();
+  expect((await download).suggestedFilename()).toBe('result.csv');
+  const labelled = await asRoot<{ docs: { labels: string[] }[] }>('GET', `/customers?query=${encodeURIComponent('{"labels":"lot"}')}`);
+  expect(labelled.docs.map(({ labels }) => labels)).toEqual([['lot', 'swiss'], ['lot', 'swiss'], ['lot', 'swiss']]);
+
+  await page.goto(page.url().split('?')[0] ?? '');
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'The lot', exact: true }).click();
+  await page.getByText('1–3 of 3').waitFor();
+  expectNoFaults(page.context());
+});
