@@ -52,7 +52,9 @@ func TestViewsAreTheirOwnersAProfilesOrEverybodys(t *testing.T) {
 
 	path := "/admin/views/" + mine.text("_id")
 	change := `{"name":"renamed","audience":"me","register_update_date":"` + mine.text("register_update_date") + `"}`
-	put := func(token, body string) response { return b.send(t, http.MethodPut, path, token, "application/json", body) }
+	put := func(token, body string) response {
+		return b.send(t, http.MethodPut, path, token, "application/json", body)
+	}
 	require.Equal(t, http.StatusNotFound, put(other, change).status)
 	b.clock.Advance(1e9)
 	require.Equal(t, 200, put(owner, change).status)

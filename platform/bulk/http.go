@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
 	"marquee/platform/audit"
@@ -263,14 +264,25 @@ type Result struct {
 	Body               []byte
 }
 
+// ResultResponse documents what Download answers.
+func ResultResponse() httpapi.Option {
+	return httpapi.Response("200", &huma.Response{Description: "The file", Content: map[string]*huma.MediaType{
+		"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}},
+	}})
+}
+
 // Download answers GET /admin/bulk-acts/{id}/result: all records as a CSV file, some ten MB at most.
 func (s *Service) Download(ctx context.Context, in *idInput) (*Result, error) {
 	a, err := s.find(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if err := httpapi.HeadEnds(ctx); err != nil {
-		return nil, err
+	out := &Result{
+		ContentType:        "text/csv; charset=utf-8",
+		ContentDisposition: `attachment; filename="` + a.Act + "_" + a.ID.String() + `.csv"`,
+	}
+	if httpapi.HeadOnly(ctx) {
+		return out, nil
 	}
 	all, err := rowsAfter(ctx, s.pool, a.ID, "", 0, most)
 	if err != nil {
@@ -284,8 +296,6 @@ func (s *Service) Download(ctx context.Context, in *idInput) (*Result, error) {
 		_ = w.Write([]string{strconv.Itoa(r.Position), r.RecordID, record.Outcome, record.Reason})
 	}
 	w.Flush()
-	return &Result{
-		ContentType: "text/csv; charset=utf-8", Body: text.Bytes(),
-		ContentDisposition: `attachment; filename="` + a.Act + "_" + a.ID.String() + `.csv"`,
-	}, nil
+	out.Body = text.Bytes()
+	return out, nil
 }

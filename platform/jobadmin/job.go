@@ -58,8 +58,8 @@ const masked = "***"
 
 type listInput struct {
 	State  string `query:"state" enum:"available,cancelled,completed,discarded,pending,retryable,running,scheduled"`
-	Kind   string `query:"kind" maxLength:"128"`
-	Queue  string `query:"queue" maxLength:"128"`
+	Kind   string `query:"kind" maxLength:"128" pattern:"^[A-Za-z0-9_.-]*$" patternDescription:"the name of a kind"`
+	Queue  string `query:"queue" maxLength:"128" pattern:"^[A-Za-z0-9_.-]*$" patternDescription:"the name of a queue"`
 	Before int64  `query:"before" minimum:"1" doc:"An id: jobs made before that one"`
 	Qty    int    `query:"qty" minimum:"1" maximum:"100" default:"25"`
 }

@@ -117,11 +117,11 @@ func queueOf(row *rivertype.Queue) *Queue {
 }
 
 type queueInput struct {
-	Name string `path:"name" maxLength:"128"`
+	Name string `path:"name" maxLength:"128" pattern:"^[A-Za-z0-9_.-]*$" patternDescription:"the name of a queue"`
 }
 
 type pauseInput struct {
-	Name string `path:"name" maxLength:"128"`
+	Name string `path:"name" maxLength:"128" pattern:"^[A-Za-z0-9_.-]*$" patternDescription:"the name of a queue"`
 	Body struct {
 		Reason string `json:"reason" minLength:"3" maxLength:"500" doc:"Shown beside the queue, and for the audit trail"`
 	}

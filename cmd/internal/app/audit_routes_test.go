@@ -151,6 +151,39 @@ var trailed = map[string]func(o *office) made{
 		u, _ := o.NewCustomer()
 		return o.remove("/customers", "customers", u.ID.String())
 	},
+	"customer_view_as": func(o *office) made {
+		u, _ := o.NewCustomer()
+		return made{
+			o.root.Post("/admin/customers/"+u.ID.String()+"/view-as", obj{"reason": "a call"}), "customers", u.ID.String(),
+		}
+	},
+	"customer_note_create": func(o *office) made { return o.post("/customer-notes", "customer-notes", o.aNote()) },
+	"customer_note_update": func(o *office) made {
+		return o.put("/customer-notes", "customer-notes", o.post("/customer-notes", "", o.aNote()).record, "text", "Other")
+	},
+	"customer_note_delete": func(o *office) made {
+		return o.remove("/customer-notes", "customer-notes", o.post("/customer-notes", "", o.aNote()).record)
+	},
+	"view_create": func(o *office) made {
+		a := o.newView()
+		return made{a, "views", a.Map()["_id"].(string)}
+	},
+	"view_update": func(o *office) made {
+		id := o.newView().Map()["_id"].(string)
+		return made{o.root.Put("/admin/views/"+id, obj{"name": "Other"}), "views", id}
+	},
+	"view_delete": func(o *office) made {
+		id := o.newView().Map()["_id"].(string)
+		return made{o.root.Delete("/admin/views/"+id, nil), "views", id}
+	},
+	"bulk_act_begin": func(o *office) made {
+		a := o.beginBulk()
+		return made{a, "bulk-acts", a.Map()["_id"].(string)}
+	},
+	"bulk_act_stop": func(o *office) made {
+		id := o.beginBulk().Map()["_id"].(string)
+		return made{o.root.Post("/admin/bulk-acts/"+id+"/stop", nil), "bulk-acts", id}
+	},
 	"customer_toggle_active": func(o *office) made {
 		u, _ := o.NewCustomer()
 		return made{o.root.Post("/admin/customers/"+u.ID.String()+"/toggle-active", nil), "customers", u.ID.String()}
@@ -389,6 +422,27 @@ func (o *office) actOnOrder(what string) made {
 	}).Expect(http.StatusOK)
 	id := bought.Map()["order"].(obj)["_id"].(string)
 	return made{o.root.Post("/admin/ticket-orders/"+id+what, obj{"reason": "as agreed"}), "ticket-orders", id}
+}
+
+// aNote is a note about a new customer.
+func (o *office) aNote() obj {
+	o.t.Helper()
+	u, _ := o.NewCustomer()
+	return obj{"customer_id": u.ID, "text": "Called"}
+}
+
+func (o *office) newView() *apitest.Response {
+	o.t.Helper()
+	return o.root.Post("/admin/views", obj{"path": "/customers", "name": "All"}).Expect(http.StatusOK)
+}
+
+// beginBulk begins to label the customers of a name; nobody works the job.
+func (o *office) beginBulk() *apitest.Response {
+	o.t.Helper()
+	u, _ := o.NewCustomer()
+	return o.root.Post("/admin/bulk-acts", obj{
+		"act": "customer_update", "query": `{"_id":"` + u.ID.String() + `"}`, "expected": 1, "arguments": obj{"labels": []string{"x"}},
+	}).Expect(http.StatusOK)
 }
 
 // writesOfAdmins are the registered routes by which an admin can write.

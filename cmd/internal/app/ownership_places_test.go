@@ -23,7 +23,7 @@ var kindOfName = map[string]string{
 	"avatar_id": "avatar", "category_id": "category", "chargeback_id": "chargeback",
 	"children_code_ids": "promo code", "customer_id": "user", "document_created_by_id": "user",
 	"event_id": "event", "f": "file", "file_id": "file", "image_id": "file", "order_id": "order", "passkey_id": "passkey",
-	"plan_id": "plan", "promo_code_id": "promo code", "season_id": "season", "session_id": "session",
+	"plan_id": "plan", "profile_id": "profile", "promo_code_id": "promo code", "season_id": "season", "session_id": "session",
 	"subscription_id": "subscription",
 	"status_id":       "column", "tags_id": "tag", "target_customer_ids": "user", "thumbnail_horizontal": "file",
 	"thumbnail_horizontal_name_less": "file", "thumbnail_vertical": "file", "thumbnail_vertical_name_less": "file",
@@ -40,6 +40,7 @@ var kindOfName = map[string]string{
 var kindOfPath = map[string]string{
 	"/admin/customers": "user", "/admin/finance/unapplied-payments": "unapplied payment", "/admin/exports": "export",
 	"/admin/gwa/subscriptions": "subscription", "/admin/gwb/subscriptions": "subscription",
+	"/admin/bulk-acts": "bulk act", "/admin/views": "view", "/customer-notes": "note",
 	"/admin/promo-codes": "promo code", "/admin/ticket-orders": "order", "/admin/events": "event",
 	"/admin/requisition-status": "column", "/admin/requisitions": "requisition", "/admin/subscriptions": "subscription",
 	"/audit-log": "audit entry", "/categories": "category", "/customers": "user", "/events": "event",

@@ -47,6 +47,8 @@ var queuedJobs = map[string]string{
 	"payments_unapplied_mail":             `{"id": "{none}"}`,
 	"payments_unapplied_sweep":            `{}`,
 	"payments_webhook_log_months":         `{}`,
+	"platform_bulk_act":                   `{"bulk_id": "{none}"}`,
+	"platform_bulk_purge":                 `{}`,
 	"subscriptions_authorization_refused": `{"subscription_id": "{subscription}", "event_id": "evt_none", "authorization_id": "aut_none"}`,
 	"subscriptions_charge_move":           `{"move_id": "{none}", "at": "2026-11-01T10:00:00Z"}`,
 	"subscriptions_debit":                 `{"subscription_id": "{subscription}", "at": "2026-11-01T10:00:00Z"}`,

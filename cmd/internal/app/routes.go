@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"marquee/modules/accounts"
+	"marquee/platform/bulk"
 	"marquee/platform/clock"
 	"marquee/platform/home"
 	"marquee/platform/httpapi"
@@ -106,7 +107,7 @@ func (a *App) addBulk() {
 	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}/rows", "bulk_act_rows", httpapi.Admin, s.Rows,
 		httpapi.Summary("What became of each record"))
 	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}/result", "bulk_act_result", httpapi.Admin, s.Download,
-		httpapi.Summary("What became of each record, as a CSV file"))
+		httpapi.Summary("What became of each record, as a CSV file"), bulk.ResultResponse())
 }
 
 // addHome registers the figures that staff look at first.

@@ -146,6 +146,15 @@ func (v victim) isKnownToAdmins(t *testing.T, a *platformtest.Platform, root *ap
 		`INSERT INTO finance.export_chunks (export_id, attempt, n, data) VALUES ($1, 0, 0, $2)`, export, []byte(canary))
 	require.NoError(t, err)
 	root.Put("/customers", []object{{"_id": v.ids["user"], "full_name": canary + " II"}}).Expect(http.StatusOK)
+	v.ids["note"] = platformtest.FirstDoc(root.Post("/customer-notes", []object{{
+		"customer_id": v.ids["user"], "text": canary,
+	}}).Expect(http.StatusOK))["_id"].(string)
+	v.ids["view"] = root.Post("/admin/views", object{"path": "/customers", "name": canary}).Expect(http.StatusOK).Map()["_id"].(string)
+	v.ids["bulk act"] = a.Insert(`INSERT INTO platform.bulk_acts (id, act, query, arguments, actor_id, claims, state, total, created_at, ended_at)
+		SELECT platform.new_object_id(), 'subscription_cancel', $1, '{}', owner_id, '{}', 'done', 1, now(), now() FROM accounts.views`,
+		canary).String()
+	a.Exec(`INSERT INTO platform.bulk_rows (bulk_id, position, record_id, outcome, reason) VALUES ($1, 1, '', 'failed', $2)`,
+		v.ids["bulk act"], canary)
 	root.Put("/customers", []object{{"_id": v.ids["user"], "full_name": canary}}).Expect(http.StatusOK)
 	var entry, profile objectid.ID
 	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT id FROM accounts.audit_log WHERE record_id = $1 LIMIT 1`,

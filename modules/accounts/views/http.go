@@ -41,7 +41,7 @@ type Handlers struct {
 func (s *Views) Handlers(api *httpapi.API) Handlers { return Handlers{s, api} }
 
 type listInput struct {
-	Path string `query:"path" maxLength:"200" doc:"Views of that list alone, such as /customers"`
+	Path string `query:"path" maxLength:"200" pattern:"^[A-Za-z0-9_/{}-]*$" patternDescription:"the path of a list" doc:"Views of that list alone, such as /customers"`
 }
 
 // List answers GET /admin/views.

@@ -52,12 +52,12 @@ func (h handlers) access(ctx context.Context, in *idInput) (*httpapi.Output[acce
 	if !objectid.Valid(in.ID) {
 		return nil, fault.InvalidAt(objectid.ErrMalformed.Error(), "path", "id")
 	}
-	if err := httpapi.HeadEnds(ctx); err != nil {
-		return nil, err
-	}
 	d := h.service.deps
 	customer, err := d.Accounts.CustomerByID(ctx, d.Pool, objectid.ID(in.ID))
 	if err != nil {
+		return nil, err
+	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
 	body := accessBody{CustomerID: customer.ID}
