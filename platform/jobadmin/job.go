@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -69,7 +70,7 @@ type listBody struct {
 	More bool  `json:"more" doc:"There are others before the last of these"`
 }
 
-// List answers GET /admin/jobs.
+// List answers GET /admin/jobs. Errors: 422 for names that are no text.
 func (s *Service) List(ctx context.Context, in *listInput) (*httpapi.Output[listBody], error) {
 	params := river.NewJobListParams().OrderBy(river.JobListOrderByID, river.SortOrderDesc).First(in.Qty + 1)
 	if in.State != "" {
@@ -80,6 +81,14 @@ func (s *Service) List(ctx context.Context, in *listInput) (*httpapi.Output[list
 	}
 	if in.Queue != "" {
 		params = params.Queues(in.Queue)
+	}
+	for name, value := range map[string]string{"kind": in.Kind, "queue": in.Queue} {
+		if !utf8.ValidString(value) {
+			return nil, fault.InvalidAt("is not valid UTF-8", "query", name)
+		}
+	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
 	}
 	if in.Before > 0 {
 		params = params.Where("id < @before", river.NamedArgs{"before": in.Before})

@@ -56,6 +56,9 @@ GROUP BY queue`
 
 // Queues answers GET /admin/queues.
 func (s *Service) Queues(ctx context.Context, _ *struct{}) (*httpapi.Output[queuesBody], error) {
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
 	var all []Queue
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		all, err = s.queuesTx(ctx, tx)

@@ -92,6 +92,12 @@ func (o *office) decide(id, decision string, body any) made {
 	return made{o.root.Post("/admin/finance/unapplied-payments/"+id+decision, body), "unapplied-payments", id}
 }
 
+// job does something to a job in a state, which nobody works.
+func (o *office) job(state, act string, body any) made {
+	path := "/admin/jobs/" + strconv.FormatInt(newJob(o.t, o.Platform, state), 10) + "/" + act
+	return made{o.root.Post(path, body), "jobs", ""}
+}
+
 // idIn is the id of the only document of an answer.
 func idIn(a *apitest.Response) string {
 	return a.Expect(a.Status).Map()["docs"].([]any)[0].(obj)["_id"].(string)

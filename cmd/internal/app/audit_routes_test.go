@@ -24,6 +24,7 @@ var untrailed = map[string]string{
 	"me_passkey_options":         "gives the caller a challenge, no record",
 	"watch_history_put":          "what an admin watches is not administration",
 	"watch_history_delete":       "as watch_history_put",
+	"query_explain":              "reads a plan, and changes nothing",
 }
 
 // trailed is one call that succeeds, and what it writes, for every route by which
@@ -66,6 +67,15 @@ var trailed = map[string]func(o *office) made{
 	"config_client_version_put": func(o *office) made {
 		return made{o.root.Put("/config/client-version", obj{"client_version": "2.0.0"}), "config", ""}
 	},
+
+	"job_retry":  func(o *office) made { return o.job("cancelled", "retry", nil) },
+	"job_run":    func(o *office) made { return o.job("retryable", "run", nil) },
+	"job_cancel": func(o *office) made { return o.job("scheduled", "cancel", obj{"reason": "Not needed"}) },
+	"queue_pause": func(o *office) made {
+		o.Exec("INSERT INTO jobs.river_queue (name, created_at, metadata, updated_at) VALUES ('nowhere', now(), '{}', now())")
+		return made{o.root.Post("/admin/queues/nowhere/pause", obj{"reason": "It is moved"}), "queues", ""}
+	},
+	"queue_resume": func(o *office) made { return made{o.root.Post("/admin/queues/nowhere/resume", nil), "queues", ""} },
 
 	"archive_record_upload": func(o *office) made {
 		u, _ := o.NewCustomer()
@@ -536,8 +546,9 @@ func TestUntrailedRoutesLeaveNoEntry(t *testing.T) {
 	o.root.Delete("/me/watch-history", nil).Expect(http.StatusOK)
 	require.Equal(t, was, o.Count(`SELECT count(*) FROM accounts.audit_log`))
 	o.root.Post("/me/passkeys/options", obj{"current_password": platformtest.Password}).Expect(http.StatusOK)
+	o.root.Post("/admin/query/explain", obj{"path": "/videos"}).Expect(http.StatusOK)
 	require.Equal(t, was, o.Count(`SELECT count(*) FROM accounts.audit_log`))
-	require.Len(t, untrailed, 4)
+	require.Len(t, untrailed, 5)
 }
 
 // TestARefusedWriteLeavesNoEntry: the entry stands and falls with the write.

@@ -39,6 +39,7 @@ var kindOfName = map[string]string{
 // beginning of the route's path.
 var kindOfPath = map[string]string{
 	"/admin/customers": "user", "/admin/finance/unapplied-payments": "unapplied payment", "/admin/exports": "export",
+	"/admin/finance/refunds": "refund", "/admin/jobs": "job",
 	"/admin/gwa/subscriptions": "subscription", "/admin/gwb/subscriptions": "subscription",
 	"/admin/bulk-acts": "bulk act", "/admin/views": "view", "/customer-notes": "note",
 	"/admin/promo-codes": "promo code", "/admin/ticket-orders": "order", "/admin/events": "event",
@@ -55,6 +56,7 @@ var kindOfPath = map[string]string{
 var kindOfPlace = map[string]string{
 	"avatar_get file_id": "avatar", "requisition_file_download file_id": "attachment",
 	"requisition_file_delete file_id": "attachment",
+	"queue_pause name": "queue", "queue_resume name": "queue",
 	// What authenticators call their passkeys.
 	"passkey_verify_post id": "passkey", "me_passkey_create id": "passkey",
 }
@@ -201,7 +203,6 @@ var notOfCustomers = map[string]string{
 	"accounts.deletions":            "the victim is not deleted",
 	"accounts.last_writes":          "no route shows it to anybody; without replicas it is empty",
 	"finance.exports":               "of the admin who asked",
-	"payments.refunds":              "no route takes its id or shows it to customers",
 	"subscriptions.plan_moves":      "no route takes its id or shows it to customers",
 	"payments.intents":              "no route takes its id or shows it to customers",
 	"tickets.deleted_orders":        "no route takes its id or shows it to anybody",

@@ -190,6 +190,7 @@ func TestPlansSoak(t *testing.T) {
 		path  string
 		whole []string // tables that the answer is about as a whole
 	}{
+		{"/admin/home", nil},
 		{"/admin/finance/overview", nil},
 		{"/admin/finance/revenue", nil},
 		{"/admin/finance/revenue?period=daily", nil},
@@ -211,6 +212,12 @@ func TestPlansSoak(t *testing.T) {
 		{"/admin/events-dashboard/orders", []string{"tickets.orders"}},
 		{"/subscriptions" + list(`{"customer_id":"`+customer+`"}`), nil},
 		{"/subscriptions" + list(`{"status":"suspended","gateway":"gwb"}`), nil},
+		{"/subscriptions" + list(`{"started_at":{"$gte":"`+now.Add(-24*time.Hour).UTC().Format(time.RFC3339)+`"}}`), nil},
+		{"/subscriptions" + list(`{"ended_at":{"$gte":"`+now.Add(-24*time.Hour).UTC().Format(time.RFC3339)+`"}}`), nil},
+		{"/admin/finance/refunds", nil},
+		{"/admin/finance/refunds" + list(`{"status":"failed"}`), nil},
+		{"/admin/jobs?state=discarded", nil},
+		{"/admin/queues", nil},
 		{"/subscriptions/" + subscription + "/payments", nil},
 		{"/subscriptions/" + subscription + "/refunds", nil},
 		{"/customers?_id=" + customer, nil},

@@ -137,6 +137,8 @@ func (v victim) isKnownToAdmins(t *testing.T, a *platformtest.Platform, root *ap
 		VALUES ('unknown', 'gwa', 'sub_of_the_victim', $1, $2, now(), now())`, v.ids["user"], canary)
 	chargeback := a.Insert(`INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, opened_at, reported_at, created_at, updated_at)
 		VALUES ('gwa', 'dispute_of_the_victim', 'pay_of_the_victim', 'subscription', $1, $2, 1, $3, 'inquiry', 'inquiry', now(), now(), now(), now())`, v.ids["subscription"], v.ids["user"], canary)
+	refund := a.Insert(`INSERT INTO payments.refunds (gateway, payment_ref, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, failure, requested_at, created_at, updated_at)
+		VALUES ('gwb', 'pi_of_the_victim', 'customer', $1, $1, 1, 'failed', 'gateway', 'REFUND', 'REFUND', $2, $2, now(), now(), now())`, v.ids["user"], canary)
 	column := a.Insert(`INSERT INTO board.requisition_status (name) VALUES ($1)`, canary)
 	card := a.Insert(`INSERT INTO board.requisitions (name, status_id) VALUES ($1, $2)`, canary, column)
 	export := a.Insert(`INSERT INTO finance.exports (id, requested_by, kind, format, parameters, filename, status, size, created_at, finished_at, expires_at)
@@ -163,6 +165,10 @@ func (v victim) isKnownToAdmins(t *testing.T, a *platformtest.Platform, root *ap
 	v.ids["webhook log"], v.ids["column"], v.ids["requisition"], v.ids["export"] = log.String(), column.String(),
 		card.String(), export.String()
 	v.ids["unapplied payment"], v.ids["chargeback"] = unapplied.String(), chargeback.String()
+	v.ids["refund"], v.common["queue"] = refund.String(), "mail"
+	var job string
+	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT id::text FROM jobs.river_job ORDER BY id LIMIT 1`).Scan(&job))
+	v.common["job"] = job
 	v.ids["audit entry"], v.ids["profile"] = entry.String(), profile.String()
 	v.ids["file"] = upload(t, root, "/upload-file/archive-records/"+v.ids["user"])
 	v.ids["attachment"] = upload(t, root, "/admin/requisitions/"+v.ids["requisition"]+"/files")
