@@ -114,7 +114,7 @@ func (s *Service) StillWrites(ctx context.Context, user objectid.ID) error {
 
 // LimitCaller counts what the caller does; 429 with the seconds to wait.
 func (s *Service) LimitCaller(ctx context.Context, l CallerLimit) error {
-	return s.sessions.LimitCaller(ctx, l)
+	return s.sessions.Throttles.LimitCaller(ctx, l)
 }
 
 // Watches reports whether an admin is behind the request, or the platform decides by itself.

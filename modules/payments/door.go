@@ -165,6 +165,11 @@ func (s *Service) LastCalls(ctx context.Context, db postgres.DB) (map[gateway.Na
 	return s.log.LastCalls(ctx, db)
 }
 
+// GatewayStates are what is known of each gateway as a whole. An error is the database's.
+func (s *Service) GatewayStates(ctx context.Context, db postgres.DB) ([]GatewayState, error) {
+	return s.intents.Health().States(ctx, db)
+}
+
 // Metrics are to be registered once a process; db is what the queries of the new ones among them use.
 func (s *Service) Metrics(db postgres.DB) []prometheus.Collector {
 	return append(s.webhooks.Metrics(db), s.log.Figures(db), s.reader.Figures(db),

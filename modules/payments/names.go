@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"marquee/modules/payments/health"
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/reconcile"
 	"marquee/modules/payments/refund"
@@ -28,6 +29,8 @@ type (
 	StrayMoneyTaker  = webhook.StrayMoneyTaker
 	Confirmation     = webhook.Confirmation
 	ConfirmEventArgs = webhook.ConfirmEventArgs
+
+	GatewayState = health.State
 
 	RefundFollower = refund.Follower
 	RefundOutcome  = refund.Outcome

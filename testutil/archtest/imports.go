@@ -176,7 +176,7 @@ func importsModule(from, to pkg, test bool) string {
 	case to.fixtures() && !test:
 		return "fixtures are for tests"
 	case from.compositionRoot():
-		return "" // adapters are chosen and handed in here, so their packages are open too
+		return importsAssembled(to)
 	case from.top != "modules":
 		return "only modules and the composition root know modules"
 	case test && from.name == reader && (to.rest == "" || to.fixtures()):
@@ -189,6 +189,15 @@ func importsModule(from, to pkg, test bool) string {
 		return "of another module only the root package is open"
 	}
 	return ""
+}
+
+// importsAssembled: from the composition root, which goes through the doors of modules as they do themselves.
+func importsAssembled(to pkg) string {
+	if to.rest == "" || to.fixtures() || slices.Contains(openRooms[to.name], to.rest) ||
+		slices.Contains(assembledRooms[to.name], to.rest) {
+		return ""
+	}
+	return "of a module only the root package is open, and what the table of assembled rooms lists"
 }
 
 // isNotWords reports whether an import is of no use to a room that holds words alone.

@@ -1,6 +1,9 @@
 package archtest
 
 import (
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +16,22 @@ func TestTheTableOfModulesHasNoWayUp(t *testing.T) {
 		for _, lower := range m.uses {
 			require.GreaterOrEqual(t, place(lower), 0, "%s uses %s, which is not listed", m.name, lower)
 			require.Less(t, place(lower), i, "%s uses %s, which is not below it", m.name, lower)
+		}
+	}
+}
+
+// The table of docs/architecture.md says of each room what it is for.
+func TestThePageNamesEveryRoom(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/architecture.md")
+	require.NoError(t, err)
+	for module, all := range rooms {
+		row := regexp.MustCompile("(?m)^\\| `" + module + "` \\| `.*$").FindString(string(page))
+		require.NotEmpty(t, row, module)
+		for _, r := range all {
+			if r.name != "" && !strings.HasPrefix(r.name, "internal/") {
+				require.Contains(t, row, "`"+r.name+"`", module)
+			}
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"time"
 
-	"marquee/modules/payments/health"
+	"marquee/modules/payments"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
 	"marquee/platform/probe"
@@ -76,7 +76,7 @@ func (a *App) checkJobs(ctx context.Context) (any, error) {
 }
 
 func (a *App) checkGateways(ctx context.Context) (any, error) {
-	states, err := a.modules.payments.Intents().Health().States(ctx, a.db.health)
+	states, err := a.modules.payments.GatewayStates(ctx, a.db.health)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (a *App) checkGateways(ctx context.Context) (any, error) {
 	return checks, nil
 }
 
-func gatewayCheckOf(s health.State) gatewayCheck {
+func gatewayCheckOf(s payments.GatewayState) gatewayCheck {
 	c := gatewayCheck{
 		Check: probe.Check{Status: probe.OK}, Breaker: "closed",
 		FailingSince: s.FailingSince, SuspectSince: s.SuspectSince,

@@ -75,11 +75,11 @@ func (s *Codes) TakeMail(ctx context.Context, address string) error {
 }
 
 func (s *Codes) takeMail(ctx context.Context, db postgres.DB, email string) error {
-	if s.deps.Sessions.Throttle().Off {
+	if s.deps.Sessions.Throttles.Limits().Off {
 		return nil
 	}
-	ok, err := s.deps.Sessions.TakeQuota(ctx, db, "code mails", identity.Mailbox(email),
-		s.deps.Sessions.Throttle().MailsPerDay, day)
+	ok, err := s.deps.Sessions.Throttles.TakeQuota(ctx, db, "code mails", identity.Mailbox(email),
+		s.deps.Sessions.Throttles.Limits().MailsPerDay, day)
 	if err != nil || ok {
 		return err
 	}
@@ -134,8 +134,8 @@ func (s *Codes) IssueTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purp
 func (s *Codes) tryTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpose string,
 	code secret.Text,
 ) (row accountsdb.Code, refusal *fault.Error, err error) {
-	throttles := s.deps.Sessions.CodeThrottles(ctx, userID, purpose)
-	counted, err := s.deps.Sessions.CheckThrottles(ctx, tx, throttles)
+	throttles := s.deps.Sessions.Throttles.CodeThrottles(ctx, userID, purpose)
+	counted, err := s.deps.Sessions.Throttles.CheckThrottles(ctx, tx, throttles)
 	if err != nil {
 		return row, nil, err
 	}
@@ -144,11 +144,11 @@ func (s *Codes) tryTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purpos
 	case err != nil:
 		return row, nil, err
 	case refusal != nil && row.ID != "":
-		return row, refusal, s.deps.Sessions.CountFailure(ctx, tx, throttles)
+		return row, refusal, s.deps.Sessions.Throttles.CountFailure(ctx, tx, throttles)
 	case refusal != nil:
 		return row, refusal, nil
 	}
-	return row, nil, s.deps.Sessions.Forgive(ctx, tx, counted)
+	return row, nil, s.deps.Sessions.Throttles.Forgive(ctx, tx, counted)
 }
 
 // compareTx returns the row whenever a code was compared with it.

@@ -54,10 +54,10 @@ const changesPerDay = 10
 // TakeChange takes one of the changes of an address that an account has a day; 429 when
 // it has had them all. What is undone by a link takes none.
 func (s *EmailChanges) TakeChange(ctx context.Context, db postgres.DB, userID objectid.ID) error {
-	if s.deps.Sessions.Throttle().Off {
+	if s.deps.Sessions.Throttles.Limits().Off {
 		return nil
 	}
-	ok, err := s.deps.Sessions.TakeQuota(ctx, db, "changes of an e-mail", userID.String(), changesPerDay, day)
+	ok, err := s.deps.Sessions.Throttles.TakeQuota(ctx, db, "changes of an e-mail", userID.String(), changesPerDay, day)
 	if err != nil || ok {
 		return err
 	}

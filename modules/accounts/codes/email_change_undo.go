@@ -36,13 +36,14 @@ type undone struct{ passwordSet, disabled bool }
 // and for one with which all was done; 400 for a short or guessable password; 409 CONFLICT
 // when somebody has the address; 429.
 func (s *EmailChanges) undoEmailChange(ctx context.Context, token, next secret.Text) (undone, error) {
-	throttles := s.deps.Sessions.WithAddress(ctx, sessions.ScopeCodeAddress, s.deps.Sessions.Throttle().AddressFailures)
-	if _, err := s.deps.Sessions.CheckThrottles(ctx, s.deps.Pool, throttles); err != nil {
+	throttles := s.deps.Sessions.Throttles.WithAddress(ctx, sessions.ScopeCodeAddress,
+		s.deps.Sessions.Throttles.Limits().AddressFailures)
+	if _, err := s.deps.Sessions.Throttles.CheckThrottles(ctx, s.deps.Pool, throttles); err != nil {
 		return undone{}, err
 	}
 	id, ok := s.keys.undoOf(token)
 	if !ok {
-		if err := s.deps.Sessions.CountFailure(ctx, s.deps.Pool, throttles); err != nil {
+		if err := s.deps.Sessions.Throttles.CountFailure(ctx, s.deps.Pool, throttles); err != nil {
 			return undone{}, err
 		}
 		return undone{}, errNoUndo()
@@ -168,9 +169,9 @@ func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb
 	if !u.Enable {
 		return nil
 	}
-	if c.UndoneAt != nil && !s.deps.Sessions.Throttle().Off {
-		ok, err := s.deps.Sessions.TakeQuota(ctx, tx, "codes of an undo", c.ID.String(),
-			s.deps.Sessions.Throttle().MailsPerDay, day)
+	if c.UndoneAt != nil && !s.deps.Sessions.Throttles.Limits().Off {
+		ok, err := s.deps.Sessions.Throttles.TakeQuota(ctx, tx, "codes of an undo", c.ID.String(),
+			s.deps.Sessions.Throttles.Limits().MailsPerDay, day)
 		if err != nil {
 			return err
 		}
@@ -179,8 +180,8 @@ func (s *EmailChanges) startAgainTx(ctx context.Context, tx pgx.Tx, u accountsdb
 				"This link has had too many codes sent. Set a new password with it instead.")
 		}
 	}
-	if err := s.deps.Sessions.Forgive(ctx, tx, []sessions.Throttle{
-		s.deps.Sessions.ThrottleOf(sessions.ScopeCode, PurposeReset+" "+u.ID.String(), 0),
+	if err := s.deps.Sessions.Throttles.Forgive(ctx, tx, []sessions.Throttle{
+		s.deps.Sessions.Throttles.ThrottleOf(sessions.ScopeCode, PurposeReset+" "+u.ID.String(), 0),
 	}); err != nil {
 		return err
 	}

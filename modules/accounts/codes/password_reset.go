@@ -184,22 +184,22 @@ func (s *Codes) replacePasswordTx(ctx context.Context, tx pgx.Tx, u accountsdb.U
 			return err
 		}
 	}
-	return s.deps.Sessions.Forgive(ctx, tx, []sessions.Throttle{
-		s.deps.Sessions.ThrottleOf(sessions.ScopeLogin, u.ID.String(), 0),
+	return s.deps.Sessions.Throttles.Forgive(ctx, tx, []sessions.Throttle{
+		s.deps.Sessions.Throttles.ThrottleOf(sessions.ScopeLogin, u.ID.String(), 0),
 	})
 }
 
 // resetOwner finds the account of the address. Asking for accounts that are not
 // there is throttled hard (docs/contract/accounts.md, Passwords).
 func (s *Codes) resetOwner(ctx context.Context, email string) (accountsdb.User, error) {
-	throttles := s.deps.Sessions.WithAddress(ctx, sessions.ScopeUnknownAddress,
-		s.deps.Sessions.Throttle().UnknownResets)
-	if _, err := s.deps.Sessions.CheckThrottles(ctx, s.deps.Pool, throttles); err != nil {
+	throttles := s.deps.Sessions.Throttles.WithAddress(ctx, sessions.ScopeUnknownAddress,
+		s.deps.Sessions.Throttles.Limits().UnknownResets)
+	if _, err := s.deps.Sessions.Throttles.CheckThrottles(ctx, s.deps.Pool, throttles); err != nil {
 		return accountsdb.User{}, err
 	}
 	u, err := s.db.UserGetByLogin(ctx, s.deps.Pool, email)
 	if postgres.IsNoRows(err) {
-		if err := s.deps.Sessions.CountFailure(ctx, s.deps.Pool, throttles); err != nil {
+		if err := s.deps.Sessions.Throttles.CountFailure(ctx, s.deps.Pool, throttles); err != nil {
 			return u, err
 		}
 		return u, identity.ErrNoCustomer()

@@ -101,7 +101,7 @@ func (h Handlers) ConfirmTotp(ctx context.Context, in *totpConfirmInput) (*httpa
 		return nil, err
 	}
 	throttles := h.s.deps.Sessions.SecondFactorThrottles(ctx, u)
-	if _, err := h.s.deps.Sessions.CheckThrottles(ctx, h.s.deps.Pool, throttles); err != nil {
+	if _, err := h.s.deps.Sessions.Throttles.CheckThrottles(ctx, h.s.deps.Pool, throttles); err != nil {
 		return nil, err
 	}
 	var codes []string
@@ -116,7 +116,7 @@ func (h Handlers) ConfirmTotp(ctx context.Context, in *totpConfirmInput) (*httpa
 		return identity.RecordTx(ctx, tx, u, map[string]any{"totp": false}, map[string]any{"totp": true})
 	})
 	if err == nil && !ok {
-		if err = h.s.deps.Sessions.CountFailure(ctx, h.s.deps.Pool, throttles); err == nil {
+		if err = h.s.deps.Sessions.Throttles.CountFailure(ctx, h.s.deps.Pool, throttles); err == nil {
 			err = errWrongCode()
 		}
 	}

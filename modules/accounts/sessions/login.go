@@ -37,7 +37,7 @@ func (s *Sessions) prove(ctx context.Context, u accountsdb.User, login string, p
 ) (ok, stale bool, err error) {
 	throttles := s.loginThrottles(ctx, u, login)
 	err = s.deps.Hasher.turn(ctx, func() error {
-		counted, err := s.CheckThrottles(ctx, s.deps.Pool, throttles)
+		counted, err := s.Throttles.CheckThrottles(ctx, s.deps.Pool, throttles)
 		if err != nil {
 			return err
 		}
@@ -52,9 +52,9 @@ func (s *Sessions) prove(ctx context.Context, u accountsdb.User, login string, p
 			}
 		}
 		if !ok {
-			return s.CountFailure(ctx, s.deps.Pool, throttles)
+			return s.Throttles.CountFailure(ctx, s.deps.Pool, throttles)
 		}
-		return s.Forgive(ctx, s.deps.Pool, counted)
+		return s.Throttles.Forgive(ctx, s.deps.Pool, counted)
 	})
 	s.recordProof(ctx, u, ok, err)
 	return ok, stale, err
@@ -86,7 +86,7 @@ func (s *Sessions) secondFactor(u accountsdb.User, code secret.Text, how *string
 			return false, errMFARequired()
 		}
 		throttles := s.SecondFactorThrottles(ctx, u)
-		counted, err := s.CheckThrottles(ctx, s.deps.Pool, throttles)
+		counted, err := s.Throttles.CheckThrottles(ctx, s.deps.Pool, throttles)
 		if err != nil {
 			return false, err
 		}
@@ -94,9 +94,9 @@ func (s *Sessions) secondFactor(u accountsdb.User, code secret.Text, how *string
 			return false, err
 		}
 		if *how == "" {
-			return false, s.CountFailure(ctx, s.deps.Pool, throttles)
+			return false, s.Throttles.CountFailure(ctx, s.deps.Pool, throttles)
 		}
-		return true, s.Forgive(ctx, s.deps.Pool, counted)
+		return true, s.Throttles.Forgive(ctx, s.deps.Pool, counted)
 	}
 }
 

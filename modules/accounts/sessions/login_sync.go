@@ -102,12 +102,12 @@ var errGatewaySlow = errors.New("the gateway has not answered in time")
 // maySync takes a question to the gateway from the customer's and from
 // everybody's share of this minute.
 func (s *Sessions) maySync(ctx context.Context, customerID objectid.ID) (bool, error) {
-	ok, err := s.TakeQuota(ctx, s.deps.Pool, "sync of customer", customerID.String(), s.deps.Config.Sync.PerCustomer,
-		time.Minute)
+	ok, err := s.Throttles.TakeQuota(ctx, s.deps.Pool, "sync of customer", customerID.String(),
+		s.deps.Config.Sync.PerCustomer, time.Minute)
 	if err != nil || !ok {
 		return false, err
 	}
-	return s.TakeQuota(ctx, s.deps.Pool, "sync", "all", s.deps.Config.Sync.PerMinute, time.Minute)
+	return s.Throttles.TakeQuota(ctx, s.deps.Pool, "sync", "all", s.deps.Config.Sync.PerMinute, time.Minute)
 }
 
 // syncFor waits no longer than the limit, whatever the module above does with its

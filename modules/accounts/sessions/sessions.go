@@ -51,7 +51,7 @@ type Deps struct {
 
 // Sessions knows passwords, tokens, devices and who calls.
 type Sessions struct {
-	*Throttles
+	Throttles *Throttles // of failures, and quotas
 	deps      Deps
 	db        *accountsdb.Queries
 	tokens    *keyRing

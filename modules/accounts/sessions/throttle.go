@@ -73,8 +73,8 @@ type Throttles struct {
 	key  []byte // stands for whom a throttle concerns
 }
 
-// Throttle is what is allowed of failures and mails.
-func (s *Throttles) Throttle() ThrottleLimits { return s.deps.Config.Throttle }
+// Limits are what is allowed of failures and mails.
+func (s *Throttles) Limits() ThrottleLimits { return s.deps.Config.Throttle }
 
 // ThrottleOf is a subject of a scope, with how many failures it may have in a row.
 func (s *Throttles) ThrottleOf(scope, subject string, allowed int) Throttle {
@@ -86,12 +86,13 @@ func (s *Throttles) ThrottleOf(scope, subject string, allowed int) Throttle {
 func (s *Sessions) loginThrottles(ctx context.Context, u accountsdb.User, login string) []Throttle {
 	if d, known := s.deviceOf(ctx, u); known && !s.deps.Config.Throttle.Off {
 		return []Throttle{
-			s.ThrottleOf(scopeLoginDevice, d.userID.String()+" "+d.id.String(), s.deps.Config.Throttle.LoginFailures),
+			s.Throttles.ThrottleOf(scopeLoginDevice, d.userID.String()+" "+d.id.String(),
+				s.deps.Config.Throttle.LoginFailures),
 		}
 	}
 	account := accountSubject(u, login)
-	return s.WithAddress(ctx, scopeLoginAddress, s.deps.Config.Throttle.AddressFailures,
-		s.ThrottleOf(ScopeLogin, account, s.deps.Config.Throttle.LoginFailures))
+	return s.Throttles.WithAddress(ctx, scopeLoginAddress, s.deps.Config.Throttle.AddressFailures,
+		s.Throttles.ThrottleOf(ScopeLogin, account, s.deps.Config.Throttle.LoginFailures))
 }
 
 // SecondFactorThrottles are the user, or the device of the user from which the request comes; none where they are
@@ -104,7 +105,7 @@ func (s *Sessions) SecondFactorThrottles(ctx context.Context, u accountsdb.User)
 	if d, known := s.deviceOf(ctx, u); known {
 		subject += " " + d.id.String()
 	}
-	return []Throttle{s.ThrottleOf(scopeSecondFactor, subject, s.deps.Config.Throttle.LoginFailures)}
+	return []Throttle{s.Throttles.ThrottleOf(scopeSecondFactor, subject, s.deps.Config.Throttle.LoginFailures)}
 }
 
 // CodeThrottles are the user and purpose, over all codes, and the client's

@@ -88,12 +88,12 @@ func (s *Store) OpeningOf(o Order) intent.Opening {
 }
 
 // charger is the one step of an order: the call, and how what it may have made is found.
-type charger struct{ *Store }
+type charger struct{ store *Store }
 
 // purchaseOf reads an order whose call was not known; over when the release before, which
 // knows no intents, has settled it.
 func (c charger) purchaseOf(ctx context.Context, i intent.Intent) (p Purchase, over bool, err error) {
-	if p.Order, err = c.db.OrderGet(ctx, c.deps.Pool, i.Subject); err != nil {
+	if p.Order, err = c.store.db.OrderGet(ctx, c.store.deps.Pool, i.Subject); err != nil {
 		return p, false, err
 	}
 	p.Payer = gateway.Payer{CustomerID: p.Order.CustomerID, GatewayID: nullable.Value(p.Order.GatewayCustomerID)}
@@ -114,7 +114,7 @@ func (c charger) pixTerms(o Order, payer gateway.Payer, description string) gate
 	terms := gateway.PixTerms{
 		Reference: o.ID, Kind: gateway.KindTicketOrder, Payer: payer, Amount: money.Cents(o.TotalCents),
 		Description: description,
-		DueDate:     o.CreatedAt.In(c.deps.Config.Zone), ExpiresIn: c.deps.Config.PixTTL,
+		DueDate:     o.CreatedAt.In(c.store.deps.Config.Zone), ExpiresIn: c.store.deps.Config.PixTTL,
 	}
 	if o.HoldUntil != nil {
 		terms.ExpiresIn = o.HoldUntil.Sub(o.CreatedAt)
@@ -154,11 +154,11 @@ func (c charger) find(ctx context.Context, gw gateway.Gateway, p Purchase, _ Mad
 func (c charger) offerable(ctx context.Context, gw gateway.Gateway, o Order,
 	charge gateway.PixCharge,
 ) (made Made, found bool, err error) {
-	e, err := c.db.EventGet(ctx, c.deps.Pool, o.EventID)
+	e, err := c.store.db.EventGet(ctx, c.store.deps.Pool, o.EventID)
 	if err != nil {
 		return made, false, fmt.Errorf("read event: %w", err)
 	}
-	after, now := o, c.deps.Clock.Now()
+	after, now := o, c.store.deps.Clock.Now()
 	after.SetPix(&charge)
 	if after.Payable(now) && !charge.Expired && e.EndsAt.After(now) && e.CancelledAt == nil {
 		return Made{Pix: &charge}, true, nil
