@@ -16,7 +16,7 @@ func NotModified() Option { return func(o *operation) { o.notModified = true } }
 func documentNotModified(document *huma.OpenAPI, op operation) {
 	if op.notModified {
 		document.Paths[op.Path].Get.Responses["304"] = &huma.Response{
-			Description: "The client has the present answer: If-None-Match names its ETag",
+			Description: "The client already has the current answer: If-None-Match names its ETag",
 		}
 	}
 }
