@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// NotModified documents that the operation answers 304 to a client that has the present answer.
+// NotModified documents that the operation answers 304 to a client that already has the current answer.
 func NotModified() Option { return func(o *operation) { o.notModified = true } }
 
 // documentNotModified adds the answer once huma has written the others: of an operation with one more than its success

@@ -94,7 +94,7 @@ func said(msg string) string {
 	return msg
 }
 
-// refuseBlanks has the strings of a schema that may not be empty hold more than spaces.
+// refuseBlanks demands more than spaces of a schema's strings that may not be empty.
 func refuseBlanks(registry huma.Registry, s *huma.Schema, seen map[*huma.Schema]bool) {
 	if s != nil && s.Ref != "" {
 		s = registry.SchemaFromRef(s.Ref)

@@ -24,8 +24,8 @@ type Config struct {
 	PastDueOnlyCounts bool
 	// Zone is REPORT_TZ, in which months and days pass. Default UTC.
 	Zone *time.Location
-	// RecoveryDelay is when a client whose PIX code is not known yet is told to come
-	// again. Default 1 min.
+	// RecoveryDelay is after what time a client whose PIX code is not known yet should
+	// ask again. Default 1 min.
 	RecoveryDelay time.Duration
 	// WithdrawalDays after the day of its first payment a subscription may be withdrawn
 	// from. 0: never.
