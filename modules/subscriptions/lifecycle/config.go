@@ -93,7 +93,7 @@ type PromoDiscount struct {
 // NoPromoCodes knows none, where the module promos is left out.
 type NoPromoCodes struct{}
 
-// FirstMonth finds none, and refuses a code that is given: 400.
+// FirstMonth finds none. A code that is given is an error, 400.
 func (NoPromoCodes) FirstMonth(_ context.Context, _ objectid.ID, code string) (PromoDiscount, bool, error) {
 	if code == "" {
 		return PromoDiscount{}, false, nil
