@@ -12,7 +12,7 @@ tool (
 
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0
-	github.com/andybalholm/brotli v1.2.8
+	github.com/andybalholm/brotli v1.3.0
 	github.com/compose-spec/compose-go/v2 v2.16.2
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d

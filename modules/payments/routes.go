@@ -25,7 +25,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/webhook-logs", "webhook_log_list", httpapi.Admin,
 		lists.List(webhook.Logs.View), webhook.Logs.ListDoc()...)
 	httpapi.Route(api, http.MethodGet, "/webhook-logs/stats", "webhook_log_stats", httpapi.Admin, webhooks.Stats,
-		httpapi.Summary("How many webhooks came and what became of them"))
+		httpapi.Summary("How many webhooks arrived, and their results"))
 	httpapi.Route(api, http.MethodPost, "/webhook-logs/{id}/replay", "webhook_log_replay", httpapi.Admin,
 		webhooks.Replay,
 		httpapi.Summary("Apply a stored event again"))

@@ -31,7 +31,7 @@ func newCodes(s *Service) *resource.Resource {
 		Fields: []resource.Field{
 			{
 				Name: "code", Kind: query.String, Write: resource.Once, Nullable: true,
-				Doc: "Kept in upper case; made up when it is null", Rule: resource.Rule{
+				Doc: "Stored in upper case; generated when null", Rule: resource.Rule{
 					Pattern: `^[A-Za-z0-9]{6}$`, Means: "6 letters and digits",
 				},
 			},

@@ -86,7 +86,7 @@ func (h handlers) putPixBilling(ctx context.Context, in *putPixBillingInput) (*h
 		return nil, err
 	}
 	return httpapi.OK(pixBillingBody{
-		PixBillingMode: p.PixBillingMode, Message: "PIX billing mode updated. It counts for new subscriptions.",
+		PixBillingMode: p.PixBillingMode, Message: "PIX billing mode updated. It applies to new subscriptions.",
 	})
 }
 
@@ -107,7 +107,7 @@ func (h handlers) putPixSubscription(ctx context.Context,
 	}
 	return httpapi.OK(pixSubscriptionBody{
 		PixSubscriptionMode: p.PixSubscriptionMode,
-		Message:             "PIX subscription mode updated. It counts for new subscriptions.",
+		Message:             "PIX subscription mode updated. It applies to new subscriptions.",
 	})
 }
 

@@ -282,7 +282,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	require.Equal(t, "open", b.listed(t, code)["state"])
 	_, err := b.gateways.Sandbox.GWA.Pay(code)
 	require.NoError(t, err)
-	extend(code, "given already")
+	extend(code, "already granted")
 	b.settle(t)
 	require.Equal(t, 1, b.reconcile(t, false).Counts[payments.UnshownPayment], "the invented one alone")
 	row := b.listed(t, code)

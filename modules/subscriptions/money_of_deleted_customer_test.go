@@ -93,6 +93,6 @@ func TestACardChargedWhileItsCustomerIsDeletedIsRefunded(t *testing.T) {
 		require.Equal(t, "open", row["state"], payment)
 		require.Contains(t, row["note"], "deleted the account")
 	}
-	require.Contains(t, b.listed(t, "pi_before")["note"], "told after it")
+	require.Contains(t, b.listed(t, "pi_before")["note"], "reported after it")
 	require.Equal(t, 3, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE automatic"))
 }

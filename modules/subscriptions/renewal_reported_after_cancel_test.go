@@ -54,7 +54,7 @@ func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
 			require.Equal(t, "cancelled", b.status(t, id))
 			row := b.listed(t, payment)
 			require.Equal(t, "late", row["kind"])
-			require.Contains(t, row["note"], "told after it")
+			require.Contains(t, row["note"], "reported after it")
 			b.refundUnapplied(t)
 			require.Equal(t, "refunded", b.listed(t, payment)["state"])
 			require.True(t, b.given(t, payment))

@@ -36,14 +36,14 @@ type Config struct {
 	Version   string
 	PublicURL string // scheme and host under which clients reach the service; no slash at the end
 	Auth      Authenticator
-	// StillWrites notes that a request of the user, which takes long, still writes; nil where nobody asks
+	// StillWrites records that a long request of the user is still writing; nil where nobody reads that
 	// (Caller.Written).
 	StillWrites    func(ctx context.Context, user objectid.ID) error
-	Trail          audit.Trail // keeps what admins write; default: nobody does
+	Trail          audit.Trail // records what admins write; default: not recorded
 	Log            *slog.Logger
-	LogOneIn       int // of the good requests to Frequent operations, one in so many has its line; default all
+	LogOneIn       int // one in so many good requests to Frequent operations is logged; default: each
 	Metrics        prometheus.Registerer
-	Tracer         *tracing.Tracer    // records a span of each request; nil: nobody does
+	Tracer         *tracing.Tracer    // records a span of each request; nil: no tracing
 	TrustedProxies []netip.Prefix     // peers whose X-Forwarded-For and traceparent are believed
 	CORSOrigins    []string           // default: any origin, without credentials
 	RequestTimeout time.Duration      // default 90 s: a gateway may take a minute for a card
@@ -191,7 +191,7 @@ type RouteInfo struct {
 	Permission string `json:"permission" doc:"Handler name that a profile has to hold; empty when none is needed"`
 }
 
-// Named is the route of a handler name; it panics where none is registered by now, which is a fault of the program.
+// Named is the route of a handler name; it panics where none is registered yet: a programming error.
 func Named(a *API, name string) RouteInfo {
 	i := slices.IndexFunc(a.routes, func(r RouteInfo) bool { return r.Name == name })
 	if i < 0 {
@@ -201,7 +201,7 @@ func Named(a *API, name string) RouteInfo {
 }
 
 // Allows reports whether the caller, who is signed in, may call the route, as far as its auth and permission say:
-// whether a customer has access is asked by the route itself.
+// the route itself checks whether a customer has access.
 func (r RouteInfo) Allows(c Caller) bool { return Allowed(c, r.Auth, r.Permission) == nil }
 
 // Option changes one operation.
@@ -222,7 +222,7 @@ type operation struct {
 	idempotent   bool
 	info         reflect.Type // of the envelope's info; nil: it is always null
 	output       output
-	replay       func(context.Context, objectid.ID) (any, error) // what became of a row; nil: it is not asked for
+	replay       func(context.Context, objectid.ID) (any, error) // the outcome of a row; nil: there is no replay
 	replayed     reflect.Type                                    // what replay returns a pointer to
 	guest        func(body []byte) string                        // who calls a public operation
 }
@@ -329,7 +329,7 @@ func Route[I, O any](a *API, method, path, name string, auth Auth, handler func(
 	register(a, prepared(a, method, path, name, auth, reflect.TypeFor[O](), options), untyped(handler))
 }
 
-// untyped is a function whose result is one of its type, or nil, and no more than that to the compiler.
+// untyped hides the handler's result type from the compiler: the result is a *O, or a nil interface.
 func untyped[A, O any](f func(context.Context, A) (*O, error)) func(context.Context, A) (any, error) {
 	return func(ctx context.Context, arg A) (any, error) {
 		out, err := f(ctx, arg)
@@ -352,8 +352,8 @@ func register[I any](a *API, op *operation, handler func(context.Context, *I) (a
 	document(a, *op)
 }
 
-// respond calls a handler, or what stands for it, and is how huma answers with what that returned; nil for the status
-// alone.
+// respond calls a handler, or its replay, and returns what huma writes of the result; for a nil result that is the
+// status alone.
 func respond(ctx context.Context, a *API, op *operation,
 	handler func(context.Context) (any, error),
 ) (*huma.StreamResponse, error) {

@@ -44,7 +44,7 @@ type Claims struct {
 	UserID    objectid.ID
 	IssuedAt  time.Time
 	TokenID   string
-	SessionID objectid.ID // "" of a token of before sessions
+	SessionID objectid.ID // "" for a token from before there were sessions
 	// ViewerID is the member of staff who sees by the token what its user sees; "" of the user's own. Such a token only
 	// reads. ViewerSessionID is the session in which they asked for it.
 	ViewerID, ViewerSessionID objectid.ID
@@ -62,8 +62,8 @@ type Caller struct {
 	// then, and may do what every user may, such as set one up.
 	MFAMissing bool
 	Claims     Claims
-	// Written is behind all that the caller has written within the last seconds; 0 where that is nothing, or is not
-	// asked since nothing is read elsewhere than where it is written.
+	// Written is a position in the log after all that the caller has written within the last seconds; 0 where they
+	// have written nothing, or where no replica is read.
 	Written replica.LSN
 }
 
@@ -137,11 +137,11 @@ func (a *API) authorized(op operation) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// recordInterval is after which time, again and again, a request that writes is noted anew: less than a write is
-// remembered.
+// recordInterval is how often a request that is still writing is recorded again: before the last record of it has
+// expired.
 const recordInterval = 4 * time.Second
 
-// rerecord notes anew that the request writes, for as long as it takes: what it writes may come at its end.
+// rerecord records again and again that the request writes, until it ends: it may write only at its end.
 func rerecord(ctx context.Context, cfg *Config) (end func()) {
 	caller := CallerOf(ctx)
 	if cfg.StillWrites == nil || !Writes(ctx) || caller.ID == "" {
@@ -169,7 +169,7 @@ func (a *API) authenticate(hc huma.Context, op operation) (context.Context, erro
 	}
 	token, given := bearer(hc.Header("Authorization"))
 	if op.auth == Public || op.auth == Gateway {
-		if given && a.cfg.StillWrites != nil { // they may have written just before: nobody looks who it is
+		if given && a.cfg.StillWrites != nil { // they may have written just before; the caller is not read here
 			ctx = replica.After(ctx, replica.Everything)
 		}
 		return ctx, nil
@@ -257,8 +257,8 @@ func Allowed(c Caller, auth Auth, permission string) error {
 	return nil
 }
 
-// callerShare is the share of the connections that asking who calls takes for all routes
-// together: else calls of a few behind a lock on users would take what is open to the rest.
+// callerShare names the share of the connections that reading callers may take, for all routes together: otherwise a
+// few calls that wait for a lock on users would use up the connections of all others.
 const callerShare = "caller"
 
 // Authenticate is authorized for plain handlers that Mount registers: it returns

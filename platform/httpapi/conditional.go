@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// NotModified documents that the operation answers 304 to a client that has the present answer.
+// NotModified documents that the operation answers 304 to a client that already has the current answer.
 func NotModified() Option { return func(o *operation) { o.notModified = true } }
 
 // documentNotModified adds the answer once huma has written the others: of an operation with one more than its success
@@ -16,7 +16,7 @@ func NotModified() Option { return func(o *operation) { o.notModified = true } }
 func documentNotModified(document *huma.OpenAPI, op operation) {
 	if op.notModified {
 		document.Paths[op.Path].Get.Responses["304"] = &huma.Response{
-			Description: "The client has the present answer: If-None-Match names its ETag",
+			Description: "The client already has the current answer: If-None-Match names its ETag",
 		}
 	}
 }

@@ -170,8 +170,8 @@ func bodyOf(f *fault.Error) *ErrorBody {
 	return body
 }
 
-// rendered turns any error of a handler into the answer's body, and logs what
-// people are not told.
+// rendered turns any error of a handler into the answer's body, and logs the
+// cause, which the answer does not show.
 func (a *API) rendered(ctx context.Context, err error) error {
 	var f *fault.Error
 	known := errors.As(err, &f)

@@ -10,11 +10,11 @@ import (
 )
 
 // HEAD is answered wherever GET is: by GET's own handler, so that rights, parameters and
-// records that are not there are told alike, and the server sends no body. A handler whose
+// missing records are answered alike, and the server sends no body. A handler whose
 // status and headers are known before its work begins, such as that of a list, a report or
 // a file that is made, ends there with HeadEnds.
 
-// errHeadEnds ends a handler whose headers are all known: no error to anybody.
+// errHeadEnds ends a handler whose headers are all known: it is never shown as an error.
 var errHeadEnds = errors.New("HEAD needs no more than this")
 
 // HeadOnly reports whether the request is a HEAD.

@@ -23,7 +23,7 @@ const (
 )
 
 // ErrWithoutEffect is what a replay returns when the row that it was asked for has
-// moved no money and never will: the request runs anew.
+// moved no money and never will: the request is run again.
 var ErrWithoutEffect = errors.New("the first attempt had no effect")
 
 // Idempotent lets clients repeat the operation with the header Idempotency-Key
@@ -34,7 +34,7 @@ var ErrWithoutEffect = errors.New("the first attempt had no effect")
 // 422, 429) and errors of ours (5xx) are not kept.
 //
 // replay answers for a request that was cut off after its service had bound the
-// key to a row: with what became of the row, or with ErrWithoutEffect, or with
+// key to a row: with the outcome of the row, or with ErrWithoutEffect, or with
 // idempotency.InProgress.
 func Idempotent[O any](replay func(ctx context.Context, subject objectid.ID) (*O, error),
 	guest func(body []byte) string,
@@ -126,8 +126,8 @@ func callerText(ctx context.Context, op operation, body []byte) string {
 	return "guest " + op.guest(body)
 }
 
-// attempt runs the operation, keeps its answer before the client has it, and lets
-// go of the key when there is none to keep.
+// attempt runs the operation, stores its answer before the client has it, and
+// releases the key when there is none to store.
 func (a *API) attempt(hc huma.Context, attempt *idempotency.Attempt, next func(huma.Context)) {
 	stored := false
 	ctx := context.WithoutCancel(hc.Context())

@@ -55,7 +55,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 	})
 }
 
-// methodOf is the request's method; what is none of HTTP is other, so that clients do not make up labels.
+// methodOf is the request's method; one that HTTP does not have counts as "other", so that clients make up no labels.
 func methodOf(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -65,7 +65,7 @@ func methodOf(r *http.Request) string {
 	return "other"
 }
 
-// watched is the writer of an answer that can be asked what became of it.
+// watched is a response writer that knows the status and the size of the answer, and whether the client took it.
 type watched struct {
 	middleware.WrapResponseWriter
 	paced *pacedWriter

@@ -24,7 +24,7 @@ type output struct {
 // bodyWriter is the type of a Body that writes itself.
 var bodyWriter = reflect.TypeFor[func(huma.Context)]()
 
-// outputOf reads a handler's output; it panics where that is none.
+// outputOf reads a handler's output type; it panics where the type is not an output.
 func outputOf(t reflect.Type) output {
 	o := output{name: t.Name()}
 	for _, f := range reflect.VisibleFields(t) {

@@ -33,8 +33,8 @@ func (a *API) limitReading(next http.Handler) http.Handler {
 	})
 }
 
-// hurriedResponse has an answer that needs no body wait for none: the server would read what
-// is left of it before it sends the answer.
+// hurriedResponse sends an answer that needs no body without waiting for the body: the server would otherwise read
+// the rest of it first.
 type hurriedResponse struct {
 	http.ResponseWriter
 	body  *deadlineBody

@@ -23,7 +23,7 @@ type request struct {
 	url    *url.URL
 	agent  string
 	head   bool // the method is HEAD
-	writes bool // the method is none that only reads
+	writes bool // the method may change something
 }
 
 // withTrail makes a request that may write, or is audited all the same, known to the audit trail, by the name
@@ -154,7 +154,7 @@ func (a *API) clientAddr(r *http.Request) netip.Addr {
 	return addr.Unmap()
 }
 
-// peerOf is the address at the other end of the connection; not valid where it is none.
+// peerOf is the address at the other end of the connection; not valid where there is none.
 func peerOf(r *http.Request) netip.Addr {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

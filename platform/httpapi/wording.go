@@ -22,16 +22,16 @@ func wordValidation() {
 	validation.MsgExpectedRFC5322Email = "has to be an e-mail address"
 	validation.MsgExpectedRFC3986URI = "has to be a URL"
 	validation.MsgExpectedRFC4122UUID = "has to be a UUID"
-	validation.MsgExpectedMatchAtLeastOneSchema = "has a form that is not taken here"
-	validation.MsgExpectedMatchExactlyOneSchema = "has a form that is not taken here"
-	validation.MsgExpectedNotMatchSchema = "has a form that is not taken here"
+	validation.MsgExpectedMatchAtLeastOneSchema = "has a format that is not accepted here"
+	validation.MsgExpectedMatchExactlyOneSchema = "has a format that is not accepted here"
+	validation.MsgExpectedNotMatchSchema = "has a format that is not accepted here"
 	validation.MsgExpectedBoolean = "has to be true or false"
 	validation.MsgExpectedNumber = "has to be a number"
 	validation.MsgExpectedInteger = "has to be a whole number"
 	validation.MsgExpectedString = "has to be a string"
 	validation.MsgExpectedArray = "has to be a list"
 	validation.MsgExpectedObject = "has to be an object"
-	validation.MsgExpectedArrayItemsUnique = "may hold each value once only"
+	validation.MsgExpectedArrayItemsUnique = "may contain each value only once"
 	validation.MsgExpectedMinimumNumber = "has to be at least %v"
 	validation.MsgExpectedExclusiveMinimumNumber = "has to be above %v"
 	validation.MsgExpectedMaximumNumber = "has to be at most %v"
@@ -89,12 +89,12 @@ func said(msg string) string {
 	case msg == "unexpected end of JSON input":
 		return "ends before its JSON is complete"
 	case strings.HasPrefix(msg, "invalid "), strings.HasPrefix(msg, "expected "), strings.HasPrefix(msg, "cannot "):
-		return "has a form that is not taken here"
+		return "has a format that is not accepted here"
 	}
 	return msg
 }
 
-// refuseBlanks has the strings of a schema that may not be empty hold more than spaces.
+// refuseBlanks demands more than spaces of a schema's strings that may not be empty.
 func refuseBlanks(registry huma.Registry, s *huma.Schema, seen map[*huma.Schema]bool) {
 	if s != nil && s.Ref != "" {
 		s = registry.SchemaFromRef(s.Ref)

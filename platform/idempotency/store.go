@@ -3,7 +3,6 @@ package idempotency
 import (
 	"bytes"
 	"context"
-	"crypto/aes"
 	"crypto/cipher"
 	"encoding/json"
 	"fmt"
@@ -75,16 +74,8 @@ type Store struct {
 // New makes a store; its keys are derived from the master key, so that every
 // process has the same.
 func New(pool postgres.Pool, c clock.Clock, master []byte) *Store {
-	block, err := aes.NewCipher(secret.Derive(master, "idempotency/answers"))
-	if err != nil {
-		panic(err) // only for lengths of keys that Derive does not give
-	}
-	sealed, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		panic(err) // only for blocks that AES does not have
-	}
 	return &Store{
-		pool: pool, clock: c, responses: sealed,
+		pool: pool, clock: c, responses: secret.NewAEAD(master, "idempotency/answers"),
 		keys: secret.Derive(master, "idempotency/keys"), bodies: secret.Derive(master, "idempotency/bodies"),
 	}
 }

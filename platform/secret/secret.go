@@ -4,6 +4,8 @@
 package secret
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
@@ -70,6 +72,20 @@ func Derive(master []byte, purpose string) []byte {
 		panic(err) // only for lengths that SHA-256 cannot give; 32 is not one
 	}
 	return key
+}
+
+// NewAEAD makes the cipher of what is stored sealed for one purpose: AES-256-GCM by a key that Derive makes of the
+// master key, with a random nonce before each sealed text.
+func NewAEAD(master []byte, purpose string) cipher.AEAD {
+	block, err := aes.NewCipher(Derive(master, purpose))
+	if err != nil {
+		panic(err) // only for lengths of keys that Derive does not give
+	}
+	sealed, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err) // only for blocks that AES does not have
+	}
+	return sealed
 }
 
 // MAC returns the HMAC-SHA-256 of the parts, each closed by a zero byte so that

@@ -33,3 +33,17 @@ func TestMACSeparatesParts(t *testing.T) {
 	require.NotEqual(t, secret.MAC(key, "a", "bc"), secret.MAC(key, "ab", "c"))
 	require.NotEqual(t, key, secret.Derive([]byte("master"), "files"))
 }
+
+func TestAnAEADIsOfItsPurpose(t *testing.T) {
+	t.Parallel()
+	master := []byte("a master key of thirty-two bytes")
+	sealed := secret.NewAEAD(master, "test/one").Seal(nil, nil, []byte("text"), []byte("of whom"))
+	require.NotEqual(t, sealed, secret.NewAEAD(master, "test/one").Seal(nil, nil, []byte("text"), []byte("of whom")))
+	text, err := secret.NewAEAD(master, "test/one").Open(nil, nil, sealed, []byte("of whom"))
+	require.NoError(t, err)
+	require.Equal(t, "text", string(text))
+	for _, other := range [][2]string{{"test/two", "of whom"}, {"test/one", "of others"}} {
+		_, err := secret.NewAEAD(master, other[0]).Open(nil, nil, sealed, []byte(other[1]))
+		require.Error(t, err)
+	}
+}

@@ -43,11 +43,6 @@ func (d *dataDir) initdb(ctx context.Context, bin Binaries, password, locale str
 	}
 	defer func() { _ = os.Remove(passwordFile) }()
 
-	log, err := d.rotateLog()
-	if err != nil {
-		return err
-	}
-	defer log.Close()
 	args := []string{
 		"--pgdata=" + fresh, "--username=postgres", "--pwfile=" + passwordFile,
 		"--encoding=UTF8", "--locale=" + locale,
@@ -57,7 +52,21 @@ func (d *dataDir) initdb(ctx context.Context, bin Binaries, password, locale str
 	} else {
 		args = append(args, "--auth=scram-sha-256")
 	}
-	p, err := startProcess(filepath.Join(bin.Dir, "initdb"), args, d.account, log, syscall.SIGKILL)
+	if err := d.runProgram(ctx, bin, "initdb", args); err != nil {
+		return err
+	}
+	return os.Rename(fresh, d.cluster())
+}
+
+// runProgram runs one of Postgres's own programs to its end, with its output in the log. An error has what it wrote; a
+// cancelled context kills it.
+func (d *dataDir) runProgram(ctx context.Context, bin Binaries, name string, args []string) error {
+	log, err := d.rotateLog()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	p, err := startProcess(filepath.Join(bin.Dir, name), args, d.account, log, syscall.SIGKILL)
 	if err != nil {
 		return err
 	}
@@ -69,9 +78,9 @@ func (d *dataDir) initdb(ctx context.Context, bin Binaries, password, locale str
 		return ctx.Err()
 	}
 	if p.err != nil {
-		return fmt.Errorf("initdb with %s: %w: %s", bin.Dir, p.err, strings.ReplaceAll(d.logTail(), "\n", "; "))
+		return fmt.Errorf("%s of %s: %w: %s", name, bin.Dir, p.err, strings.ReplaceAll(d.logTail(), "\n", "; "))
 	}
-	return os.Rename(fresh, d.cluster())
+	return nil
 }
 
 // lendPassword writes the password where initdb's account can read it, for the moment.

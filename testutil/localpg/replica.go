@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // CopyInto makes of a data directory that holds nothing yet a streaming replica of the server: Start on it runs it.
@@ -32,30 +30,11 @@ func (s *Server) CopyInto(ctx context.Context, path string) error {
 	if err := errors.Join(os.Mkdir(dir.cluster(), 0o700), dir.account.selfAccount(dir.cluster())); err != nil {
 		return fmt.Errorf("make the replica's cluster: %w", err)
 	}
-	log, err := dir.rotateLog()
-	if err != nil {
-		return err
-	}
-	defer log.Close()
 	args := []string{
 		"--pgdata=" + dir.cluster(), "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
 		"--dbname=" + strings.ReplaceAll(s.URL(""), "/?", "?"),
 	}
-	p, err := startProcess(filepath.Join(bin.Dir, "pg_basebackup"), args, dir.account, log, syscall.SIGKILL)
-	if err != nil {
-		return err
-	}
-	select {
-	case <-p.done:
-	case <-ctx.Done():
-		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
-		<-p.done
-		return ctx.Err()
-	}
-	if p.err != nil {
-		return fmt.Errorf("pg_basebackup: %w: %s", p.err, dir.logTail())
-	}
-	return nil
+	return dir.runProgram(ctx, bin, "pg_basebackup", args)
 }
 
 // Process is the id of the server's main process; 0 of an adopted one.

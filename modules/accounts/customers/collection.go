@@ -54,7 +54,7 @@ func (s *Customers) newResource() *resource.Resource {
 			},
 			{
 				Name: "nationality", Kind: query.String, Rule: nationalityRule,
-				Doc: "ISO 3166-1, stored in capitals; empty when not told",
+				Doc: "ISO 3166-1, stored in capitals; empty when not given",
 			},
 			{
 				Name: "address", Kind: query.JSON, Nullable: true,

@@ -45,7 +45,7 @@ type totpBeginInput struct {
 }
 
 type totpBegun struct {
-	Secret    string       `json:"secret" doc:"Base32, to be typed into an authenticator; told this once"`
+	Secret    string       `json:"secret" doc:"Base32, to be typed into an authenticator; shown only once"`
 	URL       string       `json:"url" doc:"The same as otpauth://, for a link"`
 	QRCode    []byte       `json:"qr_png" doc:"The same as a picture, a PNG in base64"`
 	ExpiresAt httpapi.Time `json:"expires_at" doc:"Until when it can be confirmed"`
@@ -89,7 +89,7 @@ type totpConfirmInput struct {
 
 type recoveryCodes struct {
 	Message       string   `json:"message"`
-	RecoveryCodes []string `json:"recovery_codes" doc:"Each stands in for the authenticator once; told this once, in place of all earlier ones"`
+	RecoveryCodes []string `json:"recovery_codes" doc:"Each replaces the authenticator's code once; shown only once, and all earlier ones are void"`
 }
 
 // ConfirmTotp answers POST /me/totp/confirm.
@@ -170,7 +170,7 @@ func (h Handlers) RemoveTotp(ctx context.Context, in *totpProvedInput) (*httpapi
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(totpRemoved{Message: "The second factor is removed. Signing in asks for the password alone."})
+	return httpapi.OK(totpRemoved{Message: "The second factor is removed. Signing in asks only for the password."})
 }
 
 // proved does something once the caller has proved password and second factor. Errors: 404 without a second factor, 400

@@ -66,7 +66,7 @@ func nameFlaw(name string) string {
 	return ""
 }
 
-const unseenInName = "may not hold control or invisible characters, nor such that change the direction of writing"
+const unseenInName = "may not contain control or invisible characters, nor ones that change the direction of writing"
 
 // CheckPersonName refuses a new name that is blank or holds what plainName does not take.
 func CheckPersonName(name string, loc ...any) error {

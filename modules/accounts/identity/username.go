@@ -46,7 +46,7 @@ func CheckUsername(username, email string, loc ...any) error {
 	}
 	if strings.ContainsFunc(username, func(r rune) bool { return unicode.Is(unicode.Zs, r) && r != ' ' }) ||
 		strings.Contains(username, "  ") {
-		return fault.InvalidAt("may hold single plain spaces only",
+		return fault.InvalidAt("may contain only single plain spaces",
 			loc...) // or two names would differ by what nobody sees
 	}
 	if strings.ContainsFunc(username, unseen) {
@@ -55,13 +55,13 @@ func CheckUsername(username, email string, loc ...any) error {
 	}
 	normal := norm.NFKC.String(username)
 	if strings.Contains(normal, "@") { // a full-width one would read as somebody's e-mail, too
-		return fault.InvalidAt("may hold @ only when it is your own e-mail", loc...)
+		return fault.InvalidAt("may contain @ only when it is your own e-mail", loc...)
 	}
 	if n := utf8.RuneCountInString(username); n < minUsernameLength || n > maxUsernameLength {
 		return fault.InvalidAt("has to be 3 to 50 characters long", loc...)
 	}
 	if !oneScript(normal) {
-		return fault.InvalidAt("may hold letters of one script only", loc...)
+		return fault.InvalidAt("may contain letters of one script only", loc...)
 	}
 	return nil
 }

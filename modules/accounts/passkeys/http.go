@@ -231,5 +231,5 @@ func (h Handlers) Remove(ctx context.Context, in *passkeyInput) (*httpapi.Output
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(passkeyRemoved{Message: "The passkey is removed: nobody signs in with it any more."})
+	return httpapi.OK(passkeyRemoved{Message: "The passkey is removed and can no longer be used to sign in."})
 }

@@ -83,7 +83,7 @@ func New(d Deps) (*Passkeys, error) {
 // available is 409 where the platform has no domain for passkeys.
 func (p *Passkeys) available() error {
 	if p.ceremony == nil {
-		return fault.Conflict("There are no passkeys here: the platform has no domain that they could be for.")
+		return fault.Conflict("Passkeys are not available: the platform has no domain to register them for.")
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package totp
 
 import (
 	"context"
-	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
 	"encoding/base32"
@@ -48,16 +47,8 @@ type Store struct {
 
 // New makes the room.
 func New(d Deps) *Store {
-	block, err := aes.NewCipher(secret.Derive(d.MasterKey, "accounts/totp secrets"))
-	if err != nil {
-		panic(err) // only for lengths of keys that Derive does not give
-	}
-	sealed, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		panic(err) // only for blocks that AES does not have
-	}
 	return &Store{
-		deps: d, db: accountsdb.New(), secrets: sealed,
+		deps: d, db: accountsdb.New(), secrets: secret.NewAEAD(d.MasterKey, "accounts/totp secrets"),
 		recovery: secret.Derive(d.MasterKey, "accounts/recovery codes"),
 	}
 }

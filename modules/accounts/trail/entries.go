@@ -66,7 +66,7 @@ func newAuditLog() *resource.Resource {
 			{Name: "request_id", Kind: query.String, Write: resource.ReadOnly, Doc: "X-Request-Id of the request"},
 			{
 				Name: "erased_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly,
-				Doc: "When the values were taken out, with the person they spoke of",
+				Doc: "When the values were removed, with the data of the person they were about",
 			},
 			{Name: "created_at", Expr: "t.at", Kind: query.Date},
 		},

@@ -78,7 +78,7 @@ func (s *Users) beforeProfileDelete(ctx context.Context, tx pgx.Tx, ids []object
 		return fmt.Errorf("look up users of profiles: %w", err)
 	}
 	if used {
-		return fault.Conflict("A user still carries this profile.")
+		return fault.Conflict("A user still has this profile.")
 	}
 	return nil
 }

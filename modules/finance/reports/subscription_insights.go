@@ -14,7 +14,7 @@ type SubscriptionInsights struct {
 	AverageLifetimeDays float64           `json:"average_lifetime_days" doc:"Days with access by customer who ever had it, until now for those who have it"`
 	LTV                 int64             `json:"ltv" doc:"Cents: net of subscription payments by customer who ever had access, rounded"`
 	Reactivations       int64             `json:"reactivations" doc:"Times that access began again after an exit"`
-	Upgrades            int64             `json:"upgrades" doc:"Moves to a plan of a higher tier, by an admin or by subscribing anew"`
+	Upgrades            int64             `json:"upgrades" doc:"Moves to a plan of a higher tier, by an admin or by subscribing again"`
 	FailedPayments      []failedMonth     `json:"failed_payments" doc:"Months in order"`
 	AtRisk              []overdueCustomer `json:"at_risk" maxItems:"20" doc:"Overdue, the longest first"`
 }

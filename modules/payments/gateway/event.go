@@ -147,7 +147,7 @@ const (
 	// without our metadata. An invoice may be behind it, which the event does not tell.
 	PaymentNameless EventKind = "payment_nameless"
 
-	// Of payments. PaymentStatusFailed is also PAYMENT_OVERDUE, a card capture refused
+	// Of payments. PaymentFailed is also PAYMENT_OVERDUE, a card capture refused
 	// and a debit of automatic PIX refused: all with Attempt 1 of that payment, so
 	// that RecordFailureTx counts one of them.
 	PaymentDeleted EventKind = "payment_deleted" // PAYMENT_DELETED: the echo of our own cancelling, as a rule
@@ -261,7 +261,7 @@ func (SettledPayment) Kind() EventKind { return PaymentSettled }
 // Kind is PaymentNameless.
 func (NamelessPayment) Kind() EventKind { return PaymentNameless }
 
-// Kind is PaymentStatusFailed.
+// Kind is PaymentFailed.
 func (FailedPayment) Kind() EventKind { return PaymentFailed }
 
 // Kind is PaymentLost.

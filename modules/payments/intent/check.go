@@ -27,13 +27,13 @@ const (
 	probeFailures = 40
 	// checkTime bounds one check, with a call made again; checkLease keeps others away meanwhile.
 	checkTime, checkLease = 90 * time.Second, 105 * time.Second
-	// mailAfter is how long something may be not known before people hear of it.
+	// mailAfter is how long an outcome may be not known before the operators get a mail.
 	mailAfter = 24 * time.Hour
 )
 
 // CheckDue is one turn of checks at a gateway: what is due, oldest first, until nothing is, the share of the quota is
-// used up, or the gateway does not answer. It also tells the operators what has been not known for a day. A gateway's
-// error is none of the turn's: it is noted at the intent, which is checked again.
+// used up, or the gateway does not answer. It also mails the operators what has been not known for a day. A gateway's
+// error is not returned: it is recorded at the intent, which is checked again.
 func (s *Service) CheckDue(ctx context.Context, gateway gateway.Name) error {
 	failed := s.notify(ctx, gateway)
 	for range mostBatches {
@@ -56,7 +56,8 @@ func (s *Service) CheckDue(ctx context.Context, gateway gateway.Name) error {
 }
 
 // claim leases intents to be checked, within the checks' share of the gateway's quota: those of one subject, or what
-// is due; while it fails and nothing is, an intent or a question of its own probes it. An error is the database's.
+// is due; while it fails and nothing is due, an intent, or a request made for that alone, probes it. An error is the
+// database's.
 func (s *Service) claim(
 	ctx context.Context, gateway gateway.Name, of *paymentsdb.IntentClaimOfParams,
 ) (found []stored, probe bool, err error) {

@@ -22,7 +22,7 @@
 // Each gateway has a turn of checks every 5 s: what is due, oldest first, within a fifth of its quota. Pauses, and what
 // an empty answer proves, are package backoff's; while a gateway fails or is suspect (package health) checks are few,
 // or end nothing. The first right answer after a failed one, whoever asked, brings all checks forward. What is not
-// known for a day is told to the operators once. What is stored calls a check a look: columns, the job's kind, ByCheck.
+// known for a day is mailed to the operators once. Stored names call a check a look: columns, the job's kind, ByCheck.
 //
 // To add a user: a Kind here and in the table's CHECK; a function that returns its Operation (Opening, Row, Steps,
 // SettleTx), in its module, with the kind in the module's payments.Hooks.Intents; Begin and Run where it is asked for.

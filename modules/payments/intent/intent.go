@@ -42,19 +42,19 @@ const (
 	Resume           Kind = "resume"      // of what was to end with its paid time
 )
 
-// Intent is an open order to a gateway, as people hear of it.
+// Intent is an open order to a gateway, as people see it.
 type Intent struct {
 	Ref
 	Customer      objectid.ID // "" where there is none
 	Gateway       gateway.Name
-	Reference     string // what the gateway was told as our id
+	Reference     string // the id of ours that the gateway was given
 	NotKnownSince *time.Time
 	NextCheck     time.Time
 	Cause         string // why it is not known, for operators
 	CreatedAt     time.Time
 }
 
-// Since is since when nobody knows.
+// Since is the time from which the outcome is not known.
 func (i Intent) Since() time.Time { return *cmp.Or(i.NotKnownSince, &i.CreatedAt) }
 
 // Ref names an intent by its user's row.
@@ -126,7 +126,7 @@ type Pending[A any] struct{ Result A }
 
 // Declined by the payer's bank or the gateway: no money moves.
 type Declined[A any] struct {
-	Result A // what was made all the same, where anything was
+	Result A // what was made nevertheless, if anything was
 	Cause  error
 }
 
@@ -161,9 +161,9 @@ func (Missing[A]) step() state.IntentStep   { return state.StepMissing }
 func (Void[A]) step() state.IntentStep      { return state.StepVoid }
 func (NotKnown[A]) step() state.IntentStep  { return state.StepNotKnown }
 
-// outcomeOf reads the error of a call, for all users in one place. What nobody foresaw is not known. A refusal counts
-// where it is of the only call that may have made something; that the gateway was not reached, or lacks what the call
-// stands on, where somebody waits for the answer: else the checks ask again.
+// outcomeOf reads the error of a call, for all users in one place. An unexpected error is not known. A refusal counts
+// where no other call may have made something. That the gateway was not reached, or lacks what the call refers to,
+// counts where somebody waits for the answer; otherwise the checks ask again.
 func outcomeOf[A any](err error, made A, counts, waited bool) Outcome[A] {
 	switch {
 	case errors.Is(err, gateway.ErrOutcomeUnknown):
@@ -181,7 +181,7 @@ type Deps struct {
 	Clock     clock.Clock
 	Log       *slog.Logger
 	Gateways  gateway.Set
-	Operators *operators.Mailer // nil: nobody is written to
+	Operators *operators.Mailer // nil: no mail is sent
 	// RecoveryDelay says how long the gateways' search may lag. Default 1 min.
 	RecoveryDelay time.Duration
 	// CallTime bounds a call that moves money: gateway A may take a minute for a card, and a request that ends earlier

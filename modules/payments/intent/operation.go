@@ -57,8 +57,8 @@ type Step[R, A any] struct {
 	Find func(ctx context.Context, gw gateway.Gateway, row R, made A) (a A, found bool, err error)
 	// Judge says what a well-formed answer means. Nil: Succeeded.
 	Judge func(row R, a A) Outcome[A]
-	// Again is asked before the call is made once more, which certainly has made nothing: nil goes on, an outcome ends
-	// it instead. Without it nothing is called again.
+	// Again decides whether a call that certainly has made nothing is repeated: nil repeats it, an outcome ends the
+	// order instead. Without Again nothing is repeated.
 	Again func(ctx context.Context, gw gateway.Gateway, row R) (Outcome[A], error)
 	// Behind: the step before has made what counts. However its own failure sounds, the order is not declined or
 	// refused by it: it is not known, and the checks go on.
@@ -233,8 +233,9 @@ func (s Step[R, A]) judge(row R, a A) Outcome[A] {
 	return s.Judge(row, a)
 }
 
-// settle is the third phase: one transaction writes what the outcome means, and ends the intent or has it wait. Of
-// what is not known it is noted since when, or the first check waits for the lease. An error is SettleTx's or EndTx's.
+// settle is the third phase: one transaction writes what the outcome means, and ends the intent or has it wait.
+// When the outcome is not known it records since when; otherwise the first check waits for the lease. An error is
+// SettleTx's or EndTx's.
 func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A], by By) (R, error) {
 	s, ref := o.Intents, o.Opening(row).Ref
 	if unknown, ok := outcome.(NotKnown[A]); ok {
@@ -303,7 +304,7 @@ func (o *Operation[R, A]) check(ctx context.Context, c *check) (finding, error) 
 		made = success.Result
 	}
 	switch reached := outcome.(type) {
-	case nil: // what the steps before it have made counts all the same
+	case nil: // what the steps before it have made counts nevertheless
 		if c.row.Step > 0 {
 			_, err = o.settle(ctx, row, Pending[A]{Result: made}, ByCheck)
 		}

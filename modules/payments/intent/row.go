@@ -124,7 +124,7 @@ func (s *Service) misses(r stored) backoff.Misses {
 	}
 }
 
-// record writes what became of a call or check, if its lease still holds. An error is the database's, or the table's.
+// record writes the outcome of a call or check, if its lease still holds. An error is the database's, or the table's.
 func (s *Service) record(
 	ctx context.Context, db postgres.DB, r stored, by By, to state.IntentStep, next time.Time,
 ) error {

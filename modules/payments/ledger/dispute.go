@@ -258,12 +258,12 @@ func (e *RefundDisputedError) Unwrap() []error {
 	return []error{gateway.ErrDisputed, &gateway.Rejected{Code: "disputed", Message: e.Error()}}
 }
 
-// Fault words it for people, with the name of the dispute. It is fault.CodeRefundNotAllowed (400).
+// Fault is the error for people who want a refund, with the name of the dispute: fault.CodeRefundNotAllowed (422).
 func (e *RefundDisputedError) Fault() error {
 	return (&fault.Error{Kind: fault.KindInvalid, Code: fault.CodeRefundNotAllowed, Message: e.Sentence()}).WithCause(e)
 }
 
-// Conflict words it for who wants to do something else with the money than refund it. It is fault.CodeConflict (409).
+// Conflict is the error for people who want to do anything else with the money: fault.CodeConflict (409).
 func (e *RefundDisputedError) Conflict() error {
 	return fault.Conflict("%s", e.Sentence()).WithCause(e)
 }

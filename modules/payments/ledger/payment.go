@@ -28,7 +28,7 @@ type Record struct {
 	Confirmed  bool            // the gateway was asked for it and shows it: no event alone tells it
 }
 
-// check refuses what is no money yet.
+// check returns an error for a payment without an id, or one that is not settled: it is no money yet.
 func (r Record) check() error {
 	if r.Payment.ID == "" || r.Payment.Status != gateway.PaymentStatusSettled {
 		return fmt.Errorf("payments: only a settled payment with an id enters the ledger, not %q (%s)", r.Payment.ID,

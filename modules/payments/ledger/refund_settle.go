@@ -108,7 +108,7 @@ func (r Refund) FailedByDispute() bool {
 }
 
 // FailedUnasked begins why a refund failed that its gateway was not there to take.
-const FailedUnasked = "The gateway was not available: nothing was asked for."
+const FailedUnasked = "The gateway was not available: nothing was requested."
 
 // FailedUnasked reports whether the gateway was not there when the refund was asked for:
 // asking again may bring another answer.

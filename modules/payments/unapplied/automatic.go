@@ -160,12 +160,12 @@ func (s *List) readUnapplied(ctx context.Context,
 		return nil, "", err
 	}
 	if paid == nil {
-		return nil, "It stands in no ledger.", nil
+		return nil, "No ledger has it.", nil
 	}
 	if err := s.reader.NotDisputed(ctx, s.deps.Pool, name, paid.Payment.Amount, paid.Names()...); err != nil {
 		var disputed *ledger.RefundDisputedError
 		if errors.As(err, &disputed) && disputed.Dispute.State == gateway.DisputeLost {
-			return nil, disputed.Sentence() + " Nothing was refunded by itself.", nil
+			return nil, disputed.Sentence() + " Nothing was refunded automatically.", nil
 		}
 		return nil, "", err
 	}
@@ -184,11 +184,11 @@ func (s *List) readUnapplied(ctx context.Context,
 		return nil, "", fmt.Errorf("%w: asked for %s, the gateway told of %q", gateway.ErrOutcomeUnknown,
 			paid.Payment.ID, remote.ID)
 	case remote.Status != gateway.PaymentStatusSettled:
-		return nil, fmt.Sprintf("The gateway says that it is %s (%s): nothing was refunded by itself.", remote.Status,
+		return nil, fmt.Sprintf("The gateway says that it is %s (%s): nothing was refunded automatically.", remote.Status,
 			remote.NativeStatus), nil
 	case remote.Amount != paid.Payment.Amount:
 		return nil,
-			fmt.Sprintf("The gateway says that it is of R$ %s, the ledger R$ %s: nothing was refunded by itself.",
+			fmt.Sprintf("The amount is R$ %s at the gateway and R$ %s in the ledger: nothing was refunded automatically.",
 				remote.Amount, paid.Payment.Amount), nil
 	}
 	return paid, "", nil

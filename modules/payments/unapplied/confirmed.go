@@ -145,7 +145,7 @@ func (s *List) requireUnused(ctx context.Context, tx pgx.Tx, u paymentsdb.Paymen
 ) error {
 	given, err := s.isGivenTx(ctx, tx, u, paid)
 	if err == nil && given {
-		err = fault.Conflict("What the payment pays for was given already: it can be refunded or kept.")
+		err = fault.Conflict("What the payment pays for was already granted: it can be refunded or kept.")
 	}
 	return err
 }

@@ -284,7 +284,7 @@ func (s *List) requireWholePayment(ctx context.Context, u paymentsdb.PaymentsUna
 		}
 	}
 	if listed := money.Cents(*u.AmountCents); listed < left {
-		return fault.Conflict("Only R$ %s of the payment is listed here, and R$ %s is left of it: refund it where it was paid for.", listed, left)
+		return fault.Conflict("Only R$ %s of the payment is listed here, and R$ %s is left of it: refund it at the subscription or order that it paid for.", listed, left)
 	}
 	return nil
 }
@@ -300,7 +300,7 @@ func (s *List) afterRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, ref
 	if err != nil || u.State != state.UnappliedRefunding {
 		return err
 	}
-	c := ledger.Move{To: state.UnappliedOpen, Source: state.ByGateway, Reason: "The refund was not asked for."}
+	c := ledger.Move{To: state.UnappliedOpen, Source: state.ByGateway, Reason: "The refund was not requested."}
 	var disputed *ledger.RefundDisputedError
 	if errors.As(refused, &disputed) { // nobody was asked: when the dispute is over it is as before
 		c.Reason = "The payment is disputed."

@@ -35,7 +35,7 @@ const shallow = 16
 
 // plain reports whether jsonb takes the body as it stands and nothing in it has to
 // be hidden: one JSON value, without escapes of characters that Postgres may
-// refuse, without exponents. Most events are; reading the others anew costs ten
+// refuse, without exponents. Most events are; reading the others again costs ten
 // times as much.
 func plain(body []byte) bool {
 	if !json.Valid(body) || !utf8.Valid(body) || bytes.Contains(body, []byte(`\u`)) {
@@ -72,7 +72,7 @@ func plain(body []byte) bool {
 	return true
 }
 
-// normalised writes the value anew, which mends lone surrogates; it refuses
+// normalised writes the value again, which mends lone surrogates; it refuses
 // numbers that Postgres may not hold, and more than one value.
 func normalised(body []byte) (json.RawMessage, bool) {
 	dec := json.NewDecoder(bytes.NewReader(body))

@@ -18,19 +18,19 @@ import (
 	"marquee/platform/postgres"
 )
 
-// Confirmation has a gateway asked, by a job, for what an event tells and does not prove: until
-// the gateway shows it nothing of it is believed.
+// Confirmation describes how a job asks a gateway for what an event reports and does not prove:
+// until the gateway shows it, none of it is believed.
 type Confirmation struct {
 	Gateway gateway.Name
-	EventID string        // its log tells what came of it; "": no event told it
+	EventID string        // its log has the result; "": no event reported it
 	Misses  int           // checks before this one that did not show it
-	Again   river.JobArgs // the job that looks once more, with one miss more
+	Again   river.JobArgs // the job of the next check, with one miss more
 	// Read gives the event as the gateway shows it. gateway.ErrMissing: it does not, and is asked
 	// again, unless this is the last check; any other error has the job repeated.
 	Read func(ctx context.Context, last bool) (gateway.Event, error)
 	// ApplyTx applies what was read.
 	ApplyTx func(ctx context.Context, tx pgx.Tx, live gateway.Event) (gateway.Result, error)
-	// GivenUpTx is what becomes of an event that the last check did not show.
+	// GivenUpTx gives the result of an event that the last check did not show.
 	GivenUpTx func(ctx context.Context, tx pgx.Tx, why error) (gateway.Result, error)
 	// finishTx gives the event its result; nil: FinishConfirmationTx.
 	finishTx func(ctx context.Context, tx pgx.Tx, r gateway.Result) error

@@ -32,7 +32,7 @@ func (s *Webhooks) linkIntent(ctx context.Context, gw gateway.Adapter, eventID s
 	}
 	e, err := gw.ReadEvent(payload)
 	if err != nil || !e.IsTakenBack() {
-		return nil //nolint:nilerr // what cannot be read is told when it is applied
+		return nil //nolint:nilerr // applying it reports what cannot be read
 	}
 	e.Gateway = gw.Name()
 	known, err := s.reader.FindPayment(ctx, s.deps.Pool, gw.Name(), e.PaymentIDs()...)

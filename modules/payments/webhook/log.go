@@ -35,7 +35,7 @@ var Logs = resource.New(resource.Definition{
 	Fields: []resource.Field{
 		{
 			Name: "event_id", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
-			Doc: "The gateway's id; a redelivered event has one log a delivery",
+			Doc: "The gateway's id; a redelivered event has one log per delivery",
 		},
 		{Name: "event_type", Kind: query.String, Nullable: true, Write: resource.ReadOnly},
 		{
@@ -44,7 +44,7 @@ var Logs = resource.New(resource.Definition{
 		},
 		{
 			Name: "payload", Kind: query.JSON, Write: resource.ReadOnly,
-			Doc: "The body; a text when it was no JSON. Of a refused call at most 4 kB",
+			Doc: "The body; a text when it was not JSON. At most 4 kB of a refused call",
 		},
 		{
 			Name: "signature", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
@@ -57,7 +57,7 @@ var Logs = resource.New(resource.Definition{
 		{Name: "processed_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
 		{
 			Name: "request_id", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
-			Doc: "X-Request-Id of the call; null of those before it was kept",
+			Doc: "X-Request-Id of the call; null for calls from before it was recorded",
 		},
 	},
 })

@@ -14,7 +14,7 @@ import (
 	"marquee/platform/telemetry"
 )
 
-// What becomes of a call beside the results of its event.
+// The results of a call beside those of its event.
 const (
 	callRefused   = "refused"    // it is not shown to be the gateway's
 	callNotStored = "not_stored" // the gateway is to send it again
@@ -57,7 +57,7 @@ func newMetrics() *metrics {
 	return m
 }
 
-// resultOf is what became of a call, in a word.
+// resultOf is the result of a call, in a word.
 func resultOf(r Response, err error) string {
 	switch {
 	case fault.Is(err, fault.KindUnauthenticated):

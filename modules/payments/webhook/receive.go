@@ -139,8 +139,8 @@ type delivery struct {
 }
 
 // applyTime is how long an event that has just come may take to be applied, and
-// storeTime how long until it is stored at least, both from its coming. Whoever stands
-// behind a lock is told to come again while the gateway is still there.
+// storeTime how long until it is stored at least, both from its coming. A call that
+// waits for a lock is answered in time for the gateway to hear that it has to come again.
 const (
 	applyTime = 3 * time.Second
 	storeTime = 4500 * time.Millisecond
@@ -297,7 +297,7 @@ func (s *Webhooks) ApplyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (res
 }
 
 // applyUnsignedTx applies an event that proves nothing by itself. Where it is about something
-// of ours and would change it, nothing of that stays: a job asks the gateway first.
+// known here and would change it, the change is rolled back: a job asks the gateway first.
 func (s *Webhooks) applyUnsignedTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	settled, isSettled := e.Payload.(gateway.SettledPayment)
 	if _, failed := e.Payload.(gateway.FailedPayment); !e.NeedsConfirmation() && !isSettled && !failed {

@@ -34,7 +34,7 @@ const (
 	refusedRetention = 7 * 24 * time.Hour
 	// maxUnwritten bounds what waits in memory while the database is away.
 	maxUnwritten = 100
-	// otherNetworks counts what no network of its own is named for.
+	// otherNetworks counts the calls from networks that are not counted by name.
 	otherNetworks = "other"
 	// refusedAgain is after how long what could not be written is tried again.
 	refusedAgain = time.Second

@@ -60,7 +60,7 @@ func (h Handlers) Replay(ctx context.Context, in *replayInput) (*httpapi.Output[
 	return httpapi.OK(response)
 }
 
-// replay applies the event of a log again, whatever became of it, and gives all
+// replay applies the event of a log again, whatever its result was, and gives all
 // its logs the new result. Appliers are safe to repeat, so that a replay of what
 // was applied changes nothing. A dry run takes everything back.
 func (s *Webhooks) replay(ctx context.Context, logID objectid.ID, dryRun bool) (replayResponse, error) {

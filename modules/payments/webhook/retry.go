@@ -115,7 +115,7 @@ func (s *Webhooks) finishTx(ctx context.Context, tx pgx.Tx, e gateway.Event, to 
 		return err
 	}
 	// The caller holds the event: nobody else touches its logs, so that they never
-	// tell different stories.
+	// have different results.
 	params := paymentsdb.ProcessedEventFinishParams{
 		Gateway: e.Gateway, EventID: e.ID, LogID: e.LogID, State: to, Result: raw, At: s.deps.Clock.Now(),
 		Processed: true,

@@ -9,8 +9,8 @@ import (
 	"marquee/modules/payments/ledger"
 )
 
-// applyOfCustomerTx applies what becomes of money that was booked for a customer alone:
-// ledgers and list have it, and nothing else follows.
+// applyOfCustomerTx applies what happens to money that was booked for a customer alone:
+// it is written to the ledgers and the list, and nothing else follows.
 func (s *Webhooks) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	known, r := e.Known, gateway.Result{Status: gateway.ResultApplied}
 	var err error
@@ -42,8 +42,8 @@ func (s *Webhooks) takeStrayTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	return gateway.Result{}, nil
 }
 
-// takeNamelessTx has the gateway asked whether an invoice is behind money of a customer of
-// ours that names nothing. No row that comes later will know it: it waits for none.
+// takeNamelessTx has a job ask the gateway whether an invoice is behind money of a known customer
+// that names nothing. No later row will match it, so the event does not wait for one.
 func (s *Webhooks) takeNamelessTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	taken, err := s.takeStrayTx(ctx, tx, e)
 	r := gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNoConsequence}
@@ -53,7 +53,7 @@ func (s *Webhooks) takeNamelessTx(ctx context.Context, tx pgx.Tx, e gateway.Even
 	return r, err
 }
 
-// unclaimed words the result of an event whose subject nobody knows.
+// unclaimed completes the result of an event whose subject is not known here.
 func unclaimed(r gateway.Result) gateway.Result {
 	r.Status = gateway.ResultIgnored
 	if r.Reason == "" {

@@ -44,8 +44,8 @@ type ClarifyingInfo struct {
 // Clarified tells a customer what is being found out, and when it may be known.
 func Clarified(sub lifecycle.Subscription, i intent.Intent) string {
 	if sub.PaymentMethod == gateway.MethodPix {
-		return "Your PIX is being clarified. " + NotKnownSentence(i) +
-			" GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription gives it up at once."
+		return "Your PIX is still being confirmed. " + NotKnownSentence(i) +
+			" GET /customers/me/pix-qr shows its code then; DELETE /customers/me/subscription cancels it at once."
 	}
 	return "A payment is still being confirmed. " + NotKnownSentence(i)
 }

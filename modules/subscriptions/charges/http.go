@@ -89,7 +89,7 @@ func (s *Charges) OpenIntentOf(ctx context.Context, c lifecycle.RenewalCharge) (
 
 // ChargeClarified tells a customer that the code of their renewal is being found out.
 func ChargeClarified(i intent.Intent) string {
-	return "Your PIX is being clarified. " + calls.NotKnownSentence(i) +
+	return "Your PIX is still being confirmed. " + calls.NotKnownSentence(i) +
 		" Ask again, or see GET /customers/me/pix-qr, which shows its code then. Your subscription goes on."
 }
 

@@ -82,9 +82,9 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 			continue
 		}
 		begun := !begins.After(shut) && !slippedThrough(sub, disputes, p)
-		note := "It paid for a period that had not begun when the subscription ended by a lost dispute of another payment."
+		note := "It paid for a period that had not begun when the lost dispute of another payment ended the subscription."
 		if begun {
-			note = fmt.Sprintf("It paid until %s; the subscription ended before by a lost dispute of another payment.",
+			note = fmt.Sprintf("It paid until %s; the lost dispute of another payment ended the subscription before that.",
 				ends.UTC().Format(time.RFC3339))
 		}
 		_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{

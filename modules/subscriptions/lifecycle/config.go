@@ -24,8 +24,8 @@ type Config struct {
 	PastDueOnlyCounts bool
 	// Zone is REPORT_TZ, in which months and days pass. Default UTC.
 	Zone *time.Location
-	// RecoveryDelay is when a client whose PIX code is not known yet is told to come
-	// again. Default 1 min.
+	// RecoveryDelay is after what time a client whose PIX code is not known yet should
+	// ask again. Default 1 min.
 	RecoveryDelay time.Duration
 	// WithdrawalDays after the day of its first payment a subscription may be withdrawn
 	// from. 0: never.
@@ -93,7 +93,7 @@ type PromoDiscount struct {
 // NoPromoCodes knows none, where the module promos is left out.
 type NoPromoCodes struct{}
 
-// FirstMonth finds none, and refuses a code that is given: 400.
+// FirstMonth finds none. A code that is given is an error, 400.
 func (NoPromoCodes) FirstMonth(_ context.Context, _ objectid.ID, code string) (PromoDiscount, bool, error) {
 	if code == "" {
 		return PromoDiscount{}, false, nil

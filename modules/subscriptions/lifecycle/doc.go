@@ -15,5 +15,5 @@
 // An error that a comment does not name is the database's or the queue's, wrapped in what was tried;
 // whoever holds the transaction rolls it back, and comes again.
 // Where a row is no longer in the state that was read, that is an error as well (errMoved): who moved it
-// has the row, and the caller reads it anew.
+// has the row, and the caller reads it again.
 package lifecycle

@@ -67,9 +67,9 @@ type EndArgs struct {
 // Kind names the job.
 func (EndArgs) Kind() string { return "subscriptions_end_at_gateway" }
 
-// AdoptAfter is when a row whose outcome is open has to have an intent of its own: the
-// release before the schedule of checks makes rows without, and recovers by recovery_at,
-// which lies so far ahead that it leaves the rows of this one alone.
+// AdoptAfter is the age at which a row whose outcome is open gets an intent if it has none. The
+// release before the schedule of checks makes rows without one, and recovers by recovery_at, which this
+// release sets so far ahead that the older one leaves its rows alone.
 const AdoptAfter = 10 * time.Minute
 
 // StopArgs ends at gateway A a recurrence or authorization whose subscription goes
@@ -91,8 +91,8 @@ func (GiveBackArgs) Kind() string { return "subscriptions_give_back" }
 
 // Reopen has a subscription that is opened again for one period keep the end of its
 // recurrence at the gateway: it was to end with the subscription. Where the gateway has
-// not confirmed that, it is pursued on, whatever becomes of the row. What is not known
-// there yet ends with the period as soon as it is.
+// not confirmed that end, it is requested again until it has, whatever state the row is in. What is
+// not known there yet ends with the period as soon as it is.
 func (s *Store) Reopen(r *Subscription, ended Subscription) {
 	r.GatewayEndOpenSince = nil
 	switch {

@@ -34,8 +34,8 @@ func (s *Store) ResumeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, from ti
 	return s.turnOpenTx(ctx, tx, id, state.PauseLifted, &from)
 }
 
-// PauseAgainTx has a pause that was confirmed look once more: something was ordered
-// before it, and is known only now. Errors are those of TurnPauseTx.
+// PauseAgainTx has the job of a confirmed pause run once more: something was ordered before
+// the pause, and is known only now. Errors are those of TurnPauseTx.
 func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
 	return s.turnOpenTx(ctx, tx, id, state.PauseDebitFound, nil)
 }

@@ -15,7 +15,7 @@ func (p Plan) IsPriced() bool {
 	return p.GwbPriceID != nil && p.GwbPriceAmountCents != nil && *p.GwbPriceAmountCents == p.AmountCents
 }
 
-// Terms are what gateway B is told of it.
+// Terms are what gateway B gets to know of the plan.
 func (p Plan) Terms() gateway.PlanTerms {
 	return gateway.PlanTerms{
 		PlanID: p.PlanID, Name: p.Name, Amount: money.Cents(p.AmountCents), IntervalUnit: p.IntervalUnit,

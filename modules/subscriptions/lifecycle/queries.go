@@ -72,7 +72,8 @@ type Located struct {
 }
 
 // SubscriptionLockMany locks the customers of gateway B's recurrences that events name, and then the subscriptions,
-// without those that somebody else holds, and without those of deleted customers.
+// without those that somebody else holds, and without those of deleted customers. None: an empty list. An error is the
+// database's.
 func (q *Queries) SubscriptionLockMany(ctx context.Context, db postgres.DB, events []gateway.Event) ([]Located, error) {
 	p := subscriptionsdb.SubscriptionLockManyByGWBIDParams{}
 	for place, e := range events {

@@ -74,8 +74,8 @@ func (s *Store) IsGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID)
 // a state changes: compare-and-set, history, the customer's pointer and the job
 // for its expiry in the caller's transaction. Moved is false, and nothing is
 // written, when the state holds against the action; errMoved when the row, which was not locked then, has
-// another state by now, told by the next statement (postgres.ChangeLater). Other errors are the database's, or of promo
-// codes: the caller rolls back.
+// another state by now, which the next statement reports (postgres.ChangeLater). Other errors are the database's, or
+// of promo codes: the caller rolls back.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, sub *Subscription, c Change) (moved bool, err error) {
 	from := sub.Status
 	to, ok := state.Next(from, c.Action)
@@ -255,7 +255,7 @@ type named struct {
 // saveTx writes the columns in which the row differs from before, if its state is still that
 // of before, ends its intent when its outcome stands in it, and schedules what its dates ask
 // for. What differs is written in any case; a column that the change does not name is a
-// mistake of ours, and logged as one: money would be lost by refusing it. errMoved when the state is
+// programming error, and logged as one: to refuse it would lose money. errMoved when the state is
 // another. Other errors are the database's.
 func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, before, r Subscription, as named,
 	end IntentEnd,
@@ -304,7 +304,7 @@ func (s *Store) ScheduleTx(ctx context.Context, tx pgx.Tx, sub Subscription) err
 	return nil
 }
 
-// InsertAtTx has a gateway asked by job at an instant, by one job however often it is wanted. An error is the
+// InsertAtTx inserts a job that asks a gateway at an instant; the same job is inserted once. An error is the
 // database's, which has the jobs.
 func (s *Store) InsertAtTx(ctx context.Context, tx pgx.Tx, at time.Time, args river.JobArgs) error {
 	return s.insertAtTx(ctx, tx, jobs.QueueGateway, at, args)
@@ -321,9 +321,8 @@ func (s *Store) insertAtTx(ctx context.Context, tx pgx.Tx, queue string, at time
 	return nil
 }
 
-// movePromoTx tells the promo codes what became of the subscription that one of
-// them lowered: it is used once access begins, and given back when that never
-// came. Errors are those of PromoCodes.
+// movePromoTx redeems the promo code of a subscription once access begins, and gives it
+// back when access never began. Errors are those of PromoCodes.
 func (s *Store) movePromoTx(ctx context.Context, tx pgx.Tx, before, after Subscription) error {
 	switch {
 	case after.PromoCode == nil:

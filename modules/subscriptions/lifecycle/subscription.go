@@ -216,7 +216,7 @@ func (sub Subscription) AccessBegun() bool {
 	return sub.Status == state.Active || sub.Status == state.Suspended
 }
 
-// NeedsStatusCheck reports whether a live read tells what became of a pending one.
+// NeedsStatusCheck reports whether a live read shows the outcome of a pending one.
 func (sub Subscription) NeedsStatusCheck() bool {
 	return sub.Traits().PayerConfirms && !sub.IntentOpen
 }

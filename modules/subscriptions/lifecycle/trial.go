@@ -34,7 +34,7 @@ func (s *Store) ClaimTrialTx(ctx context.Context, tx pgx.Tx, taxID string, subsc
 	return n == 1, nil
 }
 
-// startTrialTx notes that the customer has had the one trial, and so has the tax id. An error is the database's.
+// startTrialTx records that the customer, and their tax id, have had the one trial. An error is the database's.
 func (s *Store) startTrialTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
 	if sub.TrialDays == 0 {
 		return nil

@@ -28,14 +28,14 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Sub
 		return fmt.Errorf("read withdrawals: %w", err)
 	}
 	if len(withdrawals) > 0 { // all goes back, also what was charged before
-		return s.ListUnappliedTx(ctx, tx, *sub, p, "Told after the customer had withdrawn from the subscription.", true)
+		return s.ListUnappliedTx(ctx, tx, *sub, p, "Reported after the customer had withdrawn from the subscription.", true)
 	}
 	if chargedBeforeEnd(*sub, p) {
 		if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
 			return err
 		}
 		return s.ListUnappliedTx(ctx, tx, *sub, p,
-			"Charged before the subscription ended, and told after it: it added no paid time.", true)
+			"Charged before the subscription ended, and reported after it: it added no paid time.", true)
 	}
 	why, err := s.cannotOpenTx(ctx, tx, *sub, p)
 	if err != nil {

@@ -224,7 +224,7 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 	if !sub.PaysOnce() && p.Charge == nil && !p.First {
 		price = money.Cents(sub.PriceCents)
 	}
-	note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, price)
+	note := fmt.Sprintf("R$ %s was paid where R$ %s was due.", p.Amount, price)
 	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID:     sub.CustomerID,

@@ -171,8 +171,8 @@ func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount,
 		CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
-		PaidAt: p.SettledAt,
-		Note:   "The gateway took it of this customer, and it names no subscription or order of ours.", Automatic: true,
+		PaidAt: p.SettledAt, Automatic: true,
+		Note: "The gateway charged this customer, and the payment names no subscription or order known here.",
 	})
 	if err != nil {
 		return err
@@ -225,11 +225,11 @@ func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid
 	if _, err := s.deps.Locator.LocateRemote(ctx, tx, a.Gateway, recurrence); !errors.Is(err, pgx.ErrNoRows) {
 		return err // its event waited for the row
 	}
-	note, lost := "The gateway took it of this customer, who has no subscription there, and it names no order of ours.",
-		recurrence != "" && a.Reference != ""
+	note := "The gateway charged this customer, who has no subscription there, and the payment names no order known here."
+	lost := recurrence != "" && a.Reference != ""
 	if lost {
-		note = "The gateway took it of this customer by recurrence " + recurrence + ", which names " +
-			a.Reference.String() + ": no subscription of ours, as after a restore of an older database."
+		note = "The gateway charged this customer by recurrence " + recurrence + ", which names " +
+			a.Reference.String() + ": not a subscription known here, as after a restore of an older database."
 	}
 	if err := s.deps.Payments.Cases().ListOfCustomerTx(ctx, tx, a.Gateway, customer, p, note, lost); err != nil ||
 		recurrence == "" {

@@ -106,7 +106,7 @@ func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subsc
 		return err
 	}
 	return s.deps.Settler.ListUnappliedTx(ctx, tx, sub, settle.Payment{Payment: p},
-		"Told after the subscription had ended, by what took it back: it added no paid time.", true)
+		"Reported only after the subscription had ended, when it was taken back: it added no paid time.", true)
 }
 
 // applyRefundTx: charge.refunded, refund.*; PAYMENT_REFUNDED,
@@ -245,7 +245,7 @@ func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 		Kind: payments.UnappliedUnknown, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &part,
 		CustomerID:     sub.CustomerID,
 		SubscriptionID: sub.ID, PaidAt: r.Payment.SettledAt, Bought: true,
-		Note: fmt.Sprintf("The payer's bank took back R$ %s of PIX %s of R$ %s (MED); nobody here asked for it.", part,
+		Note: fmt.Sprintf("The payer's bank took back R$ %s of PIX %s of R$ %s (MED); nobody here requested it.", part,
 			r.Payment.ID, r.Payment.Amount),
 	})
 }

@@ -244,7 +244,7 @@ func (s *Checkout) withinLimits(e events.Event, taken holdings, w request) error
 	}
 	if most := max(unpaidPerPerson, s.deps.Config.MaxQuantity); person.unpaid+w.quantity > most {
 		return fault.TooManyRequests(s.deps.Config.PixTTL,
-			"At most %s of an event may wait for one person's payment at a time. Pay for those, or wait up to %s until they are given back.",
+			"At most %s of an event may wait for one person's payment at a time. Pay for those, or wait up to %s until they are released.",
 			fault.Count(most, "place"), fault.Count(int(s.deps.Config.PixTTL.Minutes()), "minute"))
 	}
 	if taken[w.placesOf()[byAddress]].unpaid+w.quantity > unpaidPerAddress && w.holder.address != nil {

@@ -57,7 +57,7 @@ var Events = resource.New(resource.Definition{
 		},
 		{
 			Name: "is_sale_box_office", Kind: query.Bool, Rule: resource.Rule{Default: false},
-			Doc: "Buyable in the store",
+			Doc: "On sale in the store",
 		},
 		{Name: "image_id", Kind: query.OID, Nullable: true, Doc: "File id"},
 		{Name: "is_active", Kind: query.Bool, Rule: resource.Rule{Default: true}},
@@ -67,7 +67,7 @@ var Events = resource.New(resource.Definition{
 		},
 		{
 			Name: "cancel_reason", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
-			Doc: "Why, as its holders were written",
+			Doc: "The reason given to ticket holders",
 		},
 		{
 			Name: "refund_until", Kind: query.Date, Nullable: true,

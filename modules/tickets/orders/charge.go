@@ -294,7 +294,7 @@ func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 		return fmt.Errorf("record payment: %w", err)
 	}
 	if first {
-		note := fmt.Sprintf("R$ %s were paid where R$ %s are asked for.", p.Amount, money.Cents(o.TotalCents))
+		note := fmt.Sprintf("R$ %s was paid where R$ %s was due.", p.Amount, money.Cents(o.TotalCents))
 		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedForeign, note); err != nil {
 			return err
 		}

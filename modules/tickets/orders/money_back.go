@@ -301,8 +301,8 @@ func (s *Store) listPartTx(ctx context.Context, tx pgx.Tx, o Order, m Money) err
 		if part == 0 {
 			continue
 		}
-		note := fmt.Sprintf("R$ %s of R$ %s of the order went back, and nobody here asked for it, or a restore has lost who did. "+
-			"Which tickets it is of is not known: set them to expired by PUT /tickets, then keep this.", part,
+		note := fmt.Sprintf("R$ %s of R$ %s of the order was refunded, and nobody here requested it, or a restore has lost "+
+			"the request. Which tickets it was for is not known: set them to expired with PUT /tickets, then keep this.", part,
 			p.Payment.Amount)
 		err := s.deps.Payments.Cases().RecordTakenBackTx(ctx, tx, payments.Unapplied{
 			Kind: payments.UnappliedUnknown, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &part,

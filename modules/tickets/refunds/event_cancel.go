@@ -158,7 +158,7 @@ type refundProgress struct {
 	Refunded int64        `json:"refunded" doc:"All of their money is back"`
 	Failed   int64        `json:"failed" doc:"Refused by the gateway: on the list of unapplied payments"`
 	Disputed int64        `json:"disputed" doc:"The money is with the payer's bank: nothing is refunded while the dispute is open, nor when it is lost"`
-	NotAsked int64        `json:"not_asked" doc:"Of on_request: nobody has asked for their money"`
+	NotAsked int64        `json:"not_asked" doc:"For on_request: the money has not been requested"`
 	Amount   events.Reais `json:"amount" doc:"Given back, reais"`
 }
 
