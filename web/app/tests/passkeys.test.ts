@@ -38,7 +38,7 @@ it('a passkey is added, signs in, takes up a lost session, and is removed', asyn
   await page.getByRole('dialog').locator('[aria-invalid="true"]').waitFor();
   await page.keyboard.press('Escape');
   await addPasskey(page, 'Laptop', ivo.password);
-  const row = page.getByRole('listitem').filter({ hasText: 'Laptop' });
+  const row = page.getByRole('region', { name: 'Passkeys' }).getByRole('listitem').filter({ hasText: 'Laptop' });
   await row.getByText('never').waitFor();
 
   // The same device again says that it has one.

@@ -38,6 +38,30 @@ it('a reload goes on, another browser tab asks, and "stay signed in" is shared',
   expectNoFaults(page.context());
 });
 
+it('sessions are listed, ended one by one and all at once, and signing out ends its own', async () => {
+  const eva = await newAdmin('Eva');
+  await tokenOf(eva);
+  await tokenOf(eva);
+  const page = await signedIn(eva, {}, '/console/account');
+  const sessions = page.getByRole('region', { name: 'Sessions' });
+  await sessions.getByRole('listitem').nth(2).waitFor();
+  await sessions.getByRole('listitem').filter({ hasText: 'this one' }).getByText('Chrome · Linux').waitFor();
+  await sessions.getByRole('button', { name: /^End the session of/ }).first().click();
+  await expect.poll(() => sessions.getByRole('listitem').count()).toBe(2);
+  await sessions.getByRole('button', { name: 'End all others' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End all others' }).click();
+  await page.getByText('One session is ended').waitFor();
+  await expect.poll(() => sessions.getByRole('listitem').count()).toBe(1);
+
+  const ended = page.waitForResponse((response) => response.request().method() === 'DELETE');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  expect((await ended).status()).toBe(200);
+  const token = await tokenOf(eva);
+  const { docs } = await call<{ docs: unknown[] }>('GET', '/me/sessions', token);
+  expect(docs.length).toBe(1);
+  expectNoFaults(page.context());
+});
+
 it('a customer is told that the console is for staff', async () => {
   const context = await person();
   const page = await context.newPage();

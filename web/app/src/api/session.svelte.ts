@@ -84,7 +84,13 @@ export const session = {
     })), staySignedIn);
   },
 
+  /** Ends the session, here and where the API can be reached there; whatever comes of that, nothing is left here. */
   async signOut(): Promise<void> {
+    const id = sessionOf(accessToken);
+    if (id) {
+      const headers = { Authorization: `Bearer ${accessToken}` };
+      fetch(`/api/v1/me/sessions/${id}`, { method: 'DELETE', headers, keepalive: true }).catch(() => undefined);
+    }
     await forgetRefreshToken();
     drop();
     channel.postMessage('out');
@@ -107,6 +113,16 @@ export const session = {
     return new Promise((resolve) => { waiting.push(resolve); });
   },
 };
+
+/** The session that a token names; undefined where it names none. */
+function sessionOf(token: string): string | undefined {
+  try {
+    const claims = JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'))) as { sid?: string };
+    return claims.sid;
+  } catch {
+    return undefined;
+  }
+}
 
 async function tokensOf(response: Response): Promise<TokenSet> {
   if (!response.ok) throw await problemOf(response);
