@@ -19,12 +19,12 @@ const invariantList = "invariant_list"
 
 // Routes registers the monitor's operations.
 func (m *InvariantMonitor) Routes(api *httpapi.API) {
-	h := invariantHandlers{m}
+	h := handlers{m}
 	httpapi.Route(api, http.MethodGet, "/admin/invariants", invariantList, httpapi.Admin, h.list,
 		httpapi.Summary("What the last check of the invariants found"))
 }
 
-type invariantHandlers struct{ m *InvariantMonitor }
+type handlers struct{ m *InvariantMonitor }
 
 // invariantReport is the last check.
 type invariantReport struct {
@@ -40,7 +40,7 @@ type invariantResult struct {
 }
 
 // list answers GET /admin/invariants.
-func (h invariantHandlers) list(ctx context.Context, _ *struct{}) (*httpapi.Output[invariantReport], error) {
+func (h handlers) list(ctx context.Context, _ *struct{}) (*httpapi.Output[invariantReport], error) {
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}

@@ -6,8 +6,9 @@
 // refused_webhook_counts, processed_events,
 // intents, intent_steps, gateway_state, database_marks), the routes POST /webhooks/gwa,
 // POST /webhooks/gwb, GET /webhook-logs and its stats and replay,
-// GET /gwb/config, and /admin/finance/unapplied-payments: the list of money that gave
-// nobody anything is data of this module, and finance changes nothing.
+// GET /gwb/config, /admin/finance/refunds and /admin/finance/unapplied-payments: the lists
+// of money that was given back and of what gave nobody anything are data of this module, and
+// finance changes nothing.
 //
 // Does not own: subscriptions, orders and what an event means for them. Upper
 // modules connect their Hooks; this module authenticates, logs, removes

@@ -19,7 +19,9 @@ import (
 // admins are those of a test, by token: each holds the handler names listed.
 type admins map[string][]string
 
-func (a admins) Verify(token string) (httpapi.Claims, error) { return httpapi.Claims{TokenID: token}, nil }
+func (a admins) Verify(token string) (httpapi.Claims, error) {
+	return httpapi.Claims{TokenID: token}, nil
+}
 
 func (a admins) Caller(_ context.Context, c httpapi.Claims) (httpapi.Caller, error) {
 	return httpapi.Caller{Type: httpapi.TypeAdmin, Handlers: a[c.TokenID], Root: c.TokenID == "root"}, nil

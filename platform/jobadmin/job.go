@@ -103,13 +103,13 @@ func (s *Service) List(ctx context.Context, in *listInput) (*httpapi.Output[list
 	}
 	body := listBody{Jobs: []Job{}, More: len(found.Jobs) > in.Qty}
 	for _, row := range found.Jobs[:min(len(found.Jobs), in.Qty)] {
-		body.Jobs = append(body.Jobs, shownTo(httpapi.CallerOf(ctx), row))
+		body.Jobs = append(body.Jobs, jobFor(httpapi.CallerOf(ctx), row))
 	}
 	return httpapi.OK(body)
 }
 
-// shownTo is a job as the caller may see it.
-func shownTo(caller httpapi.Caller, row *rivertype.JobRow) Job {
+// jobFor is a job as the caller may see it.
+func jobFor(caller httpapi.Caller, row *rivertype.JobRow) Job {
 	j := Job{
 		ID: row.ID, Kind: row.Kind, Queue: row.Queue, State: string(row.State), Attempt: row.Attempt,
 		MaxAttempts: row.MaxAttempts, CreatedAt: httpapi.Time(row.CreatedAt), ScheduledAt: httpapi.Time(row.ScheduledAt),
@@ -243,7 +243,7 @@ func (s *Service) changeTx(ctx context.Context, id int64, reason string, allowed
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(shownTo(httpapi.CallerOf(ctx), row))
+	return httpapi.OK(jobFor(httpapi.CallerOf(ctx), row))
 }
 
 // entry is what the audit trail says of a job.

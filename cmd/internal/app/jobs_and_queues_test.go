@@ -24,7 +24,7 @@ func newJob(t *testing.T, p *platformtest.Platform, state string) (id int64) {
 	return id
 }
 
-type shownJob struct {
+type jobView struct {
 	ID          int64
 	State       string
 	MaxAttempts int `json:"max_attempts"`
@@ -40,7 +40,7 @@ func TestStaffSeeJobsAndOnlyRootWhatIsInThem(t *testing.T) {
 		ids = append(ids, newJob(t, p, "retryable"))
 	}
 	var got struct {
-		Jobs []shownJob
+		Jobs []jobView
 		More bool
 	}
 	const list = "/admin/jobs?kind=test_staff&queue=nowhere&state=retryable&qty=2"
@@ -99,7 +99,7 @@ func TestStaffRunRetryAndCancelJobs(t *testing.T) {
 				require.Zero(t, entries)
 				continue
 			}
-			var j shownJob
+			var j jobView
 			res.JSON(&j)
 			require.Equal(t, is, j.State)
 			becomes := map[string]string{"retry": "available", "run": "available", "cancel": "cancelled"}[act]

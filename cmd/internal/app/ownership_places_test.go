@@ -56,7 +56,7 @@ var kindOfPath = map[string]string{
 var kindOfPlace = map[string]string{
 	"avatar_get file_id": "avatar", "requisition_file_download file_id": "attachment",
 	"requisition_file_delete file_id": "attachment",
-	"queue_pause name": "queue", "queue_resume name": "queue",
+	"queue_pause name":                "queue", "queue_resume name": "queue",
 	// What authenticators call their passkeys.
 	"passkey_verify_post id": "passkey", "me_passkey_create id": "passkey",
 }

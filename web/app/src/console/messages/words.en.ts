@@ -24,7 +24,9 @@ export const enWords = {
     user_type: 'Type', username: 'Username', view: 'View',
     street: 'Street', number: 'Number', complement: 'Complement', locality: 'Neighbourhood', city: 'City',
     region_code: 'State', country: 'Country', postal_code: 'Postal code',
-    requested_at: 'Requested', days: 'Days', reason: 'Reason', client_version: 'Current version', min_version: 'Minimum version',
+    failure: 'Why it failed', requested_at: 'Asked for', refunded_at: 'Given back', payment_id: 'Payment', purpose: 'Of',
+    source: 'By', ended_at: 'Ended', gateway_refund_id: 'Refund at gateway', local_id: 'Of record',
+    days: 'Days', reason: 'Reason', client_version: 'Current version', min_version: 'Minimum version',
   },
   words: {
     '0': 'no', '1': 'yes', true: 'yes', false: 'no',
@@ -61,6 +63,10 @@ export const enWords = {
     gateway_unanswered: 'gateway has not answered', pix_unpaid: 'PIX not paid', payment_pending: 'payment not confirmed',
     payment_disputed: 'payment disputed', suspended_by_staff: 'suspended by staff',
     login: 'password', totp: 'authenticator app', recovery_code: 'recovery code', passkey: 'passkey',
-    earlier: 'before sessions', none: 'none', required: 'required', 'public-key': 'public key',
+    mrr: 'MRR', new: 'new', revenue: 'revenue', failed_payments: 'failed payments', failed_refunds: 'refunds that failed',
+    unapplied_payments: 'unapplied payments', webhooks_waiting: 'webhooks waiting', paused_queues: 'paused queues',
+    discarded_jobs: 'jobs given up', invariants: 'broken invariants', cents: 'cents', count: 'number', med: 'taken back by PIX',
+    platform: 'platform', gateway: 'gateway', completed: 'completed', discarded: 'given up', retryable: 'tried again',
+    scheduled: 'scheduled', earlier: 'before sessions', none: 'none', required: 'required', 'public-key': 'public key',
   },
 };
