@@ -133,7 +133,7 @@ func (s *Service) adminRoutes(api *httpapi.API) {
 
 // customerRoutes registers what admins do with customers, and write down about them.
 func (s *Service) customerRoutes(api *httpapi.API) {
-	crud, theirs, admin := s.crud, s.customers.Resource(), s.customers.Handlers()
+	crud, theirs, admin, who := s.crud, s.customers.Resource(), s.customers.Handlers(), s.sessions.Handlers()
 	httpapi.Route(api, http.MethodGet, "/customers", "customer_list", httpapi.Admin, crud.List(theirs.View),
 		theirs.ListDoc()...)
 	httpapi.Route(api, http.MethodPut, "/customers", "customer_update", httpapi.Admin, crud.Update(theirs),
@@ -144,15 +144,15 @@ func (s *Service) customerRoutes(api *httpapi.API) {
 		httpapi.Admin, admin.VerifyEmail)
 	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/toggle-active", "customer_toggle_active", httpapi.Admin,
 		admin.ToggleActive)
-	notes := s.customers.Notes()
+	customerNotes := s.customers.CustomerNotes()
 	httpapi.Route(api, http.MethodGet, "/customer-notes", "customer_note_list", httpapi.Admin,
-		crud.OnPrimary().List(notes.View), notes.ListDoc()...)
-	httpapi.Route(api, http.MethodPost, "/customer-notes", "customer_note_create", httpapi.Admin, crud.Create(notes),
-		notes.CreateDoc()...)
-	httpapi.Route(api, http.MethodPut, "/customer-notes", "customer_note_update", httpapi.Admin, crud.Update(notes),
-		notes.UpdateDoc()...)
-	httpapi.Route(api, http.MethodDelete, "/customer-notes", "customer_note_delete", httpapi.Admin, crud.Delete(notes),
-		notes.DeleteDoc()...)
+		crud.OnPrimary().List(customerNotes.View), customerNotes.ListDoc()...)
+	httpapi.Route(api, http.MethodPost, "/customer-notes", "customer_note_create", httpapi.Admin, crud.Create(customerNotes),
+		customerNotes.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/customer-notes", "customer_note_update", httpapi.Admin, crud.Update(customerNotes),
+		customerNotes.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/customer-notes", "customer_note_delete", httpapi.Admin, crud.Delete(customerNotes),
+		customerNotes.DeleteDoc()...)
 	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/view-as", "customer_view_as", httpapi.Admin,
-		s.sessions.Handlers().ViewAs, httpapi.Summary("A token by which staff see what a customer sees"))
+		who.ViewAs, httpapi.Summary("A token by which staff see what a customer sees"))
 }

@@ -68,7 +68,7 @@ type Bulk struct {
 	EndedAt   *httpapi.Time   `json:"ended_at" nullable:"true"`
 }
 
-func shown(s stored) Bulk {
+func bulkOf(s stored) Bulk {
 	return Bulk{
 		ID: s.ID, Act: s.Act, Query: s.Query, Arguments: s.Arguments, ActorID: s.ActorID, State: s.State, Total: s.Total,
 		Done: s.Counts.Done, Skipped: s.Counts.Skipped, Failed: s.Counts.Failed, Unknown: s.Counts.Unknown,
@@ -137,7 +137,7 @@ func (s *Service) Begin(ctx context.Context, in *beginInput) (*httpapi.Output[Bu
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(shown(a))
+	return httpapi.OK(bulkOf(a))
 }
 
 type bulksBody struct {
@@ -157,7 +157,7 @@ func (s *Service) List(ctx context.Context, _ *struct{}) (*httpapi.Output[bulksB
 	}
 	body := bulksBody{Bulks: make([]Bulk, len(all))}
 	for i, one := range all {
-		body.Bulks[i] = shown(one)
+		body.Bulks[i] = bulkOf(one)
 	}
 	return httpapi.OK(body)
 }
@@ -182,7 +182,7 @@ func (s *Service) Get(ctx context.Context, in *idInput) (*httpapi.Output[Bulk], 
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(shown(a))
+	return httpapi.OK(bulkOf(a))
 }
 
 // Stop answers POST /admin/bulk-acts/{id}/stop: no further record is begun. Errors: 404; 409 for one that has ended.
@@ -210,7 +210,7 @@ func (s *Service) Stop(ctx context.Context, in *idInput) (*httpapi.Output[Bulk],
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(shown(a))
+	return httpapi.OK(bulkOf(a))
 }
 
 type rowsInput struct {

@@ -109,7 +109,7 @@ func (s *Service) do(ctx context.Context, act *Act, a stored, r row, arguments m
 		}
 	}
 	path, body := act.call(r.RecordID, arguments)
-	acted, err := s.api.Act(ctx, a.Claims, act.method, path, a.ID.String(), body)
+	acted, err := httpapi.Act(ctx, s.api, a.Claims, act.method, path, a.ID.String(), body)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err() // it was cut off by ourselves
 	}

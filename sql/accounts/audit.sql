@@ -8,8 +8,8 @@ INSERT INTO accounts.audit_log (id, at, actor_id, actor_name, action, path, reso
 VALUES (@id, @at, sqlc.narg('actor_id'), @actor_name, @action, @path, @resource, sqlc.narg('record_id'),
     sqlc.narg('before'), sqlc.narg('after'), @request_id);
 
--- AuditEraseNotes does that for the notes about a customer, those that are gone among them.
--- name: AuditEraseNotes :exec
+-- AuditEraseCustomerNotes does that for the notes about a customer, those that are gone among them.
+-- name: AuditEraseCustomerNotes :exec
 UPDATE accounts.audit_log SET before = accounts.erased(before), after = accounts.erased(after), erased_at = @now
 WHERE erased_at IS NULL AND record_id IN (
     SELECT o.record_id FROM accounts.audit_log o

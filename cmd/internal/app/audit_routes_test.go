@@ -167,12 +167,12 @@ var trailed = map[string]func(o *office) made{
 			o.root.Post("/admin/customers/"+u.ID.String()+"/view-as", obj{"reason": "a call"}), "customers", u.ID.String(),
 		}
 	},
-	"customer_note_create": func(o *office) made { return o.post("/customer-notes", "customer-notes", o.aNote()) },
+	"customer_note_create": func(o *office) made { return o.post("/customer-notes", "customer-notes", o.newCustomerNote()) },
 	"customer_note_update": func(o *office) made {
-		return o.put("/customer-notes", "customer-notes", o.post("/customer-notes", "", o.aNote()).record, "text", "Other")
+		return o.put("/customer-notes", "customer-notes", o.post("/customer-notes", "", o.newCustomerNote()).record, "text", "Other")
 	},
 	"customer_note_delete": func(o *office) made {
-		return o.remove("/customer-notes", "customer-notes", o.post("/customer-notes", "", o.aNote()).record)
+		return o.remove("/customer-notes", "customer-notes", o.post("/customer-notes", "", o.newCustomerNote()).record)
 	},
 	"view_create": func(o *office) made {
 		a := o.newView()
@@ -434,8 +434,8 @@ func (o *office) actOnOrder(what string) made {
 	return made{o.root.Post("/admin/ticket-orders/"+id+what, obj{"reason": "as agreed"}), "ticket-orders", id}
 }
 
-// aNote is a note about a new customer.
-func (o *office) aNote() obj {
+// newCustomerNote is a note about a new customer.
+func (o *office) newCustomerNote() obj {
 	o.t.Helper()
 	u, _ := o.NewCustomer()
 	return obj{"customer_id": u.ID, "text": "Called"}

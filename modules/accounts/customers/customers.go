@@ -44,11 +44,11 @@ type Above struct {
 
 // Customers is the room.
 type Customers struct {
-	deps       Deps
-	db         *accountsdb.Queries
-	above      Above
-	collection *resource.Resource
-	notes      *resource.Resource
+	deps          Deps
+	db            *accountsdb.Queries
+	above         Above
+	collection    *resource.Resource
+	customerNotes *resource.Resource
 }
 
 // New makes the room.
@@ -57,7 +57,7 @@ func New(d Deps) *Customers {
 		d.UnverifiedTTL = 30 * 24 * time.Hour
 	}
 	s := &Customers{deps: d, db: accountsdb.New()}
-	s.collection, s.notes = s.newResource(), s.newNotes()
+	s.collection, s.customerNotes = s.newResource(), s.newCustomerNotes()
 	return s
 }
 

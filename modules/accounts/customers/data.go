@@ -57,7 +57,7 @@ func (s *Customers) customerData(ctx context.Context, id objectid.ID, now time.T
 				CustomerDoc: doc, Language: u.Language, TrialUsedAt: httpapi.TimePtr(u.TrialUsedAt),
 				GWACustomerID: u.GwaCustomerID, Labels: u.Labels,
 			}
-			if data["notes"], err = s.noteRecords(ctx, tx, id); err != nil {
+			if data["notes"], err = s.customerNoteRecords(ctx, tx, id); err != nil {
 				return err
 			}
 			if data["files"], err = s.fileRecords(ctx, tx, id); err != nil {

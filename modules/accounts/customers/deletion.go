@@ -123,7 +123,7 @@ func (s *Customers) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.
 	if err := s.deps.Trail.EraseAuditTx(ctx, tx, id); err != nil {
 		return err
 	}
-	if err := s.eraseNotesTx(ctx, tx, id); err != nil {
+	if err := s.eraseCustomerNotesTx(ctx, tx, id); err != nil {
 		return err
 	}
 	now := s.deps.Clock.Now()

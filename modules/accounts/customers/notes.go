@@ -16,8 +16,8 @@ import (
 // labelRule bounds the words by which staff sort customers.
 var labelRule = resource.Rule{MaxItems: 20, MinLength: 1, MaxLength: 40}
 
-// newNotes is the collection of what staff write down about customers (docs/contract/staff.md, Notes and labels).
-func (s *Customers) newNotes() *resource.Resource {
+// newCustomerNotes is the collection of what staff write down about customers (docs/contract/staff.md, Notes and labels).
+func (s *Customers) newCustomerNotes() *resource.Resource {
 	return resource.New(resource.Definition{
 		Name: "customer-notes", Singular: "Note", Schema: "CustomerNote", Table: "accounts.customer_notes",
 		DefaultSort: `{"pinned":-1,"register_date":-1}`,
@@ -29,12 +29,12 @@ func (s *Customers) newNotes() *resource.Resource {
 			{Name: "text", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 4000}},
 			{Name: "pinned", Kind: query.Bool, Rule: resource.Rule{Default: false}, Doc: "Shown before the others"},
 		},
-		Hooks: resource.Hooks{BeforeCreate: s.beforeNotes},
+		Hooks: resource.Hooks{BeforeCreate: s.beforeCustomerNotes},
 	})
 }
 
-// beforeNotes locks the customers that notes are about, so that none is written beside a deletion.
-func (s *Customers) beforeNotes(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
+// beforeCustomerNotes locks the customers that notes are about, so that none is written beside a deletion.
+func (s *Customers) beforeCustomerNotes(ctx context.Context, tx pgx.Tx, records []*resource.Record) error {
 	ids := make([]objectid.ID, len(records))
 	for i, rec := range records {
 		v, _ := rec.Value("customer_id")
@@ -52,29 +52,29 @@ func (s *Customers) beforeNotes(ctx context.Context, tx pgx.Tx, records []*resou
 	return nil
 }
 
-// noteRecord is a note in the export of a customer's data.
-type noteRecord struct {
+// customerNoteRecord is a note in the export of a customer's data.
+type customerNoteRecord struct {
 	Text      string       `json:"text"`
 	Pinned    bool         `json:"pinned"`
 	CreatedAt httpapi.Time `json:"created_at"`
 	UpdatedAt httpapi.Time `json:"updated_at"`
 }
 
-func (s *Customers) noteRecords(ctx context.Context, db postgres.DB, id objectid.ID) ([]noteRecord, error) {
+func (s *Customers) customerNoteRecords(ctx context.Context, db postgres.DB, id objectid.ID) ([]customerNoteRecord, error) {
 	all, err := s.db.CustomerNoteList(ctx, db, id)
 	if err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
 	}
-	records := make([]noteRecord, len(all))
+	records := make([]customerNoteRecord, len(all))
 	for i, n := range all {
-		records[i] = noteRecord{n.Text, n.Pinned, httpapi.Time(n.RegisterDate), httpapi.Time(n.RegisterUpdateDate)}
+		records[i] = customerNoteRecord{n.Text, n.Pinned, httpapi.Time(n.RegisterDate), httpapi.Time(n.RegisterUpdateDate)}
 	}
 	return records, nil
 }
 
-// eraseNotesTx takes the notes about a customer out, and what the audit trail says of them.
-func (s *Customers) eraseNotesTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	if err := s.deps.Trail.EraseNotesAuditTx(ctx, tx, id); err != nil {
+// eraseCustomerNotesTx takes the notes about a customer out, and what the audit trail says of them.
+func (s *Customers) eraseCustomerNotesTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+	if err := s.deps.Trail.EraseCustomerNotesAuditTx(ctx, tx, id); err != nil {
 		return err
 	}
 	if err := s.db.CustomerNoteDeleteAll(ctx, tx, id); err != nil {
@@ -83,5 +83,5 @@ func (s *Customers) eraseNotesTx(ctx context.Context, tx pgx.Tx, id objectid.ID)
 	return nil
 }
 
-// Notes is /customer-notes.
-func (s *Customers) Notes() *resource.Resource { return s.notes }
+// CustomerNotes is /customer-notes.
+func (s *Customers) CustomerNotes() *resource.Resource { return s.customerNotes }

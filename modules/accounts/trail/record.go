@@ -72,10 +72,10 @@ func (s *Trail) EraseAuditTx(ctx context.Context, tx pgx.Tx, recordID objectid.I
 	return nil
 }
 
-// EraseNotesAuditTx is EraseAuditTx for the notes about a customer.
-func (s *Trail) EraseNotesAuditTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+// EraseCustomerNotesAuditTx is EraseAuditTx for the notes about a customer.
+func (s *Trail) EraseCustomerNotesAuditTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	now := s.deps.Clock.Now()
-	err := s.db.AuditEraseNotes(ctx, tx, accountsdb.AuditEraseNotesParams{CustomerID: customerID.String(), Now: &now})
+	err := s.db.AuditEraseCustomerNotes(ctx, tx, accountsdb.AuditEraseCustomerNotesParams{CustomerID: customerID.String(), Now: &now})
 	if err != nil {
 		return fmt.Errorf("erase audit trail of notes: %w", err)
 	}

@@ -53,12 +53,12 @@ func (h Handlers) List(ctx context.Context, in *listInput) (*httpapi.EnvelopeOut
 	}
 	docs := make([]View, len(all))
 	for i, row := range all {
-		docs[i] = h.shown(caller, accountsdb.ViewGetRow(row))
+		docs[i] = h.viewOf(caller, accountsdb.ViewGetRow(row))
 	}
 	return httpapi.All(ctx, docs), nil
 }
 
-func (h Handlers) shown(caller httpapi.Caller, row accountsdb.ViewGetRow) View {
+func (h Handlers) viewOf(caller httpapi.Caller, row accountsdb.ViewGetRow) View {
 	return View{
 		ID: row.ID, Name: row.Name, Path: row.Path, Query: row.Query, Sort: row.Sort, Columns: row.Columns,
 		Audience: row.Audience, ProfileID: row.ProfileID, OwnerID: row.OwnerID, Owner: row.Owner,
@@ -104,7 +104,7 @@ func (h Handlers) check(caller httpapi.Caller, path string, f Fields) error {
 	case "not_allowed":
 		return fault.Forbidden("You may not read this list.")
 	case "query_refused":
-		return fault.InvalidAt("or sort is not one that the list takes", "body", "query")
+		return fault.InvalidAt("is a filter, or has a sort beside it, that the list does not take", "body", "query")
 	case "field_gone":
 		return fault.InvalidAt("names a field that the list does not have", "body", "columns")
 	}
@@ -132,7 +132,7 @@ func (h Handlers) Create(ctx context.Context, in *createInput) (*httpapi.Output[
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(h.shown(caller, row))
+	return httpapi.OK(h.viewOf(caller, row))
 }
 
 // Update answers PUT /admin/views/{id}: all of the view but its path. Errors: as Create; 404 for one that is not the
@@ -155,7 +155,7 @@ func (h Handlers) Update(ctx context.Context, in *updateInput) (*httpapi.Output[
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(h.shown(caller, row))
+	return httpapi.OK(h.viewOf(caller, row))
 }
 
 type deletedBody struct {

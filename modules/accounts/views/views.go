@@ -59,7 +59,7 @@ func (s *Views) insert(ctx context.Context, p accountsdb.ViewInsertParams) (acco
 			return fmt.Errorf("count views: %w", err)
 		}
 		if n >= mostOwned {
-			return fault.Conflict("You have %d views: delete one first.", mostOwned)
+			return fault.Conflict("You have %s: delete one first.", fault.Count(mostOwned, "view"))
 		}
 		if err := s.db.ViewInsert(ctx, tx, p); err != nil {
 			return knownProfile(err)

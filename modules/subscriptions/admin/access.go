@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
@@ -79,10 +78,9 @@ func (h handlers) access(ctx context.Context, in *idInput) (*httpapi.Output[acce
 }
 
 // judge says what the subscription that decides means for access.
-func (b *accessBody) judge(d subscriptionsdb.SubscriptionGetDecidingRow, now time.Time) {
-	sub := lifecycle.Subscription(d.Subscription)
-	status := string(sub.Status)
-	b.SubscriptionID, b.Status, b.MoveReason, b.MoveSource = &sub.ID, &status, d.MoveReason, d.MoveSource
+func (b *accessBody) judge(d lifecycle.Deciding, now time.Time) {
+	sub, status := d.Subscription, string(d.Subscription.Status)
+	b.SubscriptionID, b.Status, b.MoveReason, b.MoveSource = &sub.ID, &status, string(d.Reason), string(d.Source)
 	b.Since = httpapi.TimePtr(&d.MovedAt)
 	switch sub.Status {
 	case state.Active:
@@ -96,7 +94,7 @@ func (b *accessBody) judge(d subscriptionsdb.SubscriptionGetDecidingRow, now tim
 		b.Sentence = "The period that was paid ended " + day(sub.EndedAt) + "."
 	default:
 		b.Reason = accessCancelled
-		b.Sentence = "The subscription was cancelled " + day(sub.EndedAt) + ": " + wording(state.Reason(d.MoveReason)) + "."
+		b.Sentence = "The subscription was cancelled " + day(sub.EndedAt) + ": " + wording(d.Reason) + "."
 	}
 }
 
@@ -129,12 +127,12 @@ func (b *accessBody) judgePending(sub lifecycle.Subscription) {
 	}
 }
 
-func (b *accessBody) judgeSuspended(sub lifecycle.Subscription, d subscriptionsdb.SubscriptionGetDecidingRow) {
+func (b *accessBody) judgeSuspended(sub lifecycle.Subscription, d lifecycle.Deciding) {
 	switch {
 	case sub.HasChargeback:
 		b.Reason = accessDisputed
 		b.Sentence = "A payment is disputed: access waits until the bank has decided."
-	case state.Source(d.MoveSource) == state.ByAdmin:
+	case d.Source == state.ByAdmin:
 		b.Reason, b.Sentence = accessSuspendedByStaff, "Staff suspended the subscription "+day(&d.MovedAt)+"."
 	case sub.PaymentFailures > 0:
 		b.Reason = accessPaymentFailed

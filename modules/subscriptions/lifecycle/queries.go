@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
+	"marquee/modules/subscriptions/state"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -313,4 +314,24 @@ func (q *Queries) RenewalChargeGetOpenOf(ctx context.Context, db postgres.DB,
 func (q *Queries) RenewalChargeLock(ctx context.Context, db postgres.DB, id objectid.ID) (RenewalCharge, error) {
 	r, err := q.Queries.RenewalChargeLock(ctx, db, id)
 	return RenewalCharge(r), err
+}
+
+// Deciding is the subscription that decides whether a customer may watch, with its last move.
+type Deciding struct {
+	Subscription Subscription
+	Reason       state.Reason
+	Source       state.Source
+	MovedAt      time.Time
+}
+
+// SubscriptionGetDeciding reads the subscription that decides whether the customer may watch at an instant: the one that
+// lets them, else a live one, else the last. None: pgx.ErrNoRows.
+func (q *Queries) SubscriptionGetDeciding(ctx context.Context, db postgres.DB,
+	customerID objectid.ID, at time.Time,
+) (Deciding, error) {
+	r, err := q.Queries.SubscriptionGetDeciding(ctx, db, customerID, at)
+	return Deciding{
+		Subscription: Subscription(r.Subscription), Reason: state.Reason(r.MoveReason), Source: state.Source(r.MoveSource),
+		MovedAt: r.MovedAt,
+	}, err
 }

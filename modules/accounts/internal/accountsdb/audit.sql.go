@@ -28,20 +28,20 @@ func (q *Queries) AuditErase(ctx context.Context, db DBTX, arg AuditEraseParams)
 	return err
 }
 
-const auditEraseNotes = `-- name: AuditEraseNotes :exec
+const auditEraseCustomerNotes = `-- name: AuditEraseCustomerNotes :exec
 UPDATE accounts.audit_log SET before = accounts.erased(before), after = accounts.erased(after), erased_at = $1
 WHERE erased_at IS NULL AND record_id IN (
     SELECT o.record_id FROM accounts.audit_log o
     WHERE o.resource = 'customer-notes' AND coalesce(o.after, o.before) ->> 'customer_id' = $2::text)
 `
 
-type AuditEraseNotesParams struct {
+type AuditEraseCustomerNotesParams struct {
 	Now        *time.Time
 	CustomerID string
 }
 
-// AuditEraseNotes does that for the notes about a customer, those that are gone among them.
-func (q *Queries) AuditEraseNotes(ctx context.Context, db DBTX, arg AuditEraseNotesParams) error {
-	_, err := db.Exec(ctx, auditEraseNotes, arg.Now, arg.CustomerID)
+// AuditEraseCustomerNotes does that for the notes about a customer, those that are gone among them.
+func (q *Queries) AuditEraseCustomerNotes(ctx context.Context, db DBTX, arg AuditEraseCustomerNotesParams) error {
+	_, err := db.Exec(ctx, auditEraseCustomerNotes, arg.Now, arg.CustomerID)
 	return err
 }
