@@ -147,12 +147,12 @@ func (s *Service) customerRoutes(api *httpapi.API) {
 	customerNotes := s.customers.CustomerNotes()
 	httpapi.Route(api, http.MethodGet, "/customer-notes", "customer_note_list", httpapi.Admin,
 		crud.OnPrimary().List(customerNotes.View), customerNotes.ListDoc()...)
-	httpapi.Route(api, http.MethodPost, "/customer-notes", "customer_note_create", httpapi.Admin, crud.Create(customerNotes),
-		customerNotes.CreateDoc()...)
-	httpapi.Route(api, http.MethodPut, "/customer-notes", "customer_note_update", httpapi.Admin, crud.Update(customerNotes),
-		customerNotes.UpdateDoc()...)
-	httpapi.Route(api, http.MethodDelete, "/customer-notes", "customer_note_delete", httpapi.Admin, crud.Delete(customerNotes),
-		customerNotes.DeleteDoc()...)
+	httpapi.Route(api, http.MethodPost, "/customer-notes", "customer_note_create", httpapi.Admin,
+		crud.Create(customerNotes), customerNotes.CreateDoc()...)
+	httpapi.Route(api, http.MethodPut, "/customer-notes", "customer_note_update", httpapi.Admin,
+		crud.Update(customerNotes), customerNotes.UpdateDoc()...)
+	httpapi.Route(api, http.MethodDelete, "/customer-notes", "customer_note_delete", httpapi.Admin,
+		crud.Delete(customerNotes), customerNotes.DeleteDoc()...)
 	httpapi.Route(api, http.MethodPost, "/admin/customers/{id}/view-as", "customer_view_as", httpapi.Admin,
 		who.ViewAs, httpapi.Summary("A token by which staff see what a customer sees"))
 }

@@ -30,7 +30,10 @@ var Acts = []Act{
 	{Name: "customer_update", List: "/customers", Route: "customer_update"},
 	{Name: "video_update", List: "/videos", Route: "video_update"},
 	{Name: "subscription_cancel", List: "/subscriptions", Route: "subscription_cancel", Fields: []string{"reason"}},
-	{Name: "subscription_extend", List: "/subscriptions", Route: "subscription_extend", Fields: []string{"days"}, Once: true},
+	{
+		Name: "subscription_extend", List: "/subscriptions", Route: "subscription_extend", Fields: []string{"days"},
+		Once: true,
+	},
 	{Name: "webhook_log_replay", List: "/webhook-logs", Route: "webhook_log_replay", Fields: []string{}},
 }
 
@@ -66,7 +69,7 @@ func (a *Act) check(arguments map[string]any) (field, says string) {
 	}
 	for _, name := range a.Fields {
 		if _, given := arguments[name]; !given {
-			return "arguments", fmt.Sprintf("has to have %s", name)
+			return "arguments", "has to have " + name
 		}
 	}
 	if len(arguments) > len(a.Fields) {

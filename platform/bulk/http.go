@@ -70,8 +70,9 @@ type Bulk struct {
 
 func bulkOf(s stored) Bulk {
 	return Bulk{
-		ID: s.ID, Act: s.Act, Query: s.Query, Arguments: s.Arguments, ActorID: s.ActorID, State: s.State, Total: s.Total,
-		Done: s.Counts.Done, Skipped: s.Counts.Skipped, Failed: s.Counts.Failed, Unknown: s.Counts.Unknown,
+		ID: s.ID, Act: s.Act, Query: s.Query, Arguments: s.Arguments, ActorID: s.ActorID, State: s.State,
+		Total: s.Total, Done: s.Counts.Done, Skipped: s.Counts.Skipped, Failed: s.Counts.Failed,
+		Unknown:   s.Counts.Unknown,
 		CreatedAt: httpapi.Time(s.CreatedAt), EndedAt: httpapi.TimePtr(s.EndedAt),
 	}
 }

@@ -71,8 +71,9 @@ func (s *Service) run(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	act, arguments := s.acts[a.Act], map[string]any{}
-	if arguments, err = argumentsOf(a.Arguments); err != nil {
+	act := s.acts[a.Act]
+	arguments, err := argumentsOf(a.Arguments)
+	if err != nil {
 		return err
 	}
 	for began := time.Now(); time.Since(began) < turn; {

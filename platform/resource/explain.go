@@ -108,7 +108,8 @@ func Matching(api *httpapi.API, path, filter string) (sql string, args []any, er
 	if compiled.Unknown > 0 {
 		return "", nil, fault.InvalidAt("names a field that the list does not have", "query", paramQuery)
 	}
-	return "SELECT t.id FROM " + v.resource.def.From + " WHERE " + v.where(compiled.SQL) + " ORDER BY t.id", compiled.Args, nil
+	sql = "SELECT t.id FROM " + v.resource.def.From + " WHERE " + v.where(compiled.SQL) + " ORDER BY t.id"
+	return sql, compiled.Args, nil
 }
 
 // viewOf is the view of the list at a path, nil where there is none for staff.

@@ -23,7 +23,8 @@ func (a *App) addWorkers(w *river.Workers) {
 	m.finance.Workers(w)
 	m.invariants.Workers(w)
 	a.periodic = slices.Concat(
-		a.repeats.Periodic(), a.bulk.Periodic(), m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(),
+		a.repeats.Periodic(), a.bulk.Periodic(),
+		m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(),
 		m.subscriptions.Periodic(),
 		m.finance.Periodic(), m.invariants.Periodic(),
 	)

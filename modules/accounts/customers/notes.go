@@ -16,7 +16,8 @@ import (
 // labelRule bounds the words by which staff sort customers.
 var labelRule = resource.Rule{MaxItems: 20, MinLength: 1, MaxLength: 40}
 
-// newCustomerNotes is the collection of what staff write down about customers (docs/contract/staff.md, Notes and labels).
+// newCustomerNotes is the collection of what staff write down about customers
+// (docs/contract/staff.md, Notes and labels).
 func (s *Customers) newCustomerNotes() *resource.Resource {
 	return resource.New(resource.Definition{
 		Name: "customer-notes", Singular: "Note", Schema: "CustomerNote", Table: "accounts.customer_notes",
@@ -60,14 +61,18 @@ type customerNoteRecord struct {
 	UpdatedAt httpapi.Time `json:"updated_at"`
 }
 
-func (s *Customers) customerNoteRecords(ctx context.Context, db postgres.DB, id objectid.ID) ([]customerNoteRecord, error) {
+func (s *Customers) customerNoteRecords(ctx context.Context, db postgres.DB,
+	id objectid.ID,
+) ([]customerNoteRecord, error) {
 	all, err := s.db.CustomerNoteList(ctx, db, id)
 	if err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
 	}
 	records := make([]customerNoteRecord, len(all))
 	for i, n := range all {
-		records[i] = customerNoteRecord{n.Text, n.Pinned, httpapi.Time(n.RegisterDate), httpapi.Time(n.RegisterUpdateDate)}
+		records[i] = customerNoteRecord{
+			n.Text, n.Pinned, httpapi.Time(n.RegisterDate), httpapi.Time(n.RegisterUpdateDate),
+		}
 	}
 	return records, nil
 }

@@ -75,7 +75,9 @@ func (s *Trail) EraseAuditTx(ctx context.Context, tx pgx.Tx, recordID objectid.I
 // EraseCustomerNotesAuditTx is EraseAuditTx for the notes about a customer.
 func (s *Trail) EraseCustomerNotesAuditTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
 	now := s.deps.Clock.Now()
-	err := s.db.AuditEraseCustomerNotes(ctx, tx, accountsdb.AuditEraseCustomerNotesParams{CustomerID: customerID.String(), Now: &now})
+	err := s.db.AuditEraseCustomerNotes(ctx, tx, accountsdb.AuditEraseCustomerNotesParams{
+		CustomerID: customerID.String(), Now: &now,
+	})
 	if err != nil {
 		return fmt.Errorf("erase audit trail of notes: %w", err)
 	}

@@ -127,7 +127,8 @@ func (h Handlers) Create(ctx context.Context, in *createInput) (*httpapi.Output[
 	}
 	row, err := h.s.insert(ctx, accountsdb.ViewInsertParams{
 		ID: objectid.New(), OwnerID: caller.ID, Name: f.Name, Path: in.Body.Path, Query: f.Query, Sort: f.Sort,
-		Columns: append([]string{}, f.Columns...), Audience: f.Audience, ProfileID: f.ProfileID, Now: h.s.deps.Clock.Now(),
+		Columns: append([]string{}, f.Columns...), Audience: f.Audience, ProfileID: f.ProfileID,
+		Now: h.s.deps.Clock.Now(),
 	})
 	if err != nil {
 		return nil, err
@@ -149,7 +150,8 @@ func (h Handlers) Update(ctx context.Context, in *updateInput) (*httpapi.Output[
 	}
 	row, err := h.s.update(ctx, accountsdb.ViewUpdateParams{
 		ID: id, CallerID: caller.ID, IsRoot: caller.Root, Name: f.Name, Query: f.Query, Sort: f.Sort,
-		Columns: append([]string{}, f.Columns...), Audience: f.Audience, ProfileID: f.ProfileID, Now: h.s.deps.Clock.Now(),
+		Columns: append([]string{}, f.Columns...), Audience: f.Audience, ProfileID: f.ProfileID,
+		Now:    h.s.deps.Clock.Now(),
 		ReadAt: (*time.Time)(in.Body.RegisterUpdateDate),
 	})
 	if err != nil {

@@ -136,7 +136,9 @@ func (s *Views) remove(ctx context.Context, id objectid.ID, caller httpapi.Calle
 		return err
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		n, err := s.db.ViewDelete(ctx, tx, accountsdb.ViewDeleteParams{ID: id, CallerID: caller.ID, IsRoot: caller.Root})
+		n, err := s.db.ViewDelete(ctx, tx, accountsdb.ViewDeleteParams{
+			ID: id, CallerID: caller.ID, IsRoot: caller.Root,
+		})
 		if err != nil {
 			return fmt.Errorf("delete view: %w", err)
 		}

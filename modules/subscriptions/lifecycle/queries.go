@@ -324,14 +324,14 @@ type Deciding struct {
 	MovedAt      time.Time
 }
 
-// SubscriptionGetDeciding reads the subscription that decides whether the customer may watch at an instant: the one that
-// lets them, else a live one, else the last. None: pgx.ErrNoRows.
+// SubscriptionGetDeciding reads the subscription that decides whether the customer may watch at an instant: the one
+// that lets them, else a live one, else the last. None: pgx.ErrNoRows.
 func (q *Queries) SubscriptionGetDeciding(ctx context.Context, db postgres.DB,
 	customerID objectid.ID, at time.Time,
 ) (Deciding, error) {
 	r, err := q.Queries.SubscriptionGetDeciding(ctx, db, customerID, at)
 	return Deciding{
-		Subscription: Subscription(r.Subscription), Reason: state.Reason(r.MoveReason), Source: state.Source(r.MoveSource),
-		MovedAt: r.MovedAt,
+		Subscription: Subscription(r.Subscription), Reason: state.Reason(r.MoveReason),
+		Source: state.Source(r.MoveSource), MovedAt: r.MovedAt,
 	}, err
 }
