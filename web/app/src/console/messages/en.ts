@@ -247,7 +247,6 @@ export const en = {
     ledger: 'Revenue',
     unappliedEmpty: 'No money is waiting',
     unappliedEmptyText: 'Payments that gave nobody anything would be listed here until somebody decides.',
-    refunds: 'Refunds',
     refundsEmpty: 'No refunds',
     refundsEmptyText: 'What was given back, or is to be, is listed here with its state.',
     refundedEmpty: 'Nothing was refunded',

@@ -249,7 +249,6 @@ export const pt: Shape<typeof en> = {
     ledger: 'Receita',
     unappliedEmpty: 'Nenhum dinheiro à espera',
     unappliedEmptyText: 'Pagamentos que não deram nada a ninguém apareceriam aqui até alguém decidir.',
-    refunds: 'Reembolsos',
     refundsEmpty: 'Nenhum reembolso',
     refundsEmptyText: 'O que foi devolvido, ou será, aparece aqui com o seu estado.',
     refundedEmpty: 'Nada foi reembolsado',
