@@ -25,9 +25,10 @@ beforeAll(async () => {
   screens = [
     ['home', '/console/'], ['customers', '/console/customers'], ['customer', `/console/customers/${customer.id}`],
     ['subscriptions', '/console/subscriptions'], ['overdue', '/console/subscriptions/overdue'],
-    ['payments', '/console/payments'], ['refunded', '/console/payments/refunded'], ['unapplied', '/console/payments/unapplied'],
+    ['payments', '/console/payments'], ['refunds', '/console/payments/refunds'], ['refunded', '/console/payments/refunded'], ['unapplied', '/console/payments/unapplied'],
     ['webhooks', '/console/webhooks'], ['webhook', `/console/webhooks/${docs[0]?._id ?? ''}`],
     ['settings', '/console/settings'], ['plans', '/console/settings/plans'], ['users', '/console/settings/users'],
+    ['jobs', '/console/settings/jobs'], ['invariants', '/console/settings/invariants'],
     ['profiles', '/console/settings/profiles'], ['audit', '/console/settings/audit'],
     ['entry', `/console/settings/audit/${audit.docs[0]?._id ?? ''}`], ['nothing', '/console/nothing'],
   ];
