@@ -101,7 +101,8 @@ func (m *InvariantMonitor) HomeSource() home.Source {
 			for _, r := range results {
 				if r.Findings > 0 {
 					found.Value++
-					found.Items = append(found.Items, home.FigureItem{Title: r.Name, Note: r.Meaning, Count: &r.Findings})
+					found.Items = append(found.Items,
+						home.FigureItem{Title: r.Name, Note: r.Meaning, Count: &r.Findings})
 				}
 			}
 			return map[string]home.Reading{"invariants": found}, nil

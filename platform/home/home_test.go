@@ -98,7 +98,8 @@ func TestAFigureIsForThoseWhoMaySeeItsListAndItsReport(t *testing.T) {
 		require.Equal(t, want, names, token)
 		require.Equal(t, "2026-03-03T12:00:00.000Z", body.At)
 		reads := map[string][2]int{"root": {1, 1}, "ab": {1, 1}, "a": {1, 0}, "b": {0, 1}, "none": {0, 0}}
-		require.Equal(t, reads[token], [2]int{fruits, papers}, "%s: sources that show nothing are not read", token)
+		was := [2]int{fruits, papers}
+		require.Equal(t, reads[token], was, "%s: sources that show nothing are not read", token)
 	}
 }
 

@@ -134,7 +134,8 @@ type pauseInput struct {
 // restart, until it is resumed; jobs that run finish. Errors: 404; 409 for one that is paused.
 func (s *Service) Pause(ctx context.Context, in *pauseInput) (*httpapi.Output[Queue], error) {
 	by := httpapi.CallerOf(ctx).ID
-	return s.setQueue(ctx, in.Name, pause{By: &by, Reason: in.Body.Reason}, func(tx pgx.Tx, row *rivertype.Queue) error {
+	why := pause{By: &by, Reason: in.Body.Reason}
+	return s.setQueue(ctx, in.Name, why, func(tx pgx.Tx, row *rivertype.Queue) error {
 		if row.PausedAt != nil {
 			return fault.Conflict("The queue is already paused.")
 		}

@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,7 +93,8 @@ func TestStaffRunRetryAndCancelJobs(t *testing.T) {
 			require.Equal(t, want, res.Status, "%s %s: %s", act, state, res.Body)
 			var is string
 			require.NoError(t, p.DB.QueryRow(t.Context(), "SELECT state FROM jobs.river_job WHERE id = $1", id).Scan(&is))
-			entries := p.Count("SELECT count(*) FROM accounts.audit_log WHERE after->>'job_id' = $1", fmt.Sprint(id))
+			entries := p.Count("SELECT count(*) FROM accounts.audit_log WHERE after->>'job_id' = $1",
+				strconv.FormatInt(id, 10))
 			if want == http.StatusConflict {
 				require.Equal(t, state, is)
 				require.NotEmpty(t, res.Detail())
