@@ -113,8 +113,8 @@ func jobFor(caller httpapi.Caller, row *rivertype.JobRow) Job {
 	j := Job{
 		ID: row.ID, Kind: row.Kind, Queue: row.Queue, State: string(row.State), Attempt: row.Attempt,
 		MaxAttempts: row.MaxAttempts, CreatedAt: httpapi.Time(row.CreatedAt),
-		ScheduledAt: httpapi.Time(row.ScheduledAt), AttemptedAt: timeOf(row.AttemptedAt), FinalizedAt: timeOf(row.FinalizedAt), Failures: []Failure{},
-		Arguments: map[string]any{},
+		ScheduledAt: httpapi.Time(row.ScheduledAt), AttemptedAt: timeOf(row.AttemptedAt),
+		FinalizedAt: timeOf(row.FinalizedAt), Failures: []Failure{}, Arguments: map[string]any{},
 	}
 	_ = json.Unmarshal(row.EncodedArgs, &j.Arguments) // what River holds is JSON
 	if !caller.Root {
