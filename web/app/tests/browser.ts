@@ -60,3 +60,11 @@ export async function signIn(page: Page, { username, password }: Login) {
   await page.locator('button[type="submit"]').click();
   await page.locator('main#content').waitFor();
 }
+
+/** Goes to an address of the console as its links do, without loading the page anew. */
+export async function visit(page: Page, path: string) {
+  await page.evaluate((to) => {
+    history.pushState(null, '', to);
+    dispatchEvent(new PopStateEvent('popstate'));
+  }, `/console${path}`);
+}

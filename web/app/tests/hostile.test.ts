@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
-import { expectNoFaults, signedIn } from './browser';
+import { expectNoFaults, signedIn, visit } from './browser';
 import { asRoot, signUp } from './people';
 
 const { webhooks, url } = inject('platform');
@@ -120,10 +120,14 @@ it('what stands in the address is text too', async () => {
   const page = await signedIn('root');
   for (const text of hostile.slice(0, 20)) {
     const value = encodeURIComponent(text);
-    await page.goto(`/console/customers?q=${value}&columns=${value}&query=${encodeURIComponent(JSON.stringify({ full_name: text }))}&sort=${value}`);
+    await visit(page, `/customers?q=${value}&columns=${value}&query=${encodeURIComponent(JSON.stringify({ full_name: text }))}&sort=${value}`);
     await page.getByText(`Name is ${text}`).waitFor();
     expect(await strangers(page)).toBe(0);
   }
+  // And of a page that is loaded by it.
+  await page.goto(`/console/customers?q=${encodeURIComponent(hostile[1] ?? '')}&query=${encodeURIComponent(JSON.stringify({ full_name: hostile[0] }))}`);
+  await page.getByText(`Name is ${hostile[0] ?? ''}`).waitFor();
+  expect(await strangers(page)).toBe(0);
   await page.goto(`/console/customers/${encodeURIComponent(hostile[1] ?? '')}`);
   await page.locator('main .title').waitFor();
   expect(await strangers(page)).toBe(0);

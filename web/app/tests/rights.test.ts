@@ -1,6 +1,6 @@
-import type { Response } from 'playwright-core';
+import type { Request, Response } from 'playwright-core';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { expectNoFaults, signedIn, type Login } from './browser';
+import { expectNoFaults, signedIn, visit, type Login } from './browser';
 import { asRoot, newAdmin, subscribed } from './people';
 
 interface Route { method: string; path: string; auth: string; permission: string }
@@ -62,10 +62,15 @@ describe.each(['root', 'an admin with all', 'an admin with one', 'an admin with 
     const page = await signedIn(role.login);
     const answers: Response[] = [];
     page.on('response', (response) => { if (response.url().startsWith(`${url}/api/v1/`)) answers.push(response); });
+    const asked = new Set<Request>();
+    page.on('request', (request) => asked.add(request));
+    page.on('response', (response) => asked.delete(response.request()));
+    page.on('requestfailed', (request) => asked.delete(request));
     for (const path of pages) {
-      await page.goto(`/console${path}`);
+      await visit(page, path);
+      await expect.poll(() => page.locator('main .skeleton, main [aria-busy="true"]').count()).toBe(0);
       await page.locator('main h1, main .title').first().waitFor();
-      await page.waitForLoadState('networkidle');
+      await expect.poll(() => asked.size).toBe(0);
       const lacks = path === '/settings/profiles' && !role.root;
       expect(await page.getByText('You lack the right root').count(), path).toBe(lacks ? 1 : 0);
       expect(await page.getByText('This could not be loaded').count(), path).toBe(0);

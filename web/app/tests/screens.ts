@@ -39,9 +39,9 @@ const looks: Look[] = [
 const chief = new Set(['home-desk-light', 'customer-desk-light', 'customer-phone-dark', 'webhook-desk-dark']);
 
 /** Every screen of the console, by its name, and where it is. */
-async function screensOf(): Promise<[name: string, path: string][]> {
+async function screensOf(crowded: boolean): Promise<[name: string, path: string][]> {
   const customer = await subscribed('Marta Vilar');
-  if (drawn) await crowd(customer.subscription);
+  if (crowded) await crowd(customer.subscription);
   const first = async (path: string) => (await asRoot<{ docs: { _id: string }[] }>('GET', `${path}?qty_docs_page=1`)).docs[0]?._id ?? '';
   return [
     ['home', '/console/'], ['account', '/console/account'], ['customers', '/console/customers'],
@@ -69,7 +69,7 @@ async function lengthen(page: Page) {
 /** The test of every screen in a language: axe finds nothing, nothing scrolls sideways, and there is no fault. */
 export function testScreens(locale: 'en-GB' | 'pt-BR') {
   it(`every screen in ${locale} is found nothing in, from phones to desks, light and dark, zoomed and with longer words`, async () => {
-    const screens = await screensOf();
+    const screens = await screensOf(drawn && locale === 'en-GB');
     const page = await signedIn('root', { locale });
     for (const [screen, path] of screens) {
       await page.goto(path);
@@ -94,7 +94,7 @@ export function testScreens(locale: 'en-GB' | 'pt-BR') {
 
 /** What makes pictures look lived in: more customers, and half of one's money given back. */
 async function crowd(subscription: string) {
-  const names = ['Helena Prado', 'Otávio Reis', 'Nádia Freire', 'Caio Bragança', 'Conceição Araújo', 'Zélia Quirino', 'Bento Dias'];
+  const names = ['Luana Teles', 'Otávio Brandão', 'Nadir Fontes', 'Caio Bragança', 'Estela Antunes', 'Ziraldo Pimenta', 'Breno Sales'];
   for (const [i, name] of names.entries()) await subscribed(name, i % 3 ? 'plus' : 'basic');
   await asRoot('POST', `/admin/gwb/subscriptions/${subscription}/refund`, { amount: 1495, reason: 'Half a month without sound' });
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import type { Page, Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { expectNoFaults, signedIn } from './browser';
+import { expectNoFaults, signedIn, visit } from './browser';
 
 const output = new URL('./output/', import.meta.url).pathname;
 
@@ -30,10 +30,7 @@ async function standOffline(page: Page, at: string, name: string) {
   await page.goto('/console/nothing');
   await page.getByText('There is nothing here').waitFor();
   await page.route('**/api/v1/**', (route) => route.abort());
-  await page.evaluate((path) => {
-    history.pushState(null, '', path);
-    dispatchEvent(new PopStateEvent('popstate'));
-  }, `/console${at}`);
+  await visit(page, at);
   await page.locator('section.panel[aria-busy]').getByText('Loading').first().waitFor({ state: 'attached' });
   await page.getByText('The server cannot be reached.').waitFor();
   await page.screenshot({ path: `${output}${name}.png` });
