@@ -224,7 +224,8 @@ var faults = []fault{
 		name: "passkey-stays", breaks: "The passkeys of an intruder outlive a reset of the password.",
 		where: "codes.Codes.replacePasswordTx",
 		old:   `s.deps.Factors.ForgetPasskeysTx(ctx, tx, u.ID); err != nil { return err } first := !u.EmailVerified`,
-		new:   `s.db.CodeDeleteOfUser(ctx, tx, u.ID); err != nil { return err } first := !u.EmailVerified`,
+		new: `s.db.CodeDeleteOfUser(ctx, tx, u.ID); err != nil { return err }
+		first := !u.EmailVerified`,
 		below: "modules/accounts", tests: []string{"TestPasskeysOfAnIntruderGo"},
 	},
 	{
