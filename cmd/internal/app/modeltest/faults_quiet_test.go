@@ -30,6 +30,8 @@ var quietRoutes = []string{
 	"store_ticket_order_withdraw_post", // does what me_ticket_order_withdraw does
 	"undo_email_change_get", "undo_email_change_post", "unapplied_payment_list", "unapplied_payment_extend",
 	"unapplied_payment_keep",
+	"customer_access", "customer_note_create", "customer_note_delete", "customer_note_list", "customer_note_update",
+	"customer_view_as", "view_create", "view_delete", "view_list", "view_update",
 }
 
 // quietJobs ask no gateway, or do what jobs of another kind do.
