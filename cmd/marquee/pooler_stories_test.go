@@ -133,6 +133,35 @@ var stories = map[string]func(s *teller){
 		hits := s.get("/admin/search?q=" + c.name)["hits"].([]any)
 		require.Equal(s.t, c.id, hits[0].(object)["_id"])
 	},
+	"admin home, invariants, jobs, queues and query": func(s *teller) {
+		require.NotEmpty(s.t, s.get("/admin/home")["figures"])
+		s.get("/admin/invariants")
+		require.NotNil(s.t, s.get("/admin/jobs?state=completed")["jobs"])
+		require.NotEmpty(s.t, s.get("/admin/queues")["queues"])
+		plan := s.post("/admin/query/explain", object{
+			"path": "/customers", "parameters": object{"query": `{"email":{"$regex":"^a"}}`},
+		})
+		require.Contains(s.t, plan["sql"], "$1")
+	},
+	"admin views and customer-notes": func(s *teller) {
+		c := s.customer()
+		id := s.made("/customer-notes", object{"customer_id": c.id, "text": "Called"})
+		require.Len(s.t, s.docs("/customer-notes", `{"_id":"`+id+`"}`), 1)
+		view := s.post("/admin/views", object{"path": "/customers", "name": "All", "query": `{"enable":true}`})
+		s.send(http.MethodDelete, "/admin/views/"+view["_id"].(string), nil)
+		access := s.get("/admin/customers/" + c.id + "/access")
+		require.Equal(s.t, "never_subscribed", access["reason"])
+	},
+	"admin bulk-acts": func(s *teller) {
+		c := s.customer()
+		begun := s.post("/admin/bulk-acts", object{
+			"act": "customer_update", "query": `{"_id":"` + c.id + `"}`, "expected": 1,
+			"arguments": object{"labels": []string{"press"}},
+		})
+		require.Eventually(s.t, func() bool {
+			return s.get("/admin/bulk-acts/" + begun["_id"].(string))["done"] == 1.0
+		}, time.Minute, 50*time.Millisecond)
+	},
 	"me/watch-history": func(s *teller) {
 		id := s.made("/videos", film("b-film"))
 		s.put("/me/watch-history", object{"video_id": id, "timeline": 12.5})
