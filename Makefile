@@ -127,6 +127,7 @@ bench: build
 generate:
 	$(TOOL) sqlc generate
 	UPDATE_GOLDEN=1 $(GO) test -vet=off -count=1 -run '^(TestSchemaFile|TestLandedMigrationsStayAsTheyAre)$$' ./migrations/schema
+	UPDATE_GOLDEN=1 $(GO) test -vet=off -count=1 -run '^TestTheArchiveHoldsTheTexts$$' ./web
 
 ## format: every file in gofumpt's form
 format:

@@ -2,22 +2,21 @@
 package web
 
 import (
+	"archive/zip"
+	"bytes"
 	"embed"
 	"io/fs"
 	"strings"
 )
 
-//go:embed docs
-var docs embed.FS
-
 // DocsPage is the HTML of GET /api/v1/docs. It carries its own script and style,
 // so that it works without the internet.
-var DocsPage = whole(docs, "docs/page.html", "docs/style.css", "docs/schema.js", "docs/try.js", "docs/docs.js")
+var DocsPage = whole(texts(), "docs/page.html", "docs/style.css", "docs/schema.js", "docs/try.js", "docs/docs.js")
 
 // whole is a page with its style and scripts, in their order, in it.
-func whole(files embed.FS, page, style string, scripts ...string) []byte {
+func whole(files fs.FS, page, style string, scripts ...string) []byte {
 	read := func(name string) string {
-		text, err := files.ReadFile(name)
+		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			panic(err) // only for a name that is not there
 		}
@@ -37,11 +36,8 @@ func whole(files embed.FS, page, style string, scripts ...string) []byte {
 //go:embed undo-email-change.html
 var UndoPage []byte
 
-//go:embed mail/*.tmpl
-var mailFiles embed.FS
-
 // Mail is the folder of the mail templates, for mail.ParseTemplates.
-func Mail() fs.FS { return below(mailFiles, "mail") }
+func Mail() fs.FS { return below(texts(), "mail") }
 
 // dist is kept by the repository, so that nobody needs Node to build the binary.
 //
@@ -51,20 +47,25 @@ var dist embed.FS
 // Dist is the folder of the front ends, as pages.Config has it.
 func Dist() fs.FS { return below(dist, "dist") }
 
-//go:embed pages
-var plain embed.FS
-
 // Plain is the folder of the pages that need no front end, for pages.Config.
-func Plain() fs.FS { return below(plain, "pages") }
+func Plain() fs.FS { return below(texts(), "pages") }
 
-//go:embed openapi
-var texts embed.FS
+// OpenAPI is the folder of the texts and examples of the API's document, for openapi.ReadTexts.
+func OpenAPI() fs.FS { return below(texts(), "openapi") }
 
-// OpenAPI is the folder of what the OpenAPI document says of each operation, for
-// openapi.ReadTexts.
-func OpenAPI() fs.FS { return below(texts, "openapi") }
+//go:embed texts.zip
+var archived []byte
 
-func below(files embed.FS, dir string) fs.FS {
+// texts are the folders docs, mail, openapi and pages, which the binary holds compressed: `make generate` makes the archive of them.
+func texts() fs.FS {
+	archive, err := zip.NewReader(bytes.NewReader(archived), int64(len(archived)))
+	if err != nil {
+		panic(err) // only for an archive that is none
+	}
+	return archive
+}
+
+func below(files fs.FS, dir string) fs.FS {
 	folder, err := fs.Sub(files, dir)
 	if err != nil {
 		panic(err) // only for a malformed name

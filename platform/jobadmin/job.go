@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -146,20 +147,34 @@ func mask(value any) any {
 }
 
 type jobInput struct {
-	ID int64 `path:"id" minimum:"1" doc:"The job's number"`
+	ID   int64 `path:"id" minimum:"1" doc:"The job's number"`
+	Body *struct {
+		Reason string `json:"reason" required:"false" maxLength:"500" doc:"For the audit trail; required for cancelling, at least 3 characters"`
+	}
 }
 
-type cancelInput struct {
-	ID   int64 `path:"id" minimum:"1" doc:"The job's number"`
-	Body struct {
-		Reason string `json:"reason" minLength:"3" maxLength:"500" doc:"For the audit trail"`
+func (in *jobInput) reason() string {
+	if in.Body == nil {
+		return ""
 	}
+	return strings.TrimSpace(in.Body.Reason)
+}
+
+// minReason is the least that a reason has, in bytes.
+const minReason = 3
+
+// requireReason is 422 for one that says nothing.
+func requireReason(reason string) error {
+	if len(reason) < minReason {
+		return fault.InvalidAt("has to be at least 3 characters long", "body", "reason")
+	}
+	return nil
 }
 
 // Retry answers POST /admin/jobs/{id}/retry: a job that was given up or cancelled runs again. Errors: 404; 409 for a
 // job in any other state, and while another one does the same.
 func (s *Service) Retry(ctx context.Context, in *jobInput) (*httpapi.Output[Job], error) {
-	return s.startTx(ctx, in.ID, func(state rivertype.JobState) error {
+	return s.startTx(ctx, in, func(state rivertype.JobState) error {
 		switch state {
 		case rivertype.JobStateDiscarded, rivertype.JobStateCancelled:
 			return nil
@@ -176,7 +191,7 @@ func (s *Service) Retry(ctx context.Context, in *jobInput) (*httpapi.Output[Job]
 // Run answers POST /admin/jobs/{id}/run: a job that waits for its time runs at once. Errors: 404; 409 for a job in any
 // other state.
 func (s *Service) Run(ctx context.Context, in *jobInput) (*httpapi.Output[Job], error) {
-	return s.startTx(ctx, in.ID, func(state rivertype.JobState) error {
+	return s.startTx(ctx, in, func(state rivertype.JobState) error {
 		switch state {
 		case rivertype.JobStateScheduled, rivertype.JobStateRetryable, rivertype.JobStatePending:
 			return nil
@@ -191,9 +206,9 @@ func (s *Service) Run(ctx context.Context, in *jobInput) (*httpapi.Output[Job], 
 }
 
 // startTx lets a job run whose state allows it.
-func (s *Service) startTx(ctx context.Context, id int64, allowed func(rivertype.JobState) error,
+func (s *Service) startTx(ctx context.Context, in *jobInput, allowed func(rivertype.JobState) error,
 ) (*httpapi.Output[Job], error) {
-	job, err := s.changeTx(ctx, id, "", allowed, s.jobs.JobRetryTx)
+	job, err := s.changeTx(ctx, in.ID, in.reason(), allowed, s.jobs.JobRetryTx)
 	if postgres.Constraint(err) == "river_job_unique_idx" {
 		return nil, fault.Conflict("Another job that does the same already waits.")
 	}
@@ -202,8 +217,11 @@ func (s *Service) startTx(ctx context.Context, id int64, allowed func(rivertype.
 
 // Cancel answers POST /admin/jobs/{id}/cancel: a job that waits does not run, and one that runs is told to stop and is
 // not tried again. Errors: 404; 409 for one that has ended.
-func (s *Service) Cancel(ctx context.Context, in *cancelInput) (*httpapi.Output[Job], error) {
-	return s.changeTx(ctx, in.ID, in.Body.Reason, func(state rivertype.JobState) error {
+func (s *Service) Cancel(ctx context.Context, in *jobInput) (*httpapi.Output[Job], error) {
+	if err := requireReason(in.reason()); err != nil {
+		return nil, err
+	}
+	return s.changeTx(ctx, in.ID, in.reason(), func(state rivertype.JobState) error {
 		switch state {
 		case rivertype.JobStateCancelled, rivertype.JobStateCompleted, rivertype.JobStateDiscarded:
 			return fault.Conflict("The job has already ended.")

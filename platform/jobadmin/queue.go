@@ -1,12 +1,13 @@
 package jobadmin
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -103,10 +104,9 @@ func (s *Service) queuesTx(ctx context.Context, tx pgx.Tx) ([]Queue, error) {
 		return nil, err
 	}
 	all := make([]Queue, 0, len(byName))
-	for _, q := range byName {
-		all = append(all, *q)
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		all = append(all, *byName[name])
 	}
-	slices.SortFunc(all, func(a, b Queue) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
@@ -121,20 +121,26 @@ func queueOf(row *rivertype.Queue) *Queue {
 
 type queueInput struct {
 	Name string `path:"name" maxLength:"128" pattern:"^[A-Za-z0-9_.-]*$" patternDescription:"the name of a queue"`
+	Body *struct {
+		Reason string `json:"reason" required:"false" maxLength:"500" doc:"Shown beside the queue, and for the audit trail; required for pausing, at least 3 characters"`
+	}
 }
 
-type pauseInput struct {
-	Name string `path:"name" maxLength:"128" pattern:"^[A-Za-z0-9_.-]*$" patternDescription:"the name of a queue"`
-	Body struct {
-		Reason string `json:"reason" minLength:"3" maxLength:"500" doc:"Shown beside the queue, and for the audit trail"`
+func (in *queueInput) reason() string {
+	if in.Body == nil {
+		return ""
 	}
+	return strings.TrimSpace(in.Body.Reason)
 }
 
 // Pause answers POST /admin/queues/{name}/pause: no further job of the queue begins, on any server, also after a
 // restart, until it is resumed; jobs that run finish. Errors: 404; 409 for one that is paused.
-func (s *Service) Pause(ctx context.Context, in *pauseInput) (*httpapi.Output[Queue], error) {
+func (s *Service) Pause(ctx context.Context, in *queueInput) (*httpapi.Output[Queue], error) {
+	if err := requireReason(in.reason()); err != nil {
+		return nil, err
+	}
 	by := httpapi.CallerOf(ctx).ID
-	why := pause{By: &by, Reason: in.Body.Reason}
+	why := pause{By: &by, Reason: in.reason()}
 	return s.setQueue(ctx, in.Name, why, func(tx pgx.Tx, row *rivertype.Queue) error {
 		if row.PausedAt != nil {
 			return fault.Conflict("The queue is already paused.")

@@ -446,7 +446,7 @@ export const en = {
     newest: 'Newest',
     empty: 'No such jobs',
     emptyText: 'What was done is forgotten after a day, what was given up after a week.',
-    explained: 'Every job may run twice. Arguments and errors are masked but for root users; what is done here stands in the',
+    explained: 'Every job may run twice. Arguments and errors are masked but for root users; what is done here stands in the audit trail.',
     works: 'Works',
     worksWord: 'works',
     pausedWord: 'paused',

@@ -448,7 +448,7 @@ export const pt: Shape<typeof en> = {
     newest: 'Mais novas',
     empty: 'Nenhuma tarefa assim',
     emptyText: 'O que foi feito é esquecido após um dia, o que foi abandonado após uma semana.',
-    explained: 'Toda tarefa pode ser executada duas vezes. Argumentos e erros só aparecem para usuários root; o que se faz aqui fica na',
+    explained: 'Toda tarefa pode ser executada duas vezes. Argumentos e erros só aparecem para usuários root; o que se faz aqui fica na trilha de auditoria.',
     works: 'Trabalha',
     worksWord: 'trabalha',
     pausedWord: 'pausada',

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { expectNoFaults, signedIn } from './browser';
+import { asRoot, signUp } from './people';
+
+it('root pauses a queue and says why, everybody sees it, and a job is cancelled and tried again', async () => {
+  const page = await signedIn('root', {}, '/console/settings/jobs');
+  const queues = page.getByRole('region', { name: 'Queues' });
+  await queues.getByRole('row', { name: /^mail/ }).getByRole('button', { name: 'Pause' }).click();
+  const dialog = page.getByRole('dialog');
+  expect(await dialog.getByRole('button', { name: 'Pause' }).isDisabled()).toBe(true);
+  await dialog.getByLabel('Reason').fill('The mail server is being moved.');
+  await dialog.getByRole('button', { name: 'Pause' }).click();
+  const banner = page.getByRole('status').filter({ hasText: 'The queue mail is paused.' });
+  await banner.getByText('The mail server is being moved.').waitFor();
+
+  try {
+    await signUp('Nina Prado'); // whose mail waits
+    const colleague = await signedIn('admin', {}, '/console/');
+    await colleague.getByRole('region', { name: 'Paused queues' }).getByText('The mail server is being moved.').waitFor();
+    await colleague.getByRole('link', { name: 'Paused queues' }).click();
+    await colleague.getByText('The queue mail is paused.').waitFor();
+    expect(await colleague.getByRole('button', { name: /Pause|Resume|Cancel job/ }).count()).toBe(0);
+    await colleague.goto('/console/settings/jobs?queue=mail&state=available');
+    await colleague.getByRole('button', { name: /^accounts_/ }).first().click();
+    await colleague.getByText('“***”').first().waitFor();
+    expectNoFaults(colleague.context());
+
+    await page.getByRole('combobox', { name: 'Queue' }).selectOption('mail');
+    await page.getByRole('combobox', { name: 'State' }).selectOption({ label: 'available' });
+    const jobs = page.getByRole('region', { name: 'Jobs' });
+    await jobs.getByRole('button', { name: 'Cancel job' }).first().click();
+    await dialog.getByLabel('Reason').fill('Nobody reads it.');
+    await dialog.getByRole('button', { name: 'Cancel job' }).click();
+    await page.getByText('The job is cancelled.').waitFor();
+    await page.getByRole('combobox', { name: 'State' }).selectOption({ label: 'cancelled' });
+    await jobs.getByRole('button', { name: 'Try again' }).first().click();
+    await page.getByText('The job is tried again.').waitFor();
+  } finally {
+    await asRoot('POST', '/admin/queues/mail/resume').catch(() => undefined);
+  }
+  await page.goto('/console/settings/jobs');
+  await queues.getByRole('row', { name: /^mail/ }).getByText('works').waitFor();
+  expect(await banner.count()).toBe(0);
+  expectNoFaults(page.context());
+});
