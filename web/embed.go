@@ -15,13 +15,7 @@ var DocsPage = whole(texts(), "docs/page.html", "docs/style.css", "docs/schema.j
 
 // whole is a page with its style and scripts, in their order, in it.
 func whole(files fs.FS, page, style string, scripts ...string) []byte {
-	read := func(name string) string {
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			panic(err) // only for a name that is not there
-		}
-		return string(text)
-	}
+	read := func(name string) string { return string(mustRead(files, name)) }
 	var script strings.Builder
 	for _, name := range scripts {
 		script.WriteString(read(name))
@@ -30,11 +24,19 @@ func whole(files fs.FS, page, style string, scripts ...string) []byte {
 		"<script></script>", "<script>"+script.String()+"</script>").Replace(read(page)))
 }
 
+func mustRead(files fs.FS, name string) []byte {
+	text, err := fs.ReadFile(files, name)
+	if err != nil {
+		panic(err) // only for a name that is not there
+	}
+	return text
+}
+
+func page(name string) []byte { return mustRead(texts(), name) }
+
 // UndoPage is the HTML of GET /api/v1/auth/undo-email-change, to which mails link. It
 // too carries its own script and style.
-//
-//go:embed undo-email-change.html
-var UndoPage []byte
+var UndoPage = page("undo-email-change.html")
 
 // Mail is the folder of the mail templates, for mail.ParseTemplates.
 func Mail() fs.FS { return below(texts(), "mail") }
@@ -56,7 +58,7 @@ func OpenAPI() fs.FS { return below(texts(), "openapi") }
 //go:embed texts.zip
 var archived []byte
 
-// texts are the folders docs, mail, openapi and pages, which the binary holds compressed: `make generate` makes the archive of them.
+// texts are the folders docs, mail, openapi and pages and the pages beside them, which the binary holds compressed: `make generate` makes the archive of them.
 func texts() fs.FS {
 	archive, err := zip.NewReader(bytes.NewReader(archived), int64(len(archived)))
 	if err != nil {
@@ -75,6 +77,4 @@ func below(files fs.FS, dir string) fs.FS {
 
 // WithdrawalPage is the HTML of GET /api/v1/store/ticket-orders/withdraw, to which mails
 // about tickets link, made as UndoPage.
-//
-//go:embed withdraw-tickets.html
-var WithdrawalPage []byte
+var WithdrawalPage = page("withdraw-tickets.html")

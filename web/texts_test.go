@@ -19,7 +19,7 @@ func TestTheArchiveHoldsTheTexts(t *testing.T) {
 	folders := map[string]string{}
 	var archive bytes.Buffer
 	w := zip.NewWriter(&archive)
-	for _, folder := range []string{"docs", "mail", "openapi", "pages"} {
+	for _, folder := range []string{"docs", "mail", "openapi", "pages", "undo-email-change.html", "withdraw-tickets.html"} {
 		maps.Copy(folders, filesBelow(t, os.DirFS("."), folder))
 	}
 	for _, name := range slices.Sorted(maps.Keys(folders)) {
