@@ -85,8 +85,14 @@ func list(ctx context.Context, db postgres.DB, actor objectid.ID) ([]stored, err
 
 // insertTx writes a bulk act with the ids that a statement selects, at most one more than most; how many they are.
 func insertTx(ctx context.Context, tx pgx.Tx, s stored, ids string, args []any) (int, error) {
-	_, err := tx.Exec(ctx, `INSERT INTO platform.bulk_acts (id, act, query, arguments, actor_id, claims, state, total, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, 'running', 0, $7)`, s.ID, s.Act, s.Query, s.Arguments, s.ActorID, s.Claims, s.CreatedAt)
+	claims, err := json.Marshal(s.Claims)
+	if err != nil {
+		return 0, fmt.Errorf("write claims: %w", err)
+	}
+	// Texts: a pooler that knows no prepared statements leaves their types to Postgres.
+	_, err = tx.Exec(ctx, `INSERT INTO platform.bulk_acts (id, act, query, arguments, actor_id, claims, state, total, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, 'running', 0, $7)`, s.ID, s.Act, s.Query, string(s.Arguments), s.ActorID,
+		string(claims), s.CreatedAt)
 	if err != nil {
 		return 0, fmt.Errorf("write bulk act: %w", err)
 	}
