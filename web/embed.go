@@ -58,7 +58,8 @@ func OpenAPI() fs.FS { return below(texts(), "openapi") }
 //go:embed texts.zip
 var archived []byte
 
-// texts are the folders docs, mail, openapi and pages and the pages beside them, which the binary holds compressed: `make generate` makes the archive of them.
+// texts are the folders docs, mail, openapi and pages and the pages beside them, which the binary holds compressed:
+// `make generate` makes the archive of them.
 func texts() fs.FS {
 	archive, err := zip.NewReader(bytes.NewReader(archived), int64(len(archived)))
 	if err != nil {
