@@ -2,7 +2,7 @@
 // one repeated piece or one sequence, and common words with a usual tail. It is the one
 // place that tells them; who may set which password is said by modules/accounts.
 //
-// common.txt holds, in lower case and the commonest first, the 10,000 commonest
+// common.txt.gz holds, in lower case and the commonest first, the 10,000 commonest
 // passwords of at least 8 characters; those of the 10,000 commonest of any length
 // that are long enough are all among them. It is taken from passwords.json of the
 // npm package @zxcvbn-ts/language-common 4.1.3 (MIT, LICENSE.txt). portuguese.txt holds the
@@ -10,7 +10,10 @@
 package passwordlist
 
 import (
+	"bytes"
+	"compress/gzip"
 	_ "embed"
+	"io"
 	"strings"
 	"sync"
 	"unicode"
@@ -20,8 +23,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-//go:embed common.txt
-var common string
+//go:embed common.txt.gz
+var common []byte
 
 //go:embed portuguese.txt
 var portuguese string
@@ -35,13 +38,26 @@ var words = sync.OnceValue(func() map[string]struct{} {
 })
 
 var set = sync.OnceValue(func() map[string]struct{} {
-	lines := strings.Fields(common)
+	lines := strings.Fields(unzipped(common))
 	all := make(map[string]struct{}, len(lines))
 	for _, line := range lines {
 		all[line] = struct{}{}
 	}
 	return all
 })
+
+// unzipped is a text that the binary holds compressed.
+func unzipped(archived []byte) string {
+	r, err := gzip.NewReader(bytes.NewReader(archived))
+	if err != nil {
+		panic(err) // only for an archive that is none
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
 
 // Holds reports whether the password is one of them, whatever its case, width and accents,
 // and the spaces, punctuation and invisible characters in and around it. One of several words
