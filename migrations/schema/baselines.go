@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/pressly/goose/v3/lock"
@@ -39,15 +40,14 @@ func stampBaselines(ctx context.Context, databaseURL string) (bool, error) {
 		return false, fmt.Errorf("the database does not answer: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := lockMigrations(ctx, conn); err != nil {
+		return false, fmt.Errorf("migration lock: %w", err)
+	}
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return false, fmt.Errorf("stamp the baselines: %w", err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	// Goose's own lock: nobody migrates meanwhile.
-	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", lock.DefaultLockID); err != nil {
-		return false, fmt.Errorf("migration lock: %w", err)
-	}
 	applied, err := versions(ctx, conn) // in the transaction
 	if err != nil {
 		return false, err
@@ -84,4 +84,24 @@ func stampBaselines(ctx context.Context, databaseURL string) (bool, error) {
 		return false, fmt.Errorf("stamp the baselines: %w", err)
 	}
 	return true, nil
+}
+
+// lockMigrations takes goose's own lock until the connection is closed: nobody migrates meanwhile.
+func lockMigrations(ctx context.Context, conn *pgx.Conn) error {
+	for {
+		// A statement that waits holds a snapshot, for which a CREATE INDEX CONCURRENTLY of whoever migrates would
+		// wait in turn: a deadlock. So the lock is tried.
+		var locked bool
+		if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", lock.DefaultLockID).Scan(&locked); err != nil {
+			return err
+		}
+		if locked {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
 	"github.com/stretchr/testify/require"
 
 	"marquee/migrations/schema"
@@ -162,6 +164,32 @@ func TestADatabaseAtTheLastReplacedFileIsStamped(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, later+1, n)
 	require.Equal(t, rows, olderData(t, conn))
+}
+
+// TestWhoeverWaitsToMigrateIsWaitedForByNoIndex: with a statement that waits for the lock, an index built concurrently by
+// whoever has it would be a deadlock.
+func TestWhoeverWaitsToMigrateIsWaitedForByNoIndex(t *testing.T) {
+	t.Parallel()
+	database := newDatabase(t, "waited")
+	holder := connect(t, database)
+	_, err := holder.Exec(t.Context(), "CREATE TABLE filled (x int)")
+	require.NoError(t, err)
+	_, err = holder.Exec(t.Context(), "SELECT pg_advisory_lock($1)", lock.DefaultLockID)
+	require.NoError(t, err)
+	migrated := make(chan error, 1)
+	go func() {
+		_, err := schema.Up(t.Context(), database)
+		migrated <- err
+	}()
+	require.Eventually(t, func() bool {
+		return len(column(t, holder, `
+			SELECT query FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%advisory%'`)) == 1
+	}, time.Minute, 10*time.Millisecond)
+	_, err = holder.Exec(t.Context(), "CREATE INDEX CONCURRENTLY filled_x ON filled (x)")
+	require.NoError(t, err)
+	require.NoError(t, holder.Close(t.Context()))
+	require.NoError(t, <-migrated)
 }
 
 // TestOtherStatesOfBeforeTheBaselinesAreRefused: with a sentence, and as they are.
