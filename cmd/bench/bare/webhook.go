@@ -25,12 +25,12 @@ const renew = `WITH sub AS (
 			SELECT FROM payments.failed_attempts f WHERE f.purpose = 'subscription' AND f.local_id = s.id AND f.failed_at > $9)
 ), first AS (
 	INSERT INTO payments.processed_events (gateway, event_id, log_id, state, subjects, result, event_at, updated_at)
-	SELECT 'gwb', $1, $2, 'done', ARRAY[$4::text, s.id::text, $6::text],
+	SELECT 'gwb', $1, $2::text, 'done', ARRAY[$4::text, s.id::text, $6::text],
 		jsonb_build_object('status', 'processed', 'subscription_id', s.id, 'new_status', 'active'), $9, $10 FROM sub s
 	ON CONFLICT DO NOTHING RETURNING result
 ), log AS (
 	INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at, request_id)
-	SELECT $2, 'gwb', $1, 'invoice.paid', $3, $5, true, true, f.result, $10, $10, $2 FROM first f
+	SELECT $2::text, 'gwb', $1, 'invoice.paid', $3, $5, true, true, f.result, $10, $10, $2::text FROM first f
 ), paid AS (
 	INSERT INTO payments.payments (id, gateway, gateway_payment_id, invoice_id, purpose, local_id, customer_id, amount_cents, method, native_status,
 		settled_at, created_at, updated_at, counted)
@@ -50,7 +50,7 @@ SELECT s.id FROM sub s, first`
 // repeat logs a delivery of an event that has been there before, with its result.
 const repeat = `WITH known AS (SELECT result FROM payments.processed_events WHERE gateway = 'gwb' AND event_id = $1 FOR SHARE)
 INSERT INTO payments.webhook_logs (id, gateway, event_id, event_type, payload, signature, signature_valid, processed, result, received_at, processed_at, request_id)
-SELECT $2, 'gwb', $1, 'invoice.paid', $3, $4, true, true, k.result, $5, $5, $2 FROM known k
+SELECT $2::text, 'gwb', $1, 'invoice.paid', $3, $4, true, true, k.result, $5, $5, $2::text FROM known k
 RETURNING result->>'subscription_id'`
 
 // event is what of a paid invoice is read.
