@@ -132,9 +132,13 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 	if err != nil {
 		return fmt.Errorf("REPORT_TZ: %w", err)
 	}
+	sender, templates, err := newMail(a.cfg, a.observed)
+	if err != nil {
+		return err
+	}
 	c := core{
 		cfg: a.cfg, pool: a.db.writes, lists: a.db.lists, reads: a.db.reads, jobs: client, clock: a.now(), log: a.log,
-		zone: zone, password: password, observed: a.observed,
+		zone: zone, password: password, observed: a.observed, sender: sender, templates: templates,
 	}
 	if a.modules, err = newModules(c); err != nil {
 		return err

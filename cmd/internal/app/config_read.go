@@ -293,7 +293,11 @@ func hints(given map[string]string) (sentences []string) {
 		}
 		nearest, least := "", 0
 		for _, key := range known {
-			if d := edits(strings.ToUpper(name), key); d <= max(1, len(key)/5) && (nearest == "" || d < least) {
+			most := max(1, len(key)/5)
+			if len(name) > len(key)+most || len(key) > len(name)+most {
+				continue // as many edits at least
+			}
+			if d := edits(strings.ToUpper(name), key); d <= most && (nearest == "" || d < least) {
 				nearest, least = key, d
 			}
 		}

@@ -58,8 +58,10 @@ type core struct {
 	log   *slog.Logger
 	zone  *time.Location
 
-	observed observed
-	password accounts.PasswordCost
+	observed  observed
+	password  accounts.PasswordCost
+	sender    mail.Sender
+	templates *mail.Templates
 }
 
 // newModules builds the modules, lower first.
@@ -73,23 +75,15 @@ func newModules(c core) (m modules, err error) {
 	if m.accounts, err = newAccounts(c, m.files); err != nil {
 		return m, err
 	}
-	if m.operators, err = newOperators(c); err != nil {
-		return m, err
-	}
-	if m.payments, err = newPayments(c, m); err != nil {
-		return m, err
-	}
-	if m.tickets, err = newTickets(c, m); err != nil {
-		return m, err
-	}
+	m.operators = operators.New(c.jobs, c.sender, c.cfg.Mail.Operators)
+	m.payments = newPayments(c, m)
+	m.tickets = newTickets(c, m)
 	m.promos = promos.New(promos.Deps{
 		Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files,
 		Tickets: m.tickets,
 		Config:  promos.Config{TriesPerMinute: c.cfg.Promos.PerMinute, TriesPerAddress: c.cfg.Promos.PerAddress},
 	})
-	if m.subscriptions, err = newSubscriptions(c, m); err != nil {
-		return m, err
-	}
+	m.subscriptions = newSubscriptions(c, m)
 	m.catalog = catalog.New(catalog.Deps{
 		Pool: c.pool, Reads: c.lists, Lists: c.reads, Clock: c.clock, Log: c.log,
 		StreamURLKey: c.cfg.streamURLKey(), StreamURLTTL: c.cfg.Streams.TTL,
@@ -124,15 +118,11 @@ func newModules(c core) (m modules, err error) {
 }
 
 func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
-	sender, templates, err := newMail(c)
-	if err != nil {
-		return nil, err
-	}
 	cfg, codeCfg, throttle := c.cfg.Accounts, c.cfg.Codes, c.cfg.Throttle
 	domain, origins := c.cfg.passkeySite()
 	return accounts.New(accounts.Deps{
-		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: sender,
-		Templates: templates,
+		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: c.sender,
+		Templates: c.templates,
 		Config: accounts.Config{
 			TokenKeys: c.cfg.Keys.Tokens, CodeKey: []byte(c.cfg.Keys.File), TrialKey: c.cfg.trialKey(),
 			AccessTokenTTL: cfg.AccessTokenTTL, RefreshTokenTTL: cfg.RefreshTokenTTL, DeviceTTL: cfg.DeviceTTL,
@@ -157,16 +147,12 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 	})
 }
 
-func newTickets(c core, m modules) (*tickets.Service, error) {
-	sender, templates, err := newMail(c)
-	if err != nil {
-		return nil, err
-	}
+func newTickets(c core, m modules) *tickets.Service {
 	cfg := c.cfg.Tickets
 	return tickets.New(tickets.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts,
 		Payments: m.payments, Files: m.files,
-		Mail: sender, Templates: templates,
+		Mail: c.sender, Templates: c.templates,
 		Config: tickets.Config{
 			FileKey: []byte(c.cfg.Keys.File), MaxQuantity: cfg.MaxPerOrder, PixTTL: cfg.PixTTL,
 			ScanSkew: cfg.ScanSkew, Zone: c.zone,
@@ -175,19 +161,15 @@ func newTickets(c core, m modules) (*tickets.Service, error) {
 			RefundsPerSecond: cfg.RefundsPerSecond,
 			PublicURL:        c.cfg.HTTP.PublicURL, WithdrawalPage: web.WithdrawalPage,
 		},
-	}), nil
+	})
 }
 
-func newSubscriptions(c core, m modules) (*subscriptions.Service, error) {
-	sender, templates, err := newMail(c)
-	if err != nil {
-		return nil, err
-	}
+func newSubscriptions(c core, m modules) *subscriptions.Service {
 	cfg := c.cfg.Subscriptions
 	return subscriptions.New(subscriptions.Deps{
 		Pool: c.pool, Jobs: c.jobs, Clock: c.clock, Log: c.log, Accounts: m.accounts, Payments: m.payments,
 		Settings: m.settings,
-		Promos:   subscriptionPromos{m.promos}, Mail: sender, Templates: templates, Operators: m.operators,
+		Promos:   subscriptionPromos{m.promos}, Mail: c.sender, Templates: c.templates, Operators: m.operators,
 		Config: subscriptions.Config{
 			WithdrawalDays: cfg.WithdrawalDays, PixPendingTTL: cfg.PixPendingTTL, RenewPixDays: cfg.RenewPixDays,
 			MaxPaymentFailures: cfg.MaxPaymentFailures, PastDueOnlyCounts: !cfg.PastDueSuspends,
@@ -195,42 +177,26 @@ func newSubscriptions(c core, m modules) (*subscriptions.Service, error) {
 			PixRetryDays:       cfg.PixRetryDays,
 			AlphanumericTaxIDs: c.cfg.Platform.TaxIDAlphanumeric,
 		},
-	}), nil
+	})
 }
 
 // newMail is what the modules write to people with.
-func newMail(c core) (mail.Sender, *mail.Templates, error) {
-	sender, err := mail.NewSMTP(c.cfg.Mail.SMTPURL, c.cfg.Mail.From)
+func newMail(c Config, observed observed) (mail.Sender, *mail.Templates, error) {
+	sender, err := mail.NewSMTP(c.Mail.SMTPURL, c.Mail.From)
 	if err != nil {
 		return nil, nil, err
 	}
 	templates, err := mail.ParseTemplates(web.Mail())
-	if err != nil {
-		return nil, nil, err
-	}
-	return c.observed.sender(sender), templates, nil
+	return observed.sender(sender), templates, err
 }
 
-// newOperators is what writes to the people who run the platform.
-func newOperators(c core) (*operators.Mailer, error) {
-	sender, _, err := newMail(c)
-	if err != nil {
-		return nil, err
-	}
-	return operators.New(c.jobs, sender, c.cfg.Mail.Operators), nil
-}
-
-func newPayments(c core, m modules) (*payments.Service, error) {
-	sender, templates, err := newMail(c)
-	if err != nil {
-		return nil, err
-	}
+func newPayments(c core, m modules) *payments.Service {
 	cfg, a, b := c.cfg.Payments, c.cfg.GatewayA, c.cfg.GatewayB
 	return payments.New(payments.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, GWBPublishableKey: b.PublishableKey,
 		ReconcilePause: cfg.ReconcilePause, KeepLogMonths: cfg.WebhookLogMonths, Operators: m.operators,
 		RecoveryDelay: cfg.RecoveryDelay, CallTime: cfg.CallTime,
-		Accounts: m.accounts, Mail: sender, Templates: templates,
+		Accounts: m.accounts, Mail: c.sender, Templates: c.templates,
 		Automatic: payments.AutomaticRefunds{
 			PerHour: &cfg.AutoRefundsPerHour, PerDay: (*money.Cents)(&cfg.AutoRefundDailyLimit),
 		},
@@ -245,7 +211,7 @@ func newPayments(c core, m modules) (*payments.Service, error) {
 				Transport: c.observed.transport(string(gateway.GWB)),
 			}),
 		},
-	}), nil
+	})
 }
 
 // subscriptionPromos is the module promos as subscriptions see it.

@@ -51,7 +51,7 @@ func NewHasher(cost PasswordCost) *Hasher {
 	cost = cmp.Or(cost, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
 	cores := runtime.GOMAXPROCS(0)
 	h := &Hasher{cost: cost, slots: make(chan struct{}, cores), limit: int64(cores * waitersPerCore)}
-	h.dummy = h.derive(secret.Random(16))
+	h.dummy = h.phc(random(saltBytes), random(hashBytes)) // of no password
 	return h
 }
 
@@ -86,12 +86,22 @@ func (h *Hasher) Hash(ctx context.Context, password secret.Text) (string, error)
 }
 
 func (h *Hasher) derive(password string) string {
-	salt := make([]byte, saltBytes)
-	_, _ = rand.Read(salt) // crypto/rand never fails since Go 1.24
+	salt := random(saltBytes)
 	sum := argon2.IDKey([]byte(password), salt, h.cost.Passes, h.cost.MemoryKiB, h.cost.Threads, hashBytes)
+	return h.phc(salt, sum)
+}
+
+// phc is the text of a hash of the hasher's cost.
+func (h *Hasher) phc(salt, sum []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.MemoryKiB, h.cost.Passes,
 		h.cost.Threads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum))
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // crypto/rand never fails since Go 1.24
+	return b
 }
 
 // turn runs f while it holds one of the slots, in which f may call verify.
