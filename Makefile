@@ -120,8 +120,9 @@ record:
 ## bench: rates and costs beside a bare server, by turns, on a quiet machine; COMPARE=binary measures beside that one instead
 bench: export GOFLAGS := $(FULL)
 bench: build
+	GOGC=400 $(GO) build -trimpath -tags nosandbox -ldflags="-s -w" -o bin/marquee-production ./cmd/marquee
 	$(GO) build -o bin/bench ./cmd/bench
-	bin/bench -binary $(BINARY) -compare '$(COMPARE)' -json bin/bench.json $(ARGS)
+	bin/bench -binary bin/marquee-production -sandbox $(BINARY) -compare '$(COMPARE)' -json bin/bench.json $(ARGS)
 
 ## generate: SQL to Go, and what the migrations make to sql/schema.sql
 generate:

@@ -15,7 +15,7 @@ func benchDatabases(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	p, err := start(ctx, b.binary, b.binary)
+	p, err := start(ctx, b.binary, b.full(), b.full())
 	if err != nil {
 		return err
 	}

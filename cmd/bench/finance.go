@@ -44,9 +44,9 @@ func benchFinance(ctx context.Context, b *bench) error {
 // startFinance makes the platform, with its jobs worked: they fold what the reports read.
 func startFinance(ctx context.Context, o options) (p *platform, err error) {
 	if o.data == "" {
-		p, err = start(ctx, o.binary, o.binary)
+		p, err = start(ctx, o.binary, o.full(), o.full())
 	} else {
-		p, err = startIn(ctx, o.binary, o.binary, o.data, true)
+		p, err = startIn(ctx, o.binary, o.full(), o.full(), o.data, true)
 	}
 	if err != nil {
 		return nil, err

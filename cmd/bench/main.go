@@ -16,6 +16,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -31,6 +32,7 @@ import (
 
 type options struct {
 	binary        string
+	sandbox       string // a binary with the sandbox, which makes the sample data; a production build has none
 	compare       string // another binary; "" compares with the bare server
 	subscriptions int
 	data          string
@@ -57,8 +59,12 @@ func main() {
 	}
 }
 
+// full is the binary that has the sandbox.
+func (o options) full() string { return cmp.Or(o.sandbox, o.binary) }
+
 func parse() (o options) {
 	flag.StringVar(&o.binary, "binary", "bin/marquee", "the marquee binary")
+	flag.StringVar(&o.sandbox, "sandbox", "", "a marquee binary with the sandbox, where -binary is a production build")
 	flag.StringVar(&o.compare, "compare", "", "another marquee binary, measured by turns with it in the bare server's place")
 	flag.IntVar(&o.subscriptions, "subscriptions", 1_000_000, "subscriptions of the benchmark finance")
 	flag.StringVar(&o.videos, "videos", "10000,100000", "sizes of the catalogue, growing")
@@ -107,14 +113,14 @@ func measure(ctx context.Context, o options) error {
 		return err
 	}
 	b := &bench{options: o, report: newReport(o, load)}
-	platform, err := start(ctx, o.binary, o.binary)
+	platform, err := start(ctx, o.binary, o.full(), o.full())
 	if err != nil {
 		return err
 	}
 	defer platform.stop()
 	b.ours = platform.side("ours")
 	if o.compare != "" {
-		other, err := start(ctx, o.compare, o.binary)
+		other, err := start(ctx, o.compare, o.compare, o.full())
 		if err != nil {
 			return err
 		}

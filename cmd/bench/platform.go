@@ -32,6 +32,7 @@ const (
 // is called: they are not what a request costs.
 type platform struct {
 	binary      string
+	maker       string // the program that makes the sample data
 	sandbox     string // the program that has the sandbox gateways
 	dir         string
 	keepDir     bool // the directory stays
@@ -59,7 +60,7 @@ type user struct {
 
 // start makes a platform of a binary in a directory of its own, beside the gateways of a binary that may be another:
 // releases before `marquee sandbox` have none of their own.
-func start(ctx context.Context, binary, sandbox string) (*platform, error) {
+func start(ctx context.Context, binary, maker, sandbox string) (*platform, error) {
 	dir, err := os.MkdirTemp("", "marquee-bench-")
 	if err == nil {
 		err = os.Chmod(dir, 0o755) //nolint:gosec // the Postgres account has to reach its folder in it
@@ -67,12 +68,12 @@ func start(ctx context.Context, binary, sandbox string) (*platform, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	return startIn(ctx, binary, sandbox, dir, false)
+	return startIn(ctx, binary, maker, sandbox, dir, false)
 }
 
 // startIn makes it on a data directory that may be there already.
-func startIn(ctx context.Context, binary, sandbox, dir string, keepDir bool) (*platform, error) {
-	p := &platform{binary: binary, sandbox: sandbox, dir: dir, keepDir: keepDir}
+func startIn(ctx context.Context, binary, maker, sandbox, dir string, keepDir bool) (*platform, error) {
+	p := &platform{binary: binary, maker: maker, sandbox: sandbox, dir: dir, keepDir: keepDir}
 	if err := p.open(ctx); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("start %s: %w; the logs are in %s", binary, err, dir)
@@ -109,7 +110,7 @@ func (p *platform) open(ctx context.Context) error {
 // seed has `marquee dev` make the database with its sample data, and ends it.
 func (p *platform) seed(ctx context.Context) error {
 	line, err := p.run(ctx, "dev.log", []string{"TOKEN_KEYS=" + tokenKey, "FILE_KEY=" + fileKey},
-		p.binary, "dev", "--json", "--no-throttle", "--addr", "127.0.0.1:0", "--data-dir", p.dir)
+		p.maker, "dev", "--json", "--no-throttle", "--addr", "127.0.0.1:0", "--data-dir", p.dir)
 	if err == nil {
 		err = json.Unmarshal(line, p)
 	}
