@@ -78,7 +78,17 @@ var secretKeys = []string{
 	"password", "token", "secret", "authorization", "cvv", "ccv", "card_number", "api_key", "signature",
 }
 
-func mask(_ []string, a slog.Attr) slog.Attr {
+func mask(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 {
+		switch a.Key {
+		case slog.LevelKey:
+			if level, ok := a.Value.Any().(slog.Level); ok {
+				return slog.String(a.Key, level.String()) // as it is written, without encoding/json
+			}
+		case slog.TimeKey, slog.MessageKey:
+			return a
+		}
+	}
 	key := strings.ToLower(a.Key)
 	for _, s := range secretKeys {
 		if strings.Contains(key, s) {
