@@ -41,6 +41,7 @@ type options struct {
 	only          []string
 	load          float64
 	json          string
+	profiles      string // a folder
 }
 
 func main() {
@@ -74,6 +75,8 @@ func parse() (o options) {
 	only := flag.String("only", "", "names of the benchmarks to run, with commas between them; all when empty")
 	flag.Float64Var(&o.load, "load", 0.5, "load of the machine (1 minute) under which it is measured; it is waited for up to 10 minutes")
 	flag.StringVar(&o.json, "json", "", "file in which the figures are kept")
+	flag.StringVar(&o.profiles, "profiles", "",
+		"folder for a profile, a flame graph and the plans of each load at 8 clients, of a turn more, in which the server is slower")
 	flag.Parse()
 	if *only != "" {
 		o.only = strings.Split(*only, ",")
@@ -108,6 +111,11 @@ type bench struct {
 }
 
 func measure(ctx context.Context, o options) error {
+	if o.profiles != "" {
+		if err := os.MkdirAll(o.profiles, 0o755); err != nil { //nolint:gosec // to be read
+			return fmt.Errorf("folder of profiles: %w", err)
+		}
+	}
 	load, err := awaitQuiet(ctx, o.load)
 	if err != nil {
 		return err

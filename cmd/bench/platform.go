@@ -17,7 +17,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"marquee/cmd/bench/bare"
+
 	"marquee/testutil/localpg"
 )
 
@@ -123,7 +125,7 @@ func (p *platform) seed(ctx context.Context) error {
 
 // openPostgres starts the database again, with counters of statements where Postgres has them.
 func (p *platform) openPostgres(ctx context.Context) (err error) {
-	counters := map[string]string{"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track": "none"}
+	counters := map[string]string{"shared_preload_libraries": "pg_stat_statements,auto_explain"}
 	for _, settings := range []map[string]string{counters, nil} {
 		if p.postgres, err = localpg.Start(ctx, localpg.Options{DataDir: p.dir, Settings: settings}); err == nil {
 			break
@@ -134,6 +136,17 @@ func (p *platform) openPostgres(ctx context.Context) (err error) {
 	}
 	if p.databaseURL, err = p.postgres.EnsureDatabase(ctx, "marquee"); err != nil {
 		return err
+	}
+	conn, err := pgx.Connect(ctx, p.databaseURL)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	// Counted where it is said; without the counters there is nothing to turn off.
+	if _, err := conn.Exec(ctx, "ALTER SYSTEM SET pg_stat_statements.track = 'none'"); err == nil {
+		if _, err := conn.Exec(ctx, "SELECT pg_reload_conf()"); err != nil {
+			return fmt.Errorf("turn counters off: %w", err)
+		}
 	}
 	raw, err := os.ReadFile(filepath.Join(p.dir, "postgres", "postmaster.pid"))
 	if err != nil {
@@ -149,7 +162,7 @@ func (p *platform) serve(ctx context.Context, addr, databaseURL string, more ...
 	if err != nil {
 		return side{}, err
 	}
-	s := side{url: "http://" + addr, platform: p}
+	s := side{url: "http://" + addr, metrics: metrics, platform: p}
 	env := append(p.environment(databaseURL), "ADDR="+addr, "METRICS_ADDR="+metrics, "DRAIN_DELAY=0",
 		"PUBLIC_URL="+s.url)
 	env = append(env, more...)

@@ -23,13 +23,14 @@ type report struct {
 
 // row is one load at one number of clients, on both sides.
 type row struct {
-	Name    string  `json:"name"`
-	What    string  `json:"what"`
-	Clients int     `json:"clients"`
-	Ours    figures `json:"ours"`
-	Beside  figures `json:"beside"`
-	Rate    float64 `json:"rate_ratio"` // medians, ours by the other's
-	CPU     float64 `json:"cpu_ratio"`
+	Name    string   `json:"name"`
+	What    string   `json:"what"`
+	Clients int      `json:"clients"`
+	Ours    figures  `json:"ours"`
+	Beside  figures  `json:"beside"`
+	Rate    float64  `json:"rate_ratio"` // medians, ours by the other's
+	CPU     float64  `json:"cpu_ratio"`
+	Spent   []*spent `json:"spent,omitempty"` // ours and, where it is another binary, the other's
 	goal    goal
 }
 

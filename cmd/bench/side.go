@@ -21,6 +21,7 @@ type side struct {
 	name     string
 	url      string
 	process  int       // its id
+	metrics  string    // the address of its profiles; "": it has none
 	pooler   int       // that of the pooler before its database; 0: none
 	platform *platform // on whose database it works
 }

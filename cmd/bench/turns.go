@@ -53,6 +53,9 @@ func (b *bench) run(ctx context.Context, l load) error {
 		}
 		row.Ours, row.Beside = *totals[0], *totals[1]
 		b.report.add(row)
+		if err := b.profileBoth(ctx, l, clients); err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
 	}
 	return nil
 }
