@@ -976,7 +976,25 @@ BEGIN
 END
 $_$;
 
-COMMENT ON FUNCTION payments.absent(gateway text, payment_id text, purpose text, local_id platform.object_id) IS 'Published: what the ledger has none of: a payment with the id, one with it that is for something else, a failed attempt of the subscription or order. One row. VOLATILE, so that it sees what was committed while the calling statement took its locks.';
+COMMENT ON FUNCTION payments.absent(gateway text, payment_id text, purpose text, local_id platform.object_id) IS 'Published for programs of before payments.absent_since: what the ledger has none of: a payment with the id, one with it that is for something else, a failed attempt of the subscription or order. One row. VOLATILE, so that it sees what was committed while the calling statement took its locks.';
+
+CREATE FUNCTION payments.absent_since(gateway text, payment_id text, purpose text, local_id platform.object_id, since timestamp with time zone) RETURNS TABLE(payment boolean, others boolean, failures boolean)
+    LANGUAGE plpgsql ROWS 1
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $_$
+BEGIN
+    -- An argument that is an id gives all of them its collation, by which no index of the columns beside it could be read.
+    RETURN QUERY SELECT count(*) = 0, count(*) FILTER (WHERE NOT (p.purpose = $3 AND p.local_id = $4)) = 0,
+        NOT EXISTS (SELECT 1 FROM payments.failed_attempts f WHERE f.purpose = $3 COLLATE "default" AND f.local_id = $4
+            AND f.failed_at > $5)
+    FROM payments.payments p
+    WHERE p.gateway = $1 COLLATE "default"
+        AND (p.gateway_payment_id = $2 COLLATE "default" OR p.payment_intent_id = $2 COLLATE "default");
+END
+$_$;
+
+COMMENT ON FUNCTION payments.absent_since(gateway text, payment_id text, purpose text, local_id platform.object_id, since timestamp with time zone) IS 'Published: what the ledger has none of: a payment with the id, one with it that is for something else, a failed attempt of the subscription or order after the instant. One row. VOLATILE, so that it sees what was committed while the calling statement took its locks.';
 
 CREATE FUNCTION payments.add_webhook_log_months(since timestamp with time zone, months integer) RETURNS integer
     LANGUAGE plpgsql
@@ -2102,7 +2120,8 @@ CREATE TABLE subscriptions.subscriptions (
     CONSTRAINT subscriptions_start_is_of_a_renewal CHECK (((starts_at IS NULL) OR (renews_id IS NOT NULL))),
     CONSTRAINT subscriptions_status_known CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'suspended'::text, 'cancelled'::text, 'expired'::text]))),
     CONSTRAINT subscriptions_trial_days_not_negative CHECK ((trial_days >= 0))
-);
+)
+WITH (fillfactor='90');
 
 COMMENT ON TABLE subscriptions.subscriptions IS 'One row a request to subscribe, written before the gateway is called.';
 
@@ -7309,8 +7328,6 @@ CREATE INDEX subscriptions_by_renewed ON subscriptions.subscriptions USING btree
 
 CREATE INDEX subscriptions_by_start ON subscriptions.subscriptions USING btree (started_at) WHERE (started_at IS NOT NULL);
 
-CREATE INDEX subscriptions_by_update ON subscriptions.subscriptions USING btree (register_update_date DESC, id);
-
 CREATE INDEX subscriptions_disputed ON subscriptions.subscriptions USING btree (id) WHERE (has_chargeback AND (status = 'suspended'::text));
 
 CREATE INDEX subscriptions_gateway_end_open ON subscriptions.subscriptions USING btree (gateway_end_open_since) WHERE (gateway_end_open_since IS NOT NULL);
@@ -7329,10 +7346,6 @@ CREATE UNIQUE INDEX subscriptions_one_renewal_per_customer ON subscriptions.subs
 
 CREATE INDEX subscriptions_open_intents ON subscriptions.subscriptions USING btree (recovery_at) WHERE intent_open;
 
-CREATE INDEX subscriptions_open_stops ON subscriptions.subscriptions USING btree (register_update_date) WHERE (cancel_at_period_end AND (gateway_deleted_at IS NULL) AND (gateway = 'gwa'::text) AND (status = ANY (ARRAY['active'::text, 'suspended'::text])));
-
-COMMENT ON INDEX subscriptions.subscriptions_open_stops IS 'Recurrences that have still to be stopped at gateway A: those that are, and PIX periods that were paid once.';
-
 CREATE INDEX subscriptions_overdue ON subscriptions.subscriptions USING btree (id) WHERE (((payment_failures > 0) OR (status = 'suspended'::text)) AND (status <> ALL (ARRAY['cancelled'::text, 'expired'::text])));
 
 COMMENT ON INDEX subscriptions.subscriptions_overdue IS 'For the list of the overdue.';
@@ -7346,6 +7359,10 @@ CREATE UNIQUE INDEX subscriptions_pix_payment_unique ON subscriptions.subscripti
 CREATE INDEX subscriptions_plan_history ON subscriptions.subscriptions USING btree (customer_id, started_at, id) INCLUDE (plan_id) WHERE (started_at IS NOT NULL);
 
 COMMENT ON INDEX subscriptions.subscriptions_plan_history IS 'The plans that a customer has had, in order: finance.plan_moves.';
+
+CREATE INDEX subscriptions_stops_open ON subscriptions.subscriptions USING btree (id) WHERE (cancel_at_period_end AND (gateway_deleted_at IS NULL) AND (gateway = 'gwa'::text) AND (status = ANY (ARRAY['active'::text, 'suspended'::text])));
+
+COMMENT ON INDEX subscriptions.subscriptions_stops_open IS 'Recurrences that have still to be stopped at gateway A: those that are, and PIX periods that were paid once.';
 
 CREATE INDEX subscriptions_with_chargeback ON subscriptions.subscriptions USING btree (id) WHERE has_chargeback;
 

@@ -89,10 +89,12 @@ func TestAbsentIsWhatTheLedgerHasNoneOf(t *testing.T) {
 	}
 	r.Payment.PaymentIntentID = "pi_1"
 	type absent struct{ Payment, Others, Failures bool }
+	failedAt := time.Now().UTC().Truncate(time.Microsecond)
+	since := failedAt.Add(-time.Second)
 	requireAbsent := func(want absent, id string, localID objectid.ID) {
 		t.Helper()
-		rows, err := b.pool.Query(t.Context(), "SELECT * FROM payments.absent($1, $2, $3, $4)",
-			r.Gateway, id, r.Purpose, localID)
+		rows, err := b.pool.Query(t.Context(), "SELECT * FROM payments.absent_since($1, $2, $3, $4, $5)",
+			r.Gateway, id, r.Purpose, localID, since)
 		require.NoError(t, err)
 		found, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[absent])
 		require.NoError(t, err)
@@ -109,11 +111,13 @@ func TestAbsentIsWhatTheLedgerHasNoneOf(t *testing.T) {
 	require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
 		_, err := b.svc.RecordFailureTx(t.Context(), tx, payments.Failure{
 			Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, PaymentID: "in_3", Attempt: 1,
-			Amount: 4990, FailedAt: time.Now(),
+			Amount: 4990, FailedAt: failedAt,
 		})
 		return err
 	}))
 	requireAbsent(absent{Payment: true, Others: true}, "in_2", r.LocalID)
+	since = failedAt
+	requireAbsent(absent{Payment: true, Others: true, Failures: true}, "in_2", r.LocalID)
 }
 
 // Each renewal looks: also when the ledger has millions of rows.
@@ -125,8 +129,8 @@ func TestWhatTheLedgerHasNoneOfIsReadByIndexes(t *testing.T) {
 	defer func() { _ = tx.Rollback(t.Context()) }()
 	_, err = tx.Exec(t.Context(), "SET LOCAL enable_seqscan = off") // where an index can be read it is, however small the table
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), "SELECT * FROM payments.absent($1, $2, $3, $4)", "gwb", "in_1", "subscription",
-		objectid.New())
+	_, err = tx.Exec(t.Context(), "SELECT * FROM payments.absent_since($1, $2, $3, $4, now())", "gwb", "in_1",
+		"subscription", objectid.New())
 	require.NoError(t, err)
 	for _, table := range []string{"payments.payments", "payments.failed_attempts"} {
 		var whole, byIndex int

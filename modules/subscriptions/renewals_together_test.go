@@ -65,6 +65,11 @@ func TestRenewalsTogetherAreAsEachAlone(t *testing.T) {
 					VALUES ('gwb', $1, $2, 'waiting', ARRAY[$1], '{}', now(), now())`, "in_x_"+id.String(), objectid.New())
 				require.NoError(t, err)
 			}
+			if i == 1 { // which says nothing about a renewal after it
+				_, err := db.Exec(t.Context(), `INSERT INTO payments.failed_attempts (gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at)
+					VALUES ('gwb', 'in_failed_' || $1, 1, 'subscription', $1, 4990, now() - interval '1 hour', now() - interval '1 hour')`, id)
+				require.NoError(t, err)
+			}
 		}
 	}
 	var results map[string]gateway.Result
@@ -113,7 +118,7 @@ func TestWhatIsNoPlainRenewalIsLeftAlone(t *testing.T) {
 		"it is of another recurrence":    "UPDATE subscriptions.subscriptions SET gwb_subscription_id = 'sub_other' WHERE id = $1",
 		"the gateway has ended it":       "UPDATE subscriptions.subscriptions SET gateway_deleted_at = now() WHERE id = $1",
 		"the account is deleted":         "UPDATE accounts.users SET deleted_at = now() WHERE current_subscription_id = $1",
-		"a charge has failed": `INSERT INTO payments.failed_attempts (gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at)
+		"a charge has failed since": `INSERT INTO payments.failed_attempts (gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at)
 			VALUES ('gwb', 'in_failed', 1, 'subscription', $1, 4990, now(), now())`,
 		"the ledger has the payment": `INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at, counted)
 			SELECT 'gwb', 'in_x_' || s.id, 'subscription', s.id, s.customer_id, 4990, 'credit_card', 'paid', now(), now(), now(), true FROM subscriptions.subscriptions s WHERE s.id = $1`,
@@ -169,4 +174,22 @@ func TestWhatIsNoPlainRenewalIsLeftAlone(t *testing.T) {
 	} {
 		require.False(t, renewals.MayShare(e), "%+v", e)
 	}
+}
+
+// TestARenewalUpdatesItsRowInPlace: no index holds what it writes (HOT), or each renewal would write into all of them.
+func TestARenewalUpdatesItsRowInPlace(t *testing.T) {
+	t.Parallel()
+	db := pgtest.DB(t)
+	renewals := webhooks.NewRenewals(newService(t, db).applier)
+	e := renewalOf(subscriptionstest.Active(t, db, accountstest.Customer(t, db).ID), "x")
+	var updated, inPlace int
+	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
+		if _, err := renewals.ApplyEventsTx(t.Context(), tx, []gateway.Event{e}); err != nil {
+			return err
+		}
+		return tx.QueryRow(t.Context(), `SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables
+			WHERE relid = 'subscriptions.subscriptions'::regclass`).Scan(&updated, &inPlace)
+	}))
+	require.Equal(t, 1, updated)
+	require.Equal(t, 1, inPlace)
 }

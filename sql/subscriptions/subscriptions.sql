@@ -12,10 +12,10 @@ ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1;
 SELECT * FROM subscriptions.subscriptions WHERE id = @id;
 
 -- name: SubscriptionCheckAbsent :one
--- What a subscription and its ledger have none of (subscriptions.absent, payments.absent), and a deletion of the account.
+-- What a subscription and its ledger have none of (subscriptions.absent, payments.absent_since), and a deletion of the account.
 SELECT l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures, a.charge::boolean AS charge,
     a.pauses::boolean AS pauses, a.charge_moves::boolean AS charge_moves, c.has_customer::boolean AS deletion
-FROM payments.absent(@gateway, @payment_id::text, 'subscription', @subscription_id) AS l (payment, others, failures)
+FROM payments.absent_since(@gateway, @payment_id::text, 'subscription', @subscription_id, @since) AS l (payment, others, failures)
 CROSS JOIN subscriptions.absent(@subscription_id, @gateway, @payment_id::text, @reference::text) AS a (charge, pauses, charge_moves)
 CROSS JOIN accounts.has_customer(@customer_id) AS c (has_customer);
 
@@ -70,11 +70,11 @@ WHERE named.is_customer IS NOT NULL FOR UPDATE OF s;
 -- so that the plan is made once.
 WITH lists AS MATERIALIZED (
     SELECT @places::integer[] AS places, @gwb_subscription_ids::text[] AS gwb_subscription_ids, @payment_ids::text[] AS payment_ids,
-        @refs::text[] AS refs
+        @refs::text[] AS refs, @sinces::timestamptz[] AS sinces
 ), found AS MATERIALIZED (
-    SELECT g.place, g.payment_id, g.ref, f.id, f.customer_id
+    SELECT g.place, g.payment_id, g.ref, g.since, f.id, f.customer_id
     FROM (SELECT unnest(l.places) AS place, unnest(l.gwb_subscription_ids) AS gwb_subscription_id, unnest(l.payment_ids) AS payment_id,
-        unnest(l.refs) AS ref FROM lists l) g
+        unnest(l.refs) AS ref, unnest(l.sinces) AS since FROM lists l) g
     -- LIMIT holds the planner to the index, whatever it believes of how many have such an id.
     CROSS JOIN LATERAL (SELECT i.id, i.customer_id FROM subscriptions.subscriptions i
         WHERE i.gwb_subscription_id = g.gwb_subscription_id LIMIT 1) f
@@ -84,7 +84,7 @@ WITH lists AS MATERIALIZED (
 SELECT h.place::integer AS place, sqlc.embed(s), l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
     a.charge::boolean AS charge, a.pauses::boolean AS pauses, a.charge_moves::boolean AS charge_moves
 FROM held h JOIN subscriptions.subscriptions s ON s.id = h.id
-CROSS JOIN LATERAL payments.absent('gwb', h.payment_id, 'subscription', h.id) AS l (payment, others, failures)
+CROSS JOIN LATERAL payments.absent_since('gwb', h.payment_id, 'subscription', h.id, h.since) AS l (payment, others, failures)
 CROSS JOIN LATERAL subscriptions.absent(h.id, 'gwb', h.payment_id, h.ref) AS a (charge, pauses, charge_moves)
 FOR UPDATE OF s SKIP LOCKED;
 
@@ -154,7 +154,7 @@ ORDER BY recovery_at LIMIT 500;
 -- name: SubscriptionListDueStops :many
 -- Subscriptions that end with their paid time, whose recurrence at gateway A, or, once
 -- they were opened again, at either gateway, has not been stopped since the instant. The
--- gateway is named, not given, as in the index that finds them, subscriptions_open_stops.
+-- gateway is named, not given, as in the index that finds them, subscriptions_stops_open.
 SELECT id FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND gateway_deleted_at IS NULL
   AND (gateway_end_open_since < @before::timestamptz

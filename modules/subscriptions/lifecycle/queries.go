@@ -61,7 +61,7 @@ func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db postgres.DB, s
 ) (subscriptionsdb.SubscriptionCheckAbsentRow, error) {
 	return q.Queries.SubscriptionCheckAbsent(ctx, db, subscriptionsdb.SubscriptionCheckAbsentParams{
 		Gateway: string(e.Gateway), PaymentID: paymentID, SubscriptionID: sub.ID, CustomerID: sub.CustomerID,
-		Reference: e.Reference.String(),
+		Reference: e.Reference.String(), Since: e.CreatedAt,
 	})
 }
 
@@ -81,6 +81,7 @@ func (q *Queries) SubscriptionLockMany(ctx context.Context, db postgres.DB, even
 		p.Places = append(p.Places, int32(place)) //nolint:gosec // a batch is small
 		p.GwbSubscriptionIds = append(p.GwbSubscriptionIds, e.SubscriptionID)
 		p.PaymentIds, p.Refs = append(p.PaymentIds, e.PaymentID()), append(p.Refs, e.Reference.String())
+		p.Sinces = append(p.Sinces, e.CreatedAt)
 	}
 	rows, err := q.SubscriptionLockManyByGWBID(ctx, db, p)
 	if err != nil {

@@ -467,7 +467,7 @@ func (s *Settler) payAutomatic(r *lifecycle.Subscription, p Payment, settledAt t
 type Absent struct {
 	Payment     bool // no payment with the id
 	Others      bool // none with it that is for something else
-	Failures    bool // no failed attempt of the subscription
+	Failures    bool // no failed attempt of the subscription after the event
 	Charge      bool // the event is about no renewal charge
 	Pauses      bool // the subscription's collection was never paused
 	ChargeMoves bool // no extension has moved its charges

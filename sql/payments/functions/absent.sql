@@ -14,4 +14,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION payments.absent(text, text, text, platform.object_id) IS
-    'Published: what the ledger has none of: a payment with the id, one with it that is for something else, a failed attempt of the subscription or order. One row. VOLATILE, so that it sees what was committed while the calling statement took its locks.';
+    'Published for programs of before payments.absent_since: what the ledger has none of: a payment with the id, one with it that is for something else, a failed attempt of the subscription or order. One row. VOLATILE, so that it sees what was committed while the calling statement took its locks.';

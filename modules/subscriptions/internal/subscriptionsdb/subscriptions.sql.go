@@ -17,15 +17,16 @@ import (
 const subscriptionCheckAbsent = `-- name: SubscriptionCheckAbsent :one
 SELECT l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures, a.charge::boolean AS charge,
     a.pauses::boolean AS pauses, a.charge_moves::boolean AS charge_moves, c.has_customer::boolean AS deletion
-FROM payments.absent($1, $2::text, 'subscription', $3) AS l (payment, others, failures)
-CROSS JOIN subscriptions.absent($3, $1, $2::text, $4::text) AS a (charge, pauses, charge_moves)
-CROSS JOIN accounts.has_customer($5) AS c (has_customer)
+FROM payments.absent_since($1, $2::text, 'subscription', $3, $4) AS l (payment, others, failures)
+CROSS JOIN subscriptions.absent($3, $1, $2::text, $5::text) AS a (charge, pauses, charge_moves)
+CROSS JOIN accounts.has_customer($6) AS c (has_customer)
 `
 
 type SubscriptionCheckAbsentParams struct {
 	Gateway        string
 	PaymentID      string
 	SubscriptionID objectid.ID
+	Since          time.Time
 	Reference      string
 	CustomerID     objectid.ID
 }
@@ -40,12 +41,13 @@ type SubscriptionCheckAbsentRow struct {
 	Deletion    bool
 }
 
-// What a subscription and its ledger have none of (subscriptions.absent, payments.absent), and a deletion of the account.
+// What a subscription and its ledger have none of (subscriptions.absent, payments.absent_since), and a deletion of the account.
 func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db DBTX, arg SubscriptionCheckAbsentParams) (SubscriptionCheckAbsentRow, error) {
 	row := db.QueryRow(ctx, subscriptionCheckAbsent,
 		arg.Gateway,
 		arg.PaymentID,
 		arg.SubscriptionID,
+		arg.Since,
 		arg.Reference,
 		arg.CustomerID,
 	)
@@ -1191,7 +1193,7 @@ ORDER BY register_update_date LIMIT 500
 
 // Subscriptions that end with their paid time, whose recurrence at gateway A, or, once
 // they were opened again, at either gateway, has not been stopped since the instant. The
-// gateway is named, not given, as in the index that finds them, subscriptions_open_stops.
+// gateway is named, not given, as in the index that finds them, subscriptions_stops_open.
 func (q *Queries) SubscriptionListDueStops(ctx context.Context, db DBTX, before time.Time) ([]objectid.ID, error) {
 	rows, err := db.Query(ctx, subscriptionListDueStops, before)
 	if err != nil {
@@ -1618,21 +1620,21 @@ func (q *Queries) SubscriptionLockByGWBID(ctx context.Context, db DBTX, gwbSubsc
 const subscriptionLockManyByGWBID = `-- name: SubscriptionLockManyByGWBID :many
 WITH lists AS MATERIALIZED (
     SELECT $1::integer[] AS places, $2::text[] AS gwb_subscription_ids, $3::text[] AS payment_ids,
-        $4::text[] AS refs
+        $4::text[] AS refs, $5::timestamptz[] AS sinces
 ), found AS MATERIALIZED (
-    SELECT g.place, g.payment_id, g.ref, f.id, f.customer_id
+    SELECT g.place, g.payment_id, g.ref, g.since, f.id, f.customer_id
     FROM (SELECT unnest(l.places) AS place, unnest(l.gwb_subscription_ids) AS gwb_subscription_id, unnest(l.payment_ids) AS payment_id,
-        unnest(l.refs) AS ref FROM lists l) g
+        unnest(l.refs) AS ref, unnest(l.sinces) AS since FROM lists l) g
     -- LIMIT holds the planner to the index, whatever it believes of how many have such an id.
     CROSS JOIN LATERAL (SELECT i.id, i.customer_id FROM subscriptions.subscriptions i
         WHERE i.gwb_subscription_id = g.gwb_subscription_id LIMIT 1) f
 ), held AS MATERIALIZED (
-    SELECT f.place, f.payment_id, f.ref, f.id, f.customer_id FROM found f WHERE accounts.try_lock_customer(f.customer_id)
+    SELECT f.place, f.payment_id, f.ref, f.since, f.id, f.customer_id FROM found f WHERE accounts.try_lock_customer(f.customer_id)
 )
 SELECT h.place::integer AS place, s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at, l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
     a.charge::boolean AS charge, a.pauses::boolean AS pauses, a.charge_moves::boolean AS charge_moves
 FROM held h JOIN subscriptions.subscriptions s ON s.id = h.id
-CROSS JOIN LATERAL payments.absent('gwb', h.payment_id, 'subscription', h.id) AS l (payment, others, failures)
+CROSS JOIN LATERAL payments.absent_since('gwb', h.payment_id, 'subscription', h.id, h.since) AS l (payment, others, failures)
 CROSS JOIN LATERAL subscriptions.absent(h.id, 'gwb', h.payment_id, h.ref) AS a (charge, pauses, charge_moves)
 FOR UPDATE OF s SKIP LOCKED
 `
@@ -1642,6 +1644,7 @@ type SubscriptionLockManyByGWBIDParams struct {
 	GwbSubscriptionIds []string
 	PaymentIds         []string
 	Refs               []string
+	Sinces             []time.Time
 }
 
 type SubscriptionLockManyByGWBIDRow struct {
@@ -1664,6 +1667,7 @@ func (q *Queries) SubscriptionLockManyByGWBID(ctx context.Context, db DBTX, arg 
 		arg.GwbSubscriptionIds,
 		arg.PaymentIds,
 		arg.Refs,
+		arg.Sinces,
 	)
 	if err != nil {
 		return nil, err
