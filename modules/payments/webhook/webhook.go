@@ -53,13 +53,13 @@ type Webhooks struct {
 	together GroupApplier // nil: each event is applied alone
 	takers   []StrayMoneyTaker
 	metrics  *metrics
-	batches  []*batch.Batcher[*shared] // a transaction at once for two cores: more at once share less
+	batches  []*batch.Batcher[*shared] // a transaction at once for each core
 }
 
 // New makes it. Connect it before serving.
 func New(d Deps, r *ledger.Reader, l *ledger.Ledger, refused *Refusals) *Webhooks {
 	s := &Webhooks{deps: d, db: paymentsdb.New(), reader: r, ledger: l, refusals: refused, metrics: newMetrics()}
-	for range max(runtime.GOMAXPROCS(0)/2, 1) {
+	for range runtime.GOMAXPROCS(0) {
 		s.batches = append(s.batches, batch.New(maxTogether, slowBatch, s.receiveTogether))
 	}
 	return s
