@@ -127,6 +127,7 @@ bench: build
 ## generate: SQL to Go, and what the migrations make to sql/schema.sql
 generate:
 	$(TOOL) sqlc generate
+	UPDATE_GOLDEN=1 $(GO) test -vet=off -count=1 -run '^TestTheArchiveHoldsTheFiles$$' ./migrations/schema
 	UPDATE_GOLDEN=1 $(GO) test -vet=off -count=1 -run '^(TestSchemaFile|TestLandedMigrationsStayAsTheyAre)$$' ./migrations/schema
 	UPDATE_GOLDEN=1 $(GO) test -vet=off -count=1 -run '^TestTheArchiveHoldsTheTexts$$' ./web
 

@@ -3,12 +3,25 @@
 // package sql/invariants checks them).
 package marquee
 
-import "embed"
+import (
+	"archive/zip"
+	"bytes"
+	"embed"
+	"io/fs"
+)
 
-// Migrations holds the goose files, migrations/NNNNN_<module>_<what>.sql.
-//
-//go:embed migrations/*.sql
-var Migrations embed.FS
+//go:embed migrations/files.zip
+var archived []byte
+
+// Migrations holds the goose files, migrations/NNNNN_<module>_<what>.sql, without the folder's name. The binary has them
+// compressed: `make generate` makes the archive.
+var Migrations = func() fs.FS {
+	archive, err := zip.NewReader(bytes.NewReader(archived), int64(len(archived)))
+	if err != nil {
+		panic(err) // only for an archive that is none
+	}
+	return archive
+}()
 
 // Invariants holds what must be true of the data, sql/<module>/invariants/<name>.sql.
 //

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/migrations/schema"
+	"marquee/testutil/golden"
 )
 
 // TestLandedMigrationsStayAsTheyAre: databases have them, and goose goes by their numbers alone, so that an edited one
@@ -52,4 +54,12 @@ func TestLandedMigrationsStayAsTheyAre(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(file, []byte(all), 0o600))
 	}
+}
+
+// TestTheArchiveHoldsTheFiles: a program runs the files of the folder. UPDATE_GOLDEN=1 makes the archive anew.
+func TestTheArchiveHoldsTheFiles(t *testing.T) {
+	t.Parallel()
+	files := golden.FilesBelow(t, os.DirFS(".."), ".")
+	maps.DeleteFunc(files, func(path, _ string) bool { return filepath.Dir(path) != "." || filepath.Ext(path) != ".sql" })
+	golden.Archive(t, "../files.zip", files)
 }

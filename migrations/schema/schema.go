@@ -18,13 +18,7 @@ import (
 )
 
 // FS holds the goose files, NNNNN_<module>_<what>.sql.
-var FS = func() fs.FS {
-	files, err := fs.Sub(marquee.Migrations, "migrations")
-	if err != nil {
-		panic(err)
-	}
-	return files
-}()
+var FS = marquee.Migrations
 
 // Newest is the version of the newest file.
 func Newest() int64 {

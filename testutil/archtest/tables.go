@@ -27,7 +27,7 @@ var modules = []module{
 var published = map[string][]string{
 	"accounts":      {"caller", "has_customer", "lock_customer", "try_lock_customer"},
 	"files":         {"issue_archive_token"},
-	"payments":      {"absent"},
+	"payments":      {"absent_since"},
 	"subscriptions": {"has_access"},
 }
 

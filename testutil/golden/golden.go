@@ -4,7 +4,11 @@
 package golden
 
 import (
+	"archive/zip"
+	"bytes"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -145,4 +149,42 @@ func Table[S, A ~string](t testing.TB, table transition.Table[S, A], states ...S
 		rows = append(rows, "| "+strings.Join(cells, " | ")+" |\n")
 	}
 	return strings.Join(rows, "")
+}
+
+// Archive holds a zip archive, which a binary has of files of the tree, to these files by their names. With
+// UPDATE_GOLDEN=1 it is made anew, the same bytes each time.
+func Archive(t testing.TB, file string, files map[string]string) {
+	t.Helper()
+	require.NotEmpty(t, files)
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		var archive bytes.Buffer
+		w := zip.NewWriter(&archive)
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			entry, err := w.Create(name)
+			require.NoError(t, err)
+			_, err = entry.Write([]byte(files[name]))
+			require.NoError(t, err)
+		}
+		require.NoError(t, w.Close())
+		require.NoError(t, os.WriteFile(file, archive.Bytes(), 0o600))
+	}
+	archive, err := zip.OpenReader(file)
+	require.NoError(t, err)
+	defer func() { _ = archive.Close() }()
+	require.Equal(t, files, FilesBelow(t, archive, "."), "%s: make generate", file)
+}
+
+// FilesBelow are the texts of the files below a folder by their paths in it.
+func FilesBelow(t testing.TB, dir fs.FS, folder string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	require.NoError(t, fs.WalkDir(dir, folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		raw, err := fs.ReadFile(dir, path)
+		files[path] = string(raw)
+		return err
+	}))
+	return files
 }
