@@ -6229,7 +6229,6 @@ CREATE TABLE subscriptions.charge_moves (
     refused_since timestamp with time zone,
     refusal text COLLATE pg_catalog."C",
     CONSTRAINT charge_moves_forward CHECK ((to_at > from_at)),
-    CONSTRAINT charge_moves_open_has_next_try CHECK (((state = 'open'::text) = (next_try_at IS NOT NULL))),
     CONSTRAINT charge_moves_over_has_end CHECK (((state = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT charge_moves_state_known CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'refused'::text, 'void'::text]))),
     CONSTRAINT charge_moves_tries_not_negative CHECK ((tries >= 0))
@@ -6243,7 +6242,9 @@ COMMENT ON COLUMN subscriptions.charge_moves.to_at IS 'When the next charge is t
 
 COMMENT ON COLUMN subscriptions.charge_moves.state IS 'open: the gateway is being asked; done: it has confirmed; refused: it certainly did not; void: the subscription ended first, or the day has come.';
 
-COMMENT ON COLUMN subscriptions.charge_moves.next_try_at IS 'When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.';
+COMMENT ON COLUMN subscriptions.charge_moves.tries IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN subscriptions.charge_moves.next_try_at IS 'Of the release before; goes with the next one.';
 
 COMMENT ON COLUMN subscriptions.charge_moves.refused_since IS 'Since when the gateway finds the open order wrong; it is asked again for a quarter of an hour before that counts.';
 
@@ -6350,7 +6351,6 @@ CREATE TABLE subscriptions.pauses (
     paused_at timestamp with time zone,
     ended_at timestamp with time zone,
     register_date timestamp with time zone NOT NULL,
-    CONSTRAINT pauses_asked_has_next_try CHECK (((state = ANY (ARRAY['pausing'::text, 'resuming'::text])) = (next_try_at IS NOT NULL))),
     CONSTRAINT pauses_over_has_end CHECK (((state = ANY (ARRAY['resumed'::text, 'void'::text])) = (ended_at IS NOT NULL))),
     CONSTRAINT pauses_state_known CHECK ((state = ANY (ARRAY['pausing'::text, 'paused'::text, 'resuming'::text, 'resumed'::text, 'void'::text]))),
     CONSTRAINT pauses_tries_not_negative CHECK ((tries >= 0))
@@ -6366,9 +6366,11 @@ COMMENT ON COLUMN subscriptions.pauses.until IS 'When the dispute was won, by th
 
 COMMENT ON COLUMN subscriptions.pauses.next_due IS 'The first day for which a charge had been made and was removed.';
 
-COMMENT ON COLUMN subscriptions.pauses.next_try_at IS 'When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.';
+COMMENT ON COLUMN subscriptions.pauses.tries IS 'Of the release before; goes with the next one.';
 
-COMMENT ON COLUMN subscriptions.pauses.leased_until IS 'Until then one worker asks the gateway, and no other does.';
+COMMENT ON COLUMN subscriptions.pauses.next_try_at IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN subscriptions.pauses.leased_until IS 'Of the release before; goes with the next one.';
 
 CREATE TABLE subscriptions.plan_moves (
     id platform.object_id NOT NULL,

@@ -233,7 +233,7 @@ func (b *bundle) isWon(t *testing.T, id objectid.ID, gateway string) {
 	require.True(t, b.access(t))
 	require.False(t, column[bool](t, b, id, "has_chargeback"))
 	require.Equal(t, "resuming", b.pause(t, id))
-	require.NoError(t, b.service.Sweep(t.Context()))
+	b.runDueStatusChecks(t)
 	b.settle(t)
 	require.Equal(t, "resumed", b.pause(t, id))
 	if gateway == "gwa" {

@@ -50,10 +50,6 @@ func (s *Service) Sweep(ctx context.Context) error {
 	for _, sub := range unheld {
 		failed = errors.Join(failed, s.disputes.HoldUnheld(ctx, sub))
 	}
-	pauses, err := s.db.PauseListDue(ctx, s.deps.Pool, now)
-	each(pauses, err, s.pauses.SweepPause)
-	extended, err := s.db.ChargeMoveListDue(ctx, s.deps.Pool, now)
-	each(extended, err, s.extensions.SweepChargeMove)
 	charges, err := s.db.RenewalChargeListDue(ctx, s.deps.Pool, &now)
 	each(charges, err, s.charges.TendRenewalCharge)
 	moves, err := s.db.PlanMoveListDue(ctx, s.deps.Pool, &now)

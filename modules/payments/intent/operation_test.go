@@ -257,6 +257,79 @@ func TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure(t *testing.T) {
 	}
 }
 
+// requested is an order of Repeat: its opening with it, and what it asks for as last carried out.
+func (b *toy) requested(do func(context.Context, intent.Ref) error) (request func(tx pgx.Tx) error, id objectid.ID) {
+	b.svc.Connect(intent.Hooks{Checkers: map[intent.Kind]intent.Checker{intent.Pause: intent.Repeat(do)}})
+	id = objectid.New()
+	return func(tx pgx.Tx) error {
+		o := intent.Opening{Ref: intent.Ref{Kind: intent.Pause, Subject: id}, Gateway: "gwb"}
+		return b.svc.RequestTx(b.t.Context(), tx, o)
+	}, id
+}
+
+// TestWhatIsRequestedIsCarriedOutByTheChecks alone: from the commit of its row on, again when it fails, and no more once
+// it is done.
+func TestWhatIsRequestedIsCarriedOutByTheChecks(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]error{"fails": gateway.ErrUnavailable, "waits": intent.ErrUnderWay} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			tries, word := 0, fails
+			request, id := b.requested(func(context.Context, intent.Ref) error { tries++; return word })
+			rolledBack := errors.New("the row was not written")
+			require.ErrorIs(t, b.tx(func(tx pgx.Tx) error { return errors.Join(request(tx), rolledBack) }), rolledBack)
+			b.turn("gwb", 0)
+			require.Zero(t, tries)
+			require.NoError(t, b.tx(request))
+			b.turn("gwb", 0)
+			require.Equal(t, 1, tries)
+			left := b.count("SELECT extract(epoch FROM next_look_at - looked_at)::int FROM payments.intents")
+			require.Equal(t, map[string]int{"fails": 5, "waits": 60}[name], left, "seconds")
+			word = nil
+			b.turn("gwb", time.Minute)
+			require.Equal(t, 2, tries)
+			_, open := b.open(id)
+			require.False(t, open)
+			b.turn("gwb", time.Hour)
+			require.Equal(t, 2, tries)
+		})
+	}
+}
+
+// TestWhatIsRequestedAgainDuringACheckIsNotLost: the check has asked for what the row wanted before. However it ends, the
+// next one is due at once.
+func TestWhatIsRequestedAgainDuringACheckIsNotLost(t *testing.T) {
+	t.Parallel()
+	for name, word := range map[string]error{
+		"done": nil, "failed": gateway.ErrUnavailable, "waits": intent.ErrUnderWay,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			tries := 0
+			var request func(pgx.Tx) error
+			var id objectid.ID
+			request, id = b.requested(func(context.Context, intent.Ref) error {
+				tries++
+				if tries > 1 {
+					return nil
+				}
+				require.NoError(t, b.tx(request))
+				require.NoError(t, b.svc.CheckOne(t.Context(), intent.Pause, id), "the check under way has it")
+				require.Equal(t, 1, tries)
+				return word
+			})
+			require.NoError(t, b.tx(request))
+			b.turn("gwb", 0)
+			b.turn("gwb", 0)
+			require.Equal(t, 2, tries)
+			_, open := b.open(id)
+			require.False(t, open)
+		})
+	}
+}
+
 // TestEachStepIsProvedByItsOwnMisses: that the first call was not found for a while proves nothing about the second,
 // which was made and which the gateway's search does not show yet. Its first empty answer is no proof.
 func TestEachStepIsProvedByItsOwnMisses(t *testing.T) {

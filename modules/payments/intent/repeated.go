@@ -3,10 +3,12 @@ package intent
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/platform/postgres"
 )
 
@@ -78,11 +80,40 @@ func (r *Repeated) Sweep(ctx context.Context, ref Ref, do, later func() error) e
 
 // Checker is what the schedule of checks has to know of the kind.
 func (r *Repeated) Checker() Checker {
-	return Checker{check: func(ctx context.Context, c *check) (finding, error) {
-		err := r.Do(gateway.Background(ctx), c.Ref)
+	c := Repeat(r.Do)
+	c.repeats = false // it was carried out before
+	return c
+}
+
+// Repeat is the Checker of an order whose repetition is harmless: to pause, to move. RequestTx opens it with the row in
+// which it stands, and the checks carry it out. Do asks the gateway for what the row wants by then, and settles the
+// answer; there may be nothing left to do. ErrUnderWay has it wait; any other error is not known.
+func Repeat(do func(ctx context.Context, r Ref) error) Checker {
+	return Checker{repeats: true, check: func(ctx context.Context, c *check) (finding, error) {
+		err := do(gateway.Background(ctx), c.Ref)
 		if errors.Is(err, ErrUnderWay) {
 			return waiting, nil
 		}
 		return settled, err
 	}}
+}
+
+// RequestTx has the checks carry out an order of Repeat at once, in the transaction that writes what its row wants. One
+// that is open is made due: what a check that is under way asks for is of before, and does not end it. An error is
+// the database's.
+func (s *Service) RequestTx(ctx context.Context, tx pgx.Tx, o Opening) error {
+	for {
+		n, err := s.db.IntentRequest(ctx, tx, paymentsdb.IntentRequestParams{
+			Now: s.deps.Clock.Now(), SubjectID: o.Subject, Kind: o.Kind, Item: o.Item,
+		})
+		if err != nil {
+			return fmt.Errorf("request intent: %w", err)
+		}
+		if n > 0 {
+			return nil
+		}
+		if err := s.OpenTx(ctx, tx, o); !AlreadyOpen(err) {
+			return err
+		}
+	}
 }

@@ -224,7 +224,7 @@ func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subsc
 			return fmt.Errorf("note paid debit: %w", err)
 		}
 	}
-	if err := s.deps.Store.PauseAgainTx(ctx, tx, sub.ID); err != nil {
+	if err := s.deps.Store.PauseAgainTx(ctx, tx, sub); err != nil {
 		return err
 	}
 	return s.deps.Payments.ReplayWaitingTx(ctx, tx, sub.Gateway, made.ID)

@@ -12,7 +12,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-// PauseArgs asks the gateway for a pause, or for its end.
+// PauseArgs asks the gateway for a pause, or for its end. Only the release before inserts it: the checks do.
 type PauseArgs struct {
 	PauseID objectid.ID `json:"pause_id"`
 	At      time.Time   `json:"at"` // distinguishes the tries of one pause

@@ -50,6 +50,9 @@ const (
 	PauseVoid Pause = "void"
 )
 
+// Requested reports whether the gateway has still to do what the pause wants.
+func (p Pause) Requested() bool { return p == Pausing || p == Resuming }
+
 // PauseAction is what happens to a pause.
 type PauseAction string
 

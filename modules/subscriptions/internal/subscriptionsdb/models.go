@@ -22,10 +22,7 @@ type ChargeMove struct {
 	// When the next charge is to be due.
 	ToAt time.Time
 	// open: the gateway is being asked; done: it has confirmed; refused: it certainly did not; void: the subscription ended first, or the day has come.
-	State state.Move
-	Tries int32
-	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
-	NextTryAt    *time.Time
+	State        state.Move
 	EndedAt      *time.Time
 	CreatedByID  *objectid.ID
 	RegisterDate time.Time
@@ -105,12 +102,7 @@ type Pause struct {
 	// When the dispute was won, by the gateway's clock, or lifted by an admin; money that settles from then on counts.
 	Until *time.Time
 	// The first day for which a charge had been made and was removed.
-	NextDue *time.Time
-	Tries   int32
-	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
-	NextTryAt *time.Time
-	// Until then one worker asks the gateway, and no other does.
-	LeasedUntil  *time.Time
+	NextDue      *time.Time
 	PausedAt     *time.Time
 	EndedAt      *time.Time
 	RegisterDate time.Time

@@ -13,42 +13,8 @@ import (
 	"marquee/platform/objectid"
 )
 
-const pauseClaim = `-- name: PauseClaim :one
-UPDATE subscriptions.pauses SET tries = tries + 1, leased_until = $1::timestamptz
-WHERE id = $2 AND state IN ('pausing', 'resuming') AND (leased_until IS NULL OR leased_until <= $3::timestamptz)
-RETURNING id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date
-`
-
-type PauseClaimParams struct {
-	Until time.Time
-	ID    objectid.ID
-	Now   time.Time
-}
-
-// Counts a try and keeps others from asking the gateway at the same time. No row
-// means that nothing is to be asked, or that somebody else is asking.
-func (q *Queries) PauseClaim(ctx context.Context, db DBTX, arg PauseClaimParams) (Pause, error) {
-	row := db.QueryRow(ctx, pauseClaim, arg.Until, arg.ID, arg.Now)
-	var i Pause
-	err := row.Scan(
-		&i.ID,
-		&i.SubscriptionID,
-		&i.State,
-		&i.Since,
-		&i.Until,
-		&i.NextDue,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.LeasedUntil,
-		&i.PausedAt,
-		&i.EndedAt,
-		&i.RegisterDate,
-	)
-	return i, err
-}
-
 const pauseConfirm = `-- name: PauseConfirm :execrows
-UPDATE subscriptions.pauses SET state = $1, next_try_at = NULL, leased_until = NULL,
+UPDATE subscriptions.pauses SET state = $1,
     paused_at = CASE WHEN $1 = 'paused' THEN $2::timestamptz ELSE paused_at END, ended_at = CASE WHEN $1 <> 'paused' THEN $2::timestamptz END
 WHERE id = $3 AND state = $4
 `
@@ -87,16 +53,6 @@ func (q *Queries) PauseCovers(ctx context.Context, db DBTX, subscriptionID objec
 	return exists, err
 }
 
-const pauseDefer = `-- name: PauseDefer :exec
-UPDATE subscriptions.pauses SET next_try_at = $1::timestamptz WHERE id = $2 AND state IN ('pausing', 'resuming')
-`
-
-// Has the sweep come again later: the checks have it.
-func (q *Queries) PauseDefer(ctx context.Context, db DBTX, nextTryAt time.Time, iD objectid.ID) error {
-	_, err := db.Exec(ctx, pauseDefer, nextTryAt, iD)
-	return err
-}
-
 const pauseExistsSince = `-- name: PauseExistsSince :one
 SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
     WHERE subscription_id = $1 AND (ended_at IS NULL OR ended_at >= $2::timestamptz))
@@ -111,7 +67,7 @@ func (q *Queries) PauseExistsSince(ctx context.Context, db DBTX, subscriptionID 
 }
 
 const pauseGet = `-- name: PauseGet :one
-SELECT id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE id = $1
+SELECT id, subscription_id, state, since, until, next_due, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE id = $1
 `
 
 func (q *Queries) PauseGet(ctx context.Context, db DBTX, id objectid.ID) (Pause, error) {
@@ -124,9 +80,6 @@ func (q *Queries) PauseGet(ctx context.Context, db DBTX, id objectid.ID) (Pause,
 		&i.Since,
 		&i.Until,
 		&i.NextDue,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.LeasedUntil,
 		&i.PausedAt,
 		&i.EndedAt,
 		&i.RegisterDate,
@@ -135,7 +88,7 @@ func (q *Queries) PauseGet(ctx context.Context, db DBTX, id objectid.ID) (Pause,
 }
 
 const pauseInsert = `-- name: PauseInsert :exec
-INSERT INTO subscriptions.pauses (id, subscription_id, since, next_try_at, register_date) VALUES ($1, $2, $3, $4::timestamptz, $4::timestamptz)
+INSERT INTO subscriptions.pauses (id, subscription_id, since, register_date) VALUES ($1, $2, $3, $4::timestamptz)
 `
 
 type PauseInsertParams struct {
@@ -234,32 +187,6 @@ func (q *Queries) PauseListDisputed(ctx context.Context, db DBTX) ([]Subscriptio
 	return items, nil
 }
 
-const pauseListDue = `-- name: PauseListDue :many
-SELECT id FROM subscriptions.pauses
-WHERE state IN ('pausing', 'resuming') AND next_try_at <= $1::timestamptz AND (leased_until IS NULL OR leased_until <= $1::timestamptz)
-ORDER BY next_try_at LIMIT 500
-`
-
-func (q *Queries) PauseListDue(ctx context.Context, db DBTX, now time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, pauseListDue, now)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []objectid.ID{}
-	for rows.Next() {
-		var id objectid.ID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const pauseListUnsuspended = `-- name: PauseListUnsuspended :many
 WITH RECURSIVE followed AS (
     SELECT s.id FROM subscriptions.subscriptions s WHERE s.has_chargeback
@@ -344,7 +271,7 @@ func (q *Queries) PauseListUnsuspended(ctx context.Context, db DBTX) ([]Subscrip
 }
 
 const pauseLockOpen = `-- name: PauseLockOpen :one
-SELECT id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE subscription_id = $1 AND state IN ('pausing', 'paused', 'resuming') FOR UPDATE
+SELECT id, subscription_id, state, since, until, next_due, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE subscription_id = $1 AND state IN ('pausing', 'paused', 'resuming') FOR UPDATE
 `
 
 func (q *Queries) PauseLockOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (Pause, error) {
@@ -357,41 +284,11 @@ func (q *Queries) PauseLockOpen(ctx context.Context, db DBTX, subscriptionID obj
 		&i.Since,
 		&i.Until,
 		&i.NextDue,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.LeasedUntil,
 		&i.PausedAt,
 		&i.EndedAt,
 		&i.RegisterDate,
 	)
 	return i, err
-}
-
-const pausePostpone = `-- name: PausePostpone :execrows
-UPDATE subscriptions.pauses SET next_try_at = $1::timestamptz, leased_until = NULL WHERE id = $2 AND state = $3
-`
-
-type PausePostponeParams struct {
-	NextTryAt time.Time
-	ID        objectid.ID
-	State     state.Pause
-}
-
-func (q *Queries) PausePostpone(ctx context.Context, db DBTX, arg PausePostponeParams) (int64, error) {
-	result, err := db.Exec(ctx, pausePostpone, arg.NextTryAt, arg.ID, arg.State)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const pauseRelease = `-- name: PauseRelease :exec
-UPDATE subscriptions.pauses SET leased_until = NULL WHERE id = $1
-`
-
-func (q *Queries) PauseRelease(ctx context.Context, db DBTX, id objectid.ID) error {
-	_, err := db.Exec(ctx, pauseRelease, id)
-	return err
 }
 
 const pauseSetDue = `-- name: PauseSetDue :exec
@@ -404,13 +301,12 @@ func (q *Queries) PauseSetDue(ctx context.Context, db DBTX, nextDue time.Time, i
 }
 
 const pauseTurn = `-- name: PauseTurn :exec
-UPDATE subscriptions.pauses SET state = $1, tries = 0, next_try_at = $2::timestamptz, since = least(since, $3), until = $4
-WHERE id = $5
+UPDATE subscriptions.pauses SET state = $1, since = least(since, $2), until = $3
+WHERE id = $4
 `
 
 type PauseTurnParams struct {
 	State state.Pause
-	Now   time.Time
 	Since time.Time
 	Until *time.Time
 	ID    objectid.ID
@@ -420,7 +316,6 @@ type PauseTurnParams struct {
 func (q *Queries) PauseTurn(ctx context.Context, db DBTX, arg PauseTurnParams) error {
 	_, err := db.Exec(ctx, pauseTurn,
 		arg.State,
-		arg.Now,
 		arg.Since,
 		arg.Until,
 		arg.ID,
@@ -429,7 +324,7 @@ func (q *Queries) PauseTurn(ctx context.Context, db DBTX, arg PauseTurnParams) e
 }
 
 const pauseVoid = `-- name: PauseVoid :exec
-UPDATE subscriptions.pauses p SET state = m.to_state, next_try_at = NULL, leased_until = NULL, ended_at = $1
+UPDATE subscriptions.pauses p SET state = m.to_state, ended_at = $1
 FROM (SELECT unnest($3::text[]) AS from_state, unnest($4::text[]) AS to_state) m
 WHERE p.subscription_id = $2 AND p.state = m.from_state
 `

@@ -1,0 +1,4 @@
+-- Columns that the release before still names, and this one no more: sqlc reads them away, so that no statement of this
+-- release does. The next one drops them in a migration, and takes their line out here.
+ALTER TABLE subscriptions.charge_moves DROP COLUMN tries, DROP COLUMN next_try_at;
+ALTER TABLE subscriptions.pauses DROP COLUMN tries, DROP COLUMN next_try_at, DROP COLUMN leased_until;
