@@ -2091,7 +2091,6 @@ CREATE TABLE subscriptions.subscriptions (
     CONSTRAINT subscriptions_first_amount_bounded CHECK ((first_amount_cents <= '100000000000'::bigint)),
     CONSTRAINT subscriptions_first_amount_not_negative CHECK ((first_amount_cents >= 0)),
     CONSTRAINT subscriptions_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
-    CONSTRAINT subscriptions_intent_has_recovery CHECK ((intent_open = (recovery_at IS NOT NULL))),
     CONSTRAINT subscriptions_payment_method_known CHECK ((payment_method = ANY (ARRAY['credit_card'::text, 'pix'::text, 'boleto'::text]))),
     CONSTRAINT subscriptions_period_positive CHECK ((period_months >= 1)),
     CONSTRAINT subscriptions_price_bounded CHECK ((price_cents <= 100000000)),
@@ -2130,7 +2129,9 @@ COMMENT ON COLUMN subscriptions.subscriptions.total_refunded_cents IS 'Sum of th
 
 COMMENT ON COLUMN subscriptions.subscriptions.intent_open IS 'The gateway was or is being asked and its answer is not written here yet.';
 
-COMMENT ON COLUMN subscriptions.subscriptions.recovery_at IS 'When the recovery job may next ask the gateway about an open intent.';
+COMMENT ON COLUMN subscriptions.subscriptions.recovery_tries IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.recovery_at IS 'Of the release before; goes with the next one, as its index does.';
 
 COMMENT ON COLUMN subscriptions.subscriptions.last_event_at IS 'The gateway''s instant of the newest status event applied, at most that of its coming; older ones are ignored.';
 
@@ -2985,7 +2986,6 @@ CREATE TABLE tickets.orders (
     disputed_at timestamp with time zone,
     CONSTRAINT orders_free_has_no_gateway CHECK ((((gateway IS NULL) = (total_cents = 0)) AND ((payment_method IS NULL) = (gateway IS NULL)))),
     CONSTRAINT orders_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
-    CONSTRAINT orders_intent_has_recovery CHECK ((intent_open = (recovery_at IS NOT NULL))),
     CONSTRAINT orders_payment_method_known CHECK ((payment_method = ANY (ARRAY['credit_card'::text, 'pix'::text]))),
     CONSTRAINT orders_quantity_positive CHECK ((quantity >= 1)),
     CONSTRAINT orders_reserved_is_held CHECK (((state <> 'reserved'::text) OR (hold_until IS NOT NULL))),
@@ -3011,7 +3011,9 @@ COMMENT ON COLUMN tickets.orders.hold_until IS 'When unpaid places are given bac
 
 COMMENT ON COLUMN tickets.orders.intent_open IS 'The gateway was or is being asked and its answer is not written here yet.';
 
-COMMENT ON COLUMN tickets.orders.recovery_at IS 'When the recovery job may next ask the gateway about an open intent.';
+COMMENT ON COLUMN tickets.orders.recovery_tries IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN tickets.orders.recovery_at IS 'Of the release before; goes with the next one, as its index does.';
 
 COMMENT ON COLUMN tickets.orders.tax_id_mac IS 'Whose tax id holds the places: an HMAC of it and the event under a server key. While the order is reserved or paid and its event is not over.';
 
@@ -6426,7 +6428,6 @@ CREATE TABLE subscriptions.renewal_charges (
     CONSTRAINT renewal_charges_amount_bounded CHECK ((amount_cents <= '100000000000'::bigint)),
     CONSTRAINT renewal_charges_amount_positive CHECK ((amount_cents > 0)),
     CONSTRAINT renewal_charges_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
-    CONSTRAINT renewal_charges_intent_has_look CHECK ((intent_open = (look_at IS NOT NULL))),
     CONSTRAINT renewal_charges_intent_is_open CHECK (((NOT intent_open) OR (state = 'open'::text))),
     CONSTRAINT renewal_charges_paid_moves_the_end CHECK (((state = 'paid'::text) = (moved_to IS NOT NULL))),
     CONSTRAINT renewal_charges_state_known CHECK ((state = ANY (ARRAY['open'::text, 'paid'::text, 'unapplied'::text, 'gone'::text])))
@@ -6440,9 +6441,9 @@ COMMENT ON COLUMN subscriptions.renewal_charges.state IS 'open: it may be paid, 
 
 COMMENT ON COLUMN subscriptions.renewal_charges.payable_until IS 'Until when the gateway is asked to take the code.';
 
-COMMENT ON COLUMN subscriptions.renewal_charges.look_at IS 'Read by the release before payments.intents had the looks; goes with the next one. Lies ahead while the order has an intent.';
+COMMENT ON COLUMN subscriptions.renewal_charges.look_at IS 'Of the release before; goes with the next one.';
 
-COMMENT ON COLUMN subscriptions.renewal_charges.misses IS 'Written by the release before payments.intents had the looks; goes with the next one.';
+COMMENT ON COLUMN subscriptions.renewal_charges.misses IS 'Of the release before; goes with the next one.';
 
 COMMENT ON COLUMN subscriptions.renewal_charges.moved_from IS 'The end of the paid time before the payment; null where the subscription had ended.';
 

@@ -31,8 +31,6 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	expirations, err := s.db.SubscriptionListDueExpirations(ctx, s.deps.Pool, new(now.Add(extensions.HandOver)), &now)
 	each(expirations, err, s.recovery.Expire)
-	open, err := s.db.SubscriptionListDueRecoveries(ctx, s.deps.Pool, &now)
-	each(open, err, s.checkout.Adopt)
 	debits, err := s.db.SubscriptionListDueDebits(ctx, s.deps.Pool, s.base.Calendar.DueDebitParams(now))
 	each(debits, err, s.debits.Debit)
 	pix, err := s.db.SubscriptionListDuePix(ctx, s.deps.Pool, &now, now.Add(-s.base.Config.PixPendingTTL))
@@ -50,7 +48,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	for _, sub := range unheld {
 		failed = errors.Join(failed, s.disputes.HoldUnheld(ctx, sub))
 	}
-	charges, err := s.db.RenewalChargeListDue(ctx, s.deps.Pool, &now)
+	charges, err := s.db.RenewalChargeListDue(ctx, s.deps.Pool, now)
 	each(charges, err, s.charges.TendRenewalCharge)
 	moves, err := s.db.PlanMoveListDue(ctx, s.deps.Pool, &now)
 	each(moves, err, s.plans.RecoverMove)

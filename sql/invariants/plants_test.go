@@ -132,8 +132,7 @@ var plants = map[string][]string{
 		openIntent("refund", "OTHER", "'2026-11-20 11:29', NULL, NULL"),
 		openIntent("refund", "OTHER", "'2026-11-20 11:00', '2026-11-20 11:29', NULL"),
 		openIntent("refund", "OTHER", "'2026-11-21', NULL, '2026-11-18 11:59'"),
-		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-20 11:29'`,
-		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-21', created_at = '2026-11-18 11:59'`,
+		`UPDATE tickets.orders SET intent_open = true, created_at = '2026-11-20 11:29'`,
 	},
 	"no_clock_skew": {
 		`INSERT INTO payments.refused_webhooks (id, gateway, payload, received_at, reason, address, network) VALUES ('OTHER', 'gwb', '{}', '2026-11-19 12:01', 'clock_skew', '192.0.2.1', '192.0.2.0/24')`,
@@ -145,11 +144,11 @@ var plants = map[string][]string{
 	},
 	"intents_agree": {
 		pause("pausing", "NULL"),
-		`UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:44'`,
+		`UPDATE subscriptions.subscriptions SET intent_open = true, register_date = '2026-11-20 11:44'`,
 		openIntent("subscription", "SUB", "'2026-11-20 12:01', NULL, NULL"),
 		openIntent("subscription", "OTHER", "'2026-11-20 12:01', NULL, NULL"),
 		openIntent("refund", "SUB", "'2026-11-20 12:01', NULL, NULL") +
-			`; UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:44'`,
+			`; UPDATE subscriptions.subscriptions SET intent_open = true, register_date = '2026-11-20 11:44'`,
 	},
 	"refunds_within_payments": {
 		refund("gwa", "pay_1", "subscription", "SUB", 4991, "done"),

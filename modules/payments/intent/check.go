@@ -117,13 +117,13 @@ func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, sinc
 	return err
 }
 
-// Checker finds out what a kind's calls have made: Checker of its Operation or Repeated.
+// Checker finds out what a kind's calls have made: Checker of its Operation, or Repeat.
 type Checker struct {
 	// check asks the gateway what an intent's calls have made and settles what it finds, outside any transaction. An
 	// error, a panic too, is not known: the row stays as it is.
 	check    func(ctx context.Context, c *check) (finding, error)
 	wasFound bool // as Operation.WasFound
-	repeats  bool // the first check is the order's first call
+	repeats  bool // the first check is the first call
 }
 
 // finding is what a check found.
@@ -200,7 +200,7 @@ func (s *Service) checkOne(ctx context.Context, r stored, suspect bool) (right b
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	if cause != nil || found == 0 {
 		s.log(c.Ref).WarnContext(ctx, "a check ended not known", "gateway", r.Gateway, "error", cause)
-		if !checker.repeats || r.Looks > 1 {
+		if !checker.repeats || r.NotKnownSince != nil {
 			c.row.Failures++
 		}
 		return s.deps.Refused(cause), s.recordNotKnown(ctx, c.row, ByCheck, cause)

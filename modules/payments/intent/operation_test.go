@@ -215,45 +215,34 @@ func TestARepetitionThatIsNotMadeLooksForTheFirst(t *testing.T) {
 	}
 }
 
-// TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure on.
-func TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure(t *testing.T) {
+// TestWhoWaitsHasAnOrderCarriedOutNow: while it is open the checks alone repeat it, and whoever has tried it first leaves
+// it to them.
+func TestWhoWaitsHasAnOrderCarriedOutNow(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	var fails error
-	tries := 0
-	order := &intent.Repeated{Kind: intent.Order, Intents: b.svc, Do: func(context.Context, intent.Ref) error {
-		tries++
-		return fails
-	}}
-	b.svc.Connect(intent.Hooks{Checkers: map[intent.Kind]intent.Checker{intent.Order: order.Checker()}})
-	run := func() (objectid.ID, error) {
-		id := objectid.New()
-		return id, order.Run(t.Context(), intent.Opening{Ref: intent.Ref{Subject: id}, Gateway: "gwb"})
-	}
-	id, err := run()
-	require.NoError(t, err)
-	_, open := b.open(id)
-	require.False(t, open)
-
-	fails = errors.New("the database is away")
-	id, err = run()
-	require.ErrorIs(t, err, fails, "ours is the job's")
-	_, open = b.open(id)
-	require.False(t, open)
-
-	for _, fails = range []error{gateway.ErrUnavailable, intent.ErrUnderWay} {
-		id, err = run()
-		require.NoError(t, err)
-		_, open = b.open(id)
-		require.True(t, open)
-		before := tries
-		require.NoError(t, order.Run(t.Context(), intent.Opening{Ref: intent.Ref{Subject: id}, Gateway: "gwb"}))
-		require.Equal(t, before, tries, "the checks alone repeat it")
-		fails = nil
+	for _, fails := range []error{nil, gateway.ErrUnavailable, intent.ErrUnderWay, errors.New("the database is away")} {
+		b := setup(t)
+		tries, word := 0, fails
+		_, id := b.requested(func(context.Context, intent.Ref) error { tries++; return word })
+		o := intent.Opening{Ref: intent.Ref{Kind: intent.Pause, Subject: id}, Gateway: "gwb"}
+		require.NoError(t, b.svc.Request(t.Context(), o))
+		require.Equal(t, 1, tries)
+		_, open := b.open(id)
+		require.Equal(t, fails != nil, open)
+		if fails == nil {
+			continue
+		}
+		require.NoError(t, b.svc.Request(t.Context(), o))
+		require.NoError(t, b.svc.HandOver(t.Context(), o, fails))
+		require.Equal(t, 1, tries, "the checks alone repeat it")
+		word = nil
 		b.turn("gwb", 2*time.Minute)
-		require.Equal(t, before+1, tries)
+		require.Equal(t, 2, tries)
 		_, open = b.open(id)
 		require.False(t, open)
+		require.NoError(t, b.svc.HandOver(t.Context(), o, fails))
+		i, open := b.open(id)
+		require.True(t, open)
+		require.WithinDuration(t, b.clock.Now().Add(5*time.Second), i.NextCheck, time.Second)
 	}
 }
 

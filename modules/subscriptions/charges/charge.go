@@ -146,7 +146,7 @@ func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Subscription, 
 		code.charge, err = s.deps.Store.InsertChargeTx(ctx, tx, lifecycle.RenewalCharge{
 			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
 			Cycle: s.cycleDate(o.cycle), AmountCents: int64(o.amount), PayableUntil: o.until,
-			LookAt: new(now.Add(lifecycle.AdoptAfter)), RegisterDate: now,
+			RegisterDate: now,
 		})
 		if err != nil {
 			return err
@@ -233,9 +233,8 @@ func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalChar
 	if c.State != state.ChargeOpen {
 		return nil
 	}
-	_, err := s.deps.Store.SaveChargeTx(ctx, tx, c, state.CodeGone, func(c *lifecycle.RenewalCharge) {
-		c.IntentOpen, c.LookAt = false, nil
-	})
+	_, err := s.deps.Store.SaveChargeTx(ctx, tx, c, state.CodeGone,
+		func(c *lifecycle.RenewalCharge) { c.IntentOpen = false })
 	return err
 }
 

@@ -1,7 +1,7 @@
 -- A subscription waits for the outcome of a call exactly while an intent of it is open; a pause that the gateway has not confirmed has one.
 SELECT s.id AS id, 'no intent is open, and it waits for one since ' || s.register_date AS detail
 FROM subscriptions.subscriptions s
-WHERE s.intent_open AND s.recovery_at < $1::timestamptz - interval '15 minutes'
+WHERE s.intent_open AND s.register_date < $1::timestamptz - interval '15 minutes'
   AND NOT EXISTS (SELECT 1 FROM payments.intents i WHERE i.subject_id = s.id AND i.kind = 'subscription' AND i.state = 'open')
 UNION ALL
 SELECT i.subject_id, 'intent ' || i.id || ' is open, and the subscription waits for none'

@@ -162,12 +162,8 @@ type RenewalCharge struct {
 	// open: it may be paid, or is being ordered. paid: it moved the end. unapplied: paid when nothing could take it. gone: it can no longer be paid.
 	State state.Charge
 	// Until when the gateway is asked to take the code.
-	PayableUntil time.Time
-	IntentOpen   bool
-	// Read by the release before payments.intents had the looks; goes with the next one. Lies ahead while the order has an intent.
-	LookAt *time.Time
-	// Written by the release before payments.intents had the looks; goes with the next one.
-	Misses           int32
+	PayableUntil     time.Time
+	IntentOpen       bool
 	GatewayPaymentID *string
 	PixPayload       *string
 	PixImage         *string
@@ -243,10 +239,7 @@ type Subscription struct {
 	TotalRefundedCents int64
 	HasChargeback      bool
 	// The gateway was or is being asked and its answer is not written here yet.
-	IntentOpen    bool
-	RecoveryTries int32
-	// When the recovery job may next ask the gateway about an open intent.
-	RecoveryAt *time.Time
+	IntentOpen bool
 	// The gateway's instant of the newest status event applied, at most that of its coming; older ones are ignored.
 	LastEventAt *time.Time
 	LastEventID *string
