@@ -321,6 +321,7 @@ func (o *Operation[R, A]) check(ctx context.Context, c *check) (finding, error) 
 		if o.WasFound {
 			return foundAgain, nil
 		}
+	case Pending[A], Declined[A], Refused[A], Missing[A], Void[A]:
 	}
 	row, err = o.settle(ctx, row, outcome, ByCheck)
 	switch {

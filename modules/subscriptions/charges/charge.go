@@ -105,7 +105,8 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Subscription, o
 		cause = outcome.Cause
 	case intent.Declined[gateway.PixCharge]:
 		cause = outcome.Cause
-	default:
+	case intent.Succeeded[gateway.PixCharge], intent.Pending[gateway.PixCharge], intent.Missing[gateway.PixCharge],
+		intent.Void[gateway.PixCharge], intent.NotKnown[gateway.PixCharge]:
 		return code.charge, err
 	}
 	if err != nil {
@@ -263,8 +264,9 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.S
 		return "", err
 	case gateway.FailedPayment:
 		return gateway.ReasonCodeUnpaid, nil
+	default:
+		return "", s.goneTx(ctx, tx, charge)
 	}
-	return "", s.goneTx(ctx, tx, charge)
 }
 
 // OpenCharge is the open code of a subscription that is paid, without one while it is

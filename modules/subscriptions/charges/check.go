@@ -92,18 +92,20 @@ func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
 func (s *Charges) settleCodeTx(ctx context.Context, tx pgx.Tx, o *codeOrder, outcome intent.Outcome[gateway.PixCharge],
 	by intent.By,
 ) (err error) {
-	if made, ok := outcome.(intent.Succeeded[gateway.PixCharge]); ok {
-		if err := s.keepCodeTx(ctx, tx, o.charge, made.Result, by); err != nil {
-			return fmt.Errorf("keep renewal charge %s: %w", o.charge.ID, err)
+	switch outcome := outcome.(type) {
+	case intent.Succeeded[gateway.PixCharge]:
+		if err = s.keepCodeTx(ctx, tx, o.charge, outcome.Result, by); err != nil {
+			err = fmt.Errorf("keep renewal charge %s: %w", o.charge.ID, err)
 		}
-	} else {
-		how := intent.Outcome[any](intent.Refused[any]{})
-		if _, missing := outcome.(intent.Missing[gateway.PixCharge]); missing {
-			how = intent.Missing[any]{}
-		}
-		if err := s.dropTx(ctx, tx, o.charge.ID, how, by); err != nil {
-			return err
-		}
+	case intent.Declined[gateway.PixCharge], intent.Refused[gateway.PixCharge]:
+		err = s.dropTx(ctx, tx, o.charge.ID, intent.Refused[any]{}, by)
+	case intent.Missing[gateway.PixCharge]:
+		err = s.dropTx(ctx, tx, o.charge.ID, intent.Missing[any]{}, by)
+	case intent.Pending[gateway.PixCharge], intent.Void[gateway.PixCharge], intent.NotKnown[gateway.PixCharge]:
+		err = fmt.Errorf("settle renewal charge %s: an outcome %T", o.charge.ID, outcome)
+	}
+	if err != nil {
+		return err
 	}
 	o.charge, err = s.db.RenewalChargeGet(ctx, tx, o.charge.ID)
 	return err

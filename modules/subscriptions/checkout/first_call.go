@@ -328,6 +328,8 @@ func asReplied(outcome settle.Outcome) settle.Outcome {
 			outcome.Result = settle.Recurrence{RemoteSubscription: *month.Recurrence}
 		}
 		return outcome
+	case settle.Pending, intent.Refused[settle.Made], intent.Missing[settle.Made], settle.Void,
+		intent.NotKnown[settle.Made]:
 	}
 	return outcome
 }

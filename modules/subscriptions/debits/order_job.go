@@ -132,6 +132,9 @@ func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, ou
 		if err := s.FailTx(ctx, tx, o.debit, FailedGone, false); err != nil {
 			return fmt.Errorf("give up debit: %w", err)
 		}
+	case intent.Declined[gateway.Payment], intent.Refused[gateway.Payment]:
+	case intent.Pending[gateway.Payment], intent.Void[gateway.Payment], intent.NotKnown[gateway.Payment]:
+		return fmt.Errorf("settle debit of %s: an outcome %T", o.sub.ID, outcome)
 	}
 	return nil
 }

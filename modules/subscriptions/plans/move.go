@@ -140,6 +140,8 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 		return errors.Join(outcome.Cause, err)
 	case intent.NotKnown[*lifecycle.Plan]:
 		return errors.Join(outcome.Cause, err)
+	case intent.Succeeded[*lifecycle.Plan], intent.Pending[*lifecycle.Plan], intent.Missing[*lifecycle.Plan],
+		intent.Void[*lifecycle.Plan]:
 	}
 	return err
 }
@@ -270,7 +272,7 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
 		by, plan = state.MoveConfirmed, outcome.Result
 	case intent.Declined[*lifecycle.Plan], intent.Refused[*lifecycle.Plan],
 		intent.Void[*lifecycle.Plan]:
-	default:
+	case intent.Pending[*lifecycle.Plan], intent.Missing[*lifecycle.Plan], intent.NotKnown[*lifecycle.Plan]:
 		return fmt.Errorf("settle plan move %s: an outcome %T", o.move.ID, outcome)
 	}
 	if sub.Status.Ended() {
