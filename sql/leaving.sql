@@ -5,3 +5,4 @@ ALTER TABLE subscriptions.pauses DROP COLUMN tries, DROP COLUMN next_try_at, DRO
 ALTER TABLE subscriptions.renewal_charges DROP COLUMN look_at, DROP COLUMN misses;
 ALTER TABLE subscriptions.subscriptions DROP COLUMN recovery_at, DROP COLUMN recovery_tries;
 ALTER TABLE tickets.orders DROP COLUMN recovery_at, DROP COLUMN recovery_tries;
+ALTER TABLE subscriptions.plan_moves DROP COLUMN tries, DROP COLUMN next_try_at;

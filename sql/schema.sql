@@ -6386,7 +6386,6 @@ CREATE TABLE subscriptions.plan_moves (
     register_date timestamp with time zone NOT NULL,
     from_cents bigint,
     CONSTRAINT plan_moves_ended CHECK (((state = 'open'::text) = (ended_at IS NULL))),
-    CONSTRAINT plan_moves_open_has_next_try CHECK (((state = 'open'::text) = (next_try_at IS NOT NULL))),
     CONSTRAINT plan_moves_price_bounded CHECK ((from_cents <= 100000000)),
     CONSTRAINT plan_moves_price_not_negative CHECK ((from_cents >= 0)),
     CONSTRAINT plan_moves_state_known CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'refused'::text, 'void'::text]))),
@@ -6399,7 +6398,9 @@ COMMENT ON COLUMN subscriptions.plan_moves.plan_id IS 'The plan to move to; the 
 
 COMMENT ON COLUMN subscriptions.plan_moves.state IS 'open: the gateway is being asked; done; refused: the gateway certainly kept the old price; void: the subscription ended first.';
 
-COMMENT ON COLUMN subscriptions.plan_moves.next_try_at IS 'When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.';
+COMMENT ON COLUMN subscriptions.plan_moves.tries IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN subscriptions.plan_moves.next_try_at IS 'Of the release before; goes with the next one.';
 
 COMMENT ON COLUMN subscriptions.plan_moves.created_by_id IS 'The admin who ordered it.';
 

@@ -50,8 +50,6 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	charges, err := s.db.RenewalChargeListDue(ctx, s.deps.Pool, now)
 	each(charges, err, s.charges.TendRenewalCharge)
-	moves, err := s.db.PlanMoveListDue(ctx, s.deps.Pool, &now)
-	each(moves, err, s.plans.RecoverMove)
 	return errors.Join(failed, s.retries.RetryDue(ctx, now), s.dunning.MailDueDunning(ctx, now),
 		s.strays.EndStrays(ctx))
 }

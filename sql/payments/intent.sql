@@ -115,6 +115,11 @@ UPDATE payments.intents SET leased_until = NULL WHERE id = @id AND state = 'open
 UPDATE payments.intents SET next_look_at = least(next_look_at, @now::timestamptz), looked_at = NULL
 WHERE subject_id = @subject_id AND kind = @kind AND item = @item AND state = 'open';
 
+-- name: IntentTake :execrows
+-- IntentTake counts the first call of an intent that was opened without, and leases it for the call's time.
+UPDATE payments.intents SET calls = 1, call_ends_at = @until::timestamptz, leased_until = @until::timestamptz, next_look_at = @until::timestamptz
+WHERE subject_id = @subject_id AND kind = @kind AND item = @item AND state = 'open' AND calls = 0 AND looks = 0 AND leased_until IS NULL;
+
 -- name: IntentResetFound :exec
 -- IntentResetFound has what was found once and is missing now checked twice more: the gateway was not to be believed.
 UPDATE payments.intents i SET misses = 0, missed_at = NULL, next_look_at = @now::timestamptz

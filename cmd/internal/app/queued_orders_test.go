@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/subscriptions/subscriptionstest"
+	"marquee/testutil/sandbox"
 	"marquee/testutil/sandbox/stage"
 )
 
@@ -30,11 +31,11 @@ var queuedOrders = map[string]struct {
 		id := o.subscribed("gwb")
 		subscriptionstest.Plan(o.t, o.DB, "dearer", 9990)
 		return o.Insert(`INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, next_try_at, register_date)
-			VALUES (platform.new_object_id(), $1, 'dearer', 4990, now() + interval '1 hour', now()) RETURNING id`, id).String()
+			VALUES (platform.new_object_id(), $1, 'dearer', 4990, now() + interval '1 hour', now())`, id).String()
 	}, "SELECT m.state = 'done' AND s.plan_id = 'dearer' FROM subscriptions.plan_moves m JOIN subscriptions.subscriptions s ON s.id = m.subscription_id WHERE m.id = $1"},
 	"subscriptions_recover": {func(o *office) string {
 		id := o.lost("/v1/subscriptions", func() string { return o.subscribed("gwb") })
-		o.Exec("UPDATE payments.intents SET next_look_at = now() + interval '1 hour', leased_until = NULL")
+		o.Exec("UPDATE payments.intents SET next_look_at = now() + interval '1 hour', leased_until = NULL WHERE state = 'open'")
 		return id
 	}, "SELECT status = 'active' AND NOT intent_open FROM subscriptions.subscriptions WHERE id = $1"},
 	"subscriptions_end_at_gateway": {func(o *office) string {
@@ -48,6 +49,7 @@ var queuedOrders = map[string]struct {
 	}, "SELECT status = 'cancelled' AND gateway_ended_at IS NOT NULL FROM subscriptions.subscriptions WHERE id = $1"},
 	"payments_refund_recover": {func(o *office) string {
 		id := o.subscribed("gwb")
+		o.Gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // which would tell of it
 		return o.lost("/v1/refunds", func() string {
 			o.root.Post("/subscriptions/"+id+"/refund", obj{"reason": "as promised"}).Expect(http.StatusServiceUnavailable)
 			o.Exec("UPDATE payments.refunds SET requested_at = now() - interval '1 hour'")

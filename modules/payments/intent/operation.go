@@ -101,7 +101,7 @@ type opened struct {
 // opened: until the call's time limit, and a fifth of it, are over nobody checks.
 func (s *Service) opened(o Opening) opened {
 	now := s.deps.Clock.Now().Truncate(time.Microsecond) // as the table has it
-	row := opened{Opening: o, ID: objectid.At(now), CallEndsAt: now, NextCheck: now, CreatedAt: now}
+	row := opened{Opening: o, ID: objectid.At(now), CallEndsAt: now, NextCheck: now.Add(o.After), CreatedAt: now}
 	row.Reference = cmp.Or(o.Reference, o.Subject.String())
 	switch {
 	case o.CallTime > 0:
@@ -149,6 +149,19 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 		}
 	}
 	return errors.New("an intent is open already")
+}
+
+// Take has the caller Run an intent that was opened without a call: taken is false when the checks have it, or it has
+// ended. An error is the database's.
+func (o *Operation[R, A]) Take(ctx context.Context, row R) (taken bool, err error) {
+	opening, now := o.Opening(row), o.Intents.deps.Clock.Now()
+	n, err := o.Intents.db.IntentTake(ctx, o.Intents.deps.Pool, paymentsdb.IntentTakeParams{
+		Until: opening.leasedUntil(now), SubjectID: opening.Subject, Kind: opening.Kind, Item: opening.Item,
+	})
+	if err == nil && n == 1 {
+		faultpoint.Hit(o.Committed)
+	}
+	return n == 1, err
 }
 
 // Run is the second phase, the steps, and then the third, which settles their outcome. What the gateway does has to be

@@ -67,11 +67,6 @@ type EndArgs struct {
 // Kind names the job.
 func (EndArgs) Kind() string { return "subscriptions_end_at_gateway" }
 
-// AdoptAfter is the age at which a row whose outcome is open gets an intent if it has none. The
-// release before the schedule of checks makes rows without one, and recovers by recovery_at, which this
-// release sets so far ahead that the older one leaves its rows alone.
-const AdoptAfter = 10 * time.Minute
-
 // StopArgs ends at gateway A a recurrence or authorization whose subscription goes
 // on until the end of its paid time.
 type StopArgs struct {

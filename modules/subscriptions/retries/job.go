@@ -54,6 +54,9 @@ func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype
 		return err
 	}
 	d, err := s.db.DebitGet(ctx, s.deps.Pool, id, cycle)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // it was dropped, and forgotten
+	}
 	if err != nil {
 		return fmt.Errorf("read debit of %s: %w", id, err)
 	}

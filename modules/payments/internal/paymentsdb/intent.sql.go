@@ -758,3 +758,29 @@ func (q *Queries) IntentResetFound(ctx context.Context, db DBTX, arg IntentReset
 	_, err := db.Exec(ctx, intentResetFound, arg.Now, arg.Gateway, arg.Kinds)
 	return err
 }
+
+const intentTake = `-- name: IntentTake :execrows
+UPDATE payments.intents SET calls = 1, call_ends_at = $1::timestamptz, leased_until = $1::timestamptz, next_look_at = $1::timestamptz
+WHERE subject_id = $2 AND kind = $3 AND item = $4 AND state = 'open' AND calls = 0 AND looks = 0 AND leased_until IS NULL
+`
+
+type IntentTakeParams struct {
+	Until     time.Time
+	SubjectID objectid.ID
+	Kind      state.IntentKind
+	Item      string
+}
+
+// IntentTake counts the first call of an intent that was opened without, and leases it for the call's time.
+func (q *Queries) IntentTake(ctx context.Context, db DBTX, arg IntentTakeParams) (int64, error) {
+	result, err := db.Exec(ctx, intentTake,
+		arg.Until,
+		arg.SubjectID,
+		arg.Kind,
+		arg.Item,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}

@@ -138,11 +138,8 @@ type PlanMove struct {
 	// The plan to move to; the subscription takes it on when the gateway has confirmed the price.
 	PlanID string
 	// open: the gateway is being asked; done; refused: the gateway certainly kept the old price; void: the subscription ended first.
-	State state.Move
-	Tries int32
-	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
-	NextTryAt *time.Time
-	EndedAt   *time.Time
+	State   state.Move
+	EndedAt *time.Time
 	// The admin who ordered it.
 	CreatedByID  *objectid.ID
 	RegisterDate time.Time
