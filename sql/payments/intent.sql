@@ -111,9 +111,9 @@ RETURNING i.*;
 UPDATE payments.intents SET leased_until = NULL WHERE id = @id AND state = 'open' AND looked_at IS NULL;
 
 -- name: IntentRequest :execrows
--- IntentRequest makes an open intent due: its row wants something else than what the check before, or under way, was made for.
+-- IntentRequest makes an open intent due: its row wants something else than what the check before, or under way, was made for. Given so, only one under way.
 UPDATE payments.intents SET next_look_at = least(next_look_at, @now::timestamptz), looked_at = NULL
-WHERE subject_id = @subject_id AND kind = @kind AND item = @item AND state = 'open';
+WHERE subject_id = @subject_id AND kind = @kind AND item = @item AND state = 'open' AND (NOT @under_way::bool OR leased_until > @now::timestamptz);
 
 -- name: IntentTake :execrows
 -- IntentTake counts the first call of an intent that was opened without, and leases it for the call's time.

@@ -148,7 +148,7 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 			return fmt.Errorf("read intent: %w", err)
 		}
 	}
-	return errors.New("an intent is open already")
+	return &ErrOpen{Intent: Intent{Ref: openings[0].Ref}} // it was, and has just ended
 }
 
 // Take has the caller Run an intent that was opened without a call: taken is false when the checks have it, or it has

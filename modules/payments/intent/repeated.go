@@ -3,7 +3,6 @@ package intent
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,19 +28,12 @@ func Repeat(do func(ctx context.Context, r Ref) error) Checker {
 	}}
 }
 
-// RequestTx has an order of Repeat carried out from now on, in the transaction that writes what its row wants. One that
-// is open is made due: a check that is under way asks for what was wanted before, and does not end it. An error is the
-// database's.
+// RequestTx has an order of Repeat carried out, in the transaction that writes what its row wants. One that is open is
+// due at once: a check that is under way asks for what was wanted before, and does not end it. An error: the database's.
 func (s *Service) RequestTx(ctx context.Context, tx pgx.Tx, o Opening) error {
 	for {
-		n, err := s.db.IntentRequest(ctx, tx, paymentsdb.IntentRequestParams{
-			Now: s.deps.Clock.Now(), SubjectID: o.Subject, Kind: o.Kind, Item: o.Item,
-		})
-		if err != nil {
-			return fmt.Errorf("request intent: %w", err)
-		}
-		if n > 0 {
-			return nil
+		if n, err := s.request(ctx, tx, o.Ref, false); err != nil || n > 0 {
+			return err
 		}
 		if err := s.OpenTx(ctx, tx, o); !AlreadyOpen(err) {
 			return err
@@ -49,24 +41,36 @@ func (s *Service) RequestTx(ctx context.Context, tx pgx.Tx, o Opening) error {
 	}
 }
 
-// Request carries out an order of Repeat now, for who waits for it. One that is open is left to its checks. What the
-// gateway answers is no error, as of CheckNow.
+// Request carries out an order of Repeat now. One that is open is left to its checks; one that is being checked has
+// another, which sees what its row wants by now. What the gateway answers is no error, as of CheckNow.
 func (s *Service) Request(ctx context.Context, o Opening) error {
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.OpenTx(ctx, tx, o) })
-	if err == nil {
-		return s.CheckOne(ctx, o.Kind, o.Subject)
+	for {
+		err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.OpenTx(ctx, tx, o) })
+		if err == nil {
+			return s.CheckOne(ctx, o.Kind, o.Subject)
+		}
+		if !AlreadyOpen(err) {
+			return err
+		}
+		if _, err := s.request(ctx, s.deps.Pool, o.Ref, true); err != nil {
+			return err
+		}
+		if open, err := s.IsOpen(ctx, s.deps.Pool, o.Ref); err != nil || open {
+			return err
+		}
 	}
-	if AlreadyOpen(err) {
-		return nil
-	}
-	return err
+}
+
+func (s *Service) request(ctx context.Context, db postgres.DB, r Ref, underWay bool) (int64, error) {
+	return s.db.IntentRequest(ctx, db, paymentsdb.IntentRequestParams{
+		Now: s.deps.Clock.Now(), SubjectID: r.Subject, Kind: r.Kind, Item: r.Item, UnderWay: underWay,
+	})
 }
 
 // HandOver leaves an order of Repeat that was tried, and not carried out, to the checks. One that is open already is no
 // error: another try has failed meanwhile. Errors are the database's.
 func (s *Service) HandOver(ctx context.Context, o Opening, cause error) error {
-	ctx = context.WithoutCancel(ctx)
-	o.CallTime = s.CallTime()
+	ctx, o.CallTime = context.WithoutCancel(ctx), s.CallTime()
 	s.log(o.Ref).WarnContext(ctx, "not carried out at the gateway yet", "gateway", o.Gateway, "error", cause)
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.OpenTx(ctx, tx, o) })
 	if AlreadyOpen(err) {

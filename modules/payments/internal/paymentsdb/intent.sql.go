@@ -716,7 +716,7 @@ func (q *Queries) IntentRelease(ctx context.Context, db DBTX, id objectid.ID) er
 
 const intentRequest = `-- name: IntentRequest :execrows
 UPDATE payments.intents SET next_look_at = least(next_look_at, $1::timestamptz), looked_at = NULL
-WHERE subject_id = $2 AND kind = $3 AND item = $4 AND state = 'open'
+WHERE subject_id = $2 AND kind = $3 AND item = $4 AND state = 'open' AND (NOT $5::bool OR leased_until > $1::timestamptz)
 `
 
 type IntentRequestParams struct {
@@ -724,15 +724,17 @@ type IntentRequestParams struct {
 	SubjectID objectid.ID
 	Kind      state.IntentKind
 	Item      string
+	UnderWay  bool
 }
 
-// IntentRequest makes an open intent due: its row wants something else than what the check before, or under way, was made for.
+// IntentRequest makes an open intent due: its row wants something else than what the check before, or under way, was made for. Given so, only one under way.
 func (q *Queries) IntentRequest(ctx context.Context, db DBTX, arg IntentRequestParams) (int64, error) {
 	result, err := db.Exec(ctx, intentRequest,
 		arg.Now,
 		arg.SubjectID,
 		arg.Kind,
 		arg.Item,
+		arg.UnderWay,
 	)
 	if err != nil {
 		return 0, err
