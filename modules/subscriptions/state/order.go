@@ -147,7 +147,7 @@ type ChargeEdit string
 // The edits of a renewal charge.
 const (
 	CodeOrdered   ChargeEdit = "code_ordered"
-	CodeMade      ChargeEdit = "code_made"    // the gateway has made it
+	CodeMade      ChargeEdit = "code_made" // the gateway has made it
 	CodePaid      ChargeEdit = "code_paid"
 	CodeUnapplied ChargeEdit = "code_unapplied" // paid when there was no end to move
 	CodeGone      ChargeEdit = "code_gone"      // it can no longer be paid
