@@ -16,7 +16,7 @@
 // on to the next step, or ends; Pending waits for the gateway; Declined, Refused, Missing and Void end; NotKnown, which
 // is everything else, a panic too, changes no row, and the checks find out. outcomeOf alone reads errors.
 //
-// An order whose repetition is harmless (Repeat: to move, to pause, to end) stands in a row of its user's own. RequestTx
+// An order that may be repeated without harm (Repeat: to pause, to end) stands in a row of its user's own. RequestTx
 // opens its intent in the transaction that writes the row, and the checks alone carry it out and repeat it.
 //
 // Each gateway has a turn of checks every 5 s: what is due, oldest first, within a fifth of its quota. Pauses, and what

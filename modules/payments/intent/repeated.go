@@ -29,7 +29,7 @@ func Repeat(do func(ctx context.Context, r Ref) error) Checker {
 }
 
 // RequestTx has an order of Repeat carried out, in the transaction that writes what its row wants. One that is open is
-// due at once: a check that is under way asks for what was wanted before, and does not end it. An error: the database's.
+// due at once: a check that is under way asks for what was wanted before, and ends it not. Errors are the database's.
 func (s *Service) RequestTx(ctx context.Context, tx pgx.Tx, o Opening) error {
 	for {
 		if n, err := s.request(ctx, tx, o.Ref, false); err != nil || n > 0 {

@@ -29,7 +29,8 @@ func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
 	if err != nil || !p.State.Requested() {
 		return err
 	}
-	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.deps.Store.RequestPauseTx(ctx, tx, sub, id) })
+	err = postgres.InTx(ctx, s.deps.Pool,
+		func(tx pgx.Tx) error { return s.deps.Store.RequestPauseTx(ctx, tx, sub, id) })
 	return errors.Join(err, s.deps.Intents.CheckOne(ctx, intent.Pause, id))
 }
 
