@@ -2109,7 +2109,6 @@ CREATE TABLE subscriptions.subscriptions (
     CONSTRAINT subscriptions_first_amount_bounded CHECK ((first_amount_cents <= '100000000000'::bigint)),
     CONSTRAINT subscriptions_first_amount_not_negative CHECK ((first_amount_cents >= 0)),
     CONSTRAINT subscriptions_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
-    CONSTRAINT subscriptions_intent_has_recovery CHECK ((intent_open = (recovery_at IS NOT NULL))),
     CONSTRAINT subscriptions_payment_method_known CHECK ((payment_method = ANY (ARRAY['credit_card'::text, 'pix'::text, 'boleto'::text]))),
     CONSTRAINT subscriptions_period_positive CHECK ((period_months >= 1)),
     CONSTRAINT subscriptions_price_bounded CHECK ((price_cents <= 100000000)),
@@ -2149,7 +2148,9 @@ COMMENT ON COLUMN subscriptions.subscriptions.total_refunded_cents IS 'Sum of th
 
 COMMENT ON COLUMN subscriptions.subscriptions.intent_open IS 'The gateway was or is being asked and its answer is not written here yet.';
 
-COMMENT ON COLUMN subscriptions.subscriptions.recovery_at IS 'When the recovery job may next ask the gateway about an open intent.';
+COMMENT ON COLUMN subscriptions.subscriptions.recovery_tries IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.recovery_at IS 'Of the release before; goes with the next one, as its index does.';
 
 COMMENT ON COLUMN subscriptions.subscriptions.last_event_at IS 'The gateway''s instant of the newest status event applied, at most that of its coming; older ones are ignored.';
 
@@ -3004,7 +3005,6 @@ CREATE TABLE tickets.orders (
     disputed_at timestamp with time zone,
     CONSTRAINT orders_free_has_no_gateway CHECK ((((gateway IS NULL) = (total_cents = 0)) AND ((payment_method IS NULL) = (gateway IS NULL)))),
     CONSTRAINT orders_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
-    CONSTRAINT orders_intent_has_recovery CHECK ((intent_open = (recovery_at IS NOT NULL))),
     CONSTRAINT orders_payment_method_known CHECK ((payment_method = ANY (ARRAY['credit_card'::text, 'pix'::text]))),
     CONSTRAINT orders_quantity_positive CHECK ((quantity >= 1)),
     CONSTRAINT orders_reserved_is_held CHECK (((state <> 'reserved'::text) OR (hold_until IS NOT NULL))),
@@ -3030,7 +3030,9 @@ COMMENT ON COLUMN tickets.orders.hold_until IS 'When unpaid places are given bac
 
 COMMENT ON COLUMN tickets.orders.intent_open IS 'The gateway was or is being asked and its answer is not written here yet.';
 
-COMMENT ON COLUMN tickets.orders.recovery_at IS 'When the recovery job may next ask the gateway about an open intent.';
+COMMENT ON COLUMN tickets.orders.recovery_tries IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN tickets.orders.recovery_at IS 'Of the release before; goes with the next one, as its index does.';
 
 COMMENT ON COLUMN tickets.orders.tax_id_mac IS 'Whose tax id holds the places: an HMAC of it and the event under a server key. While the order is reserved or paid and its event is not over.';
 
@@ -6248,7 +6250,6 @@ CREATE TABLE subscriptions.charge_moves (
     refused_since timestamp with time zone,
     refusal text COLLATE pg_catalog."C",
     CONSTRAINT charge_moves_forward CHECK ((to_at > from_at)),
-    CONSTRAINT charge_moves_open_has_next_try CHECK (((state = 'open'::text) = (next_try_at IS NOT NULL))),
     CONSTRAINT charge_moves_over_has_end CHECK (((state = 'open'::text) = (ended_at IS NULL))),
     CONSTRAINT charge_moves_state_known CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'refused'::text, 'void'::text]))),
     CONSTRAINT charge_moves_tries_not_negative CHECK ((tries >= 0))
@@ -6262,7 +6263,9 @@ COMMENT ON COLUMN subscriptions.charge_moves.to_at IS 'When the next charge is t
 
 COMMENT ON COLUMN subscriptions.charge_moves.state IS 'open: the gateway is being asked; done: it has confirmed; refused: it certainly did not; void: the subscription ended first, or the day has come.';
 
-COMMENT ON COLUMN subscriptions.charge_moves.next_try_at IS 'When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.';
+COMMENT ON COLUMN subscriptions.charge_moves.tries IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN subscriptions.charge_moves.next_try_at IS 'Of the release before; goes with the next one.';
 
 COMMENT ON COLUMN subscriptions.charge_moves.refused_since IS 'Since when the gateway finds the open order wrong; it is asked again for a quarter of an hour before that counts.';
 
@@ -6369,7 +6372,6 @@ CREATE TABLE subscriptions.pauses (
     paused_at timestamp with time zone,
     ended_at timestamp with time zone,
     register_date timestamp with time zone NOT NULL,
-    CONSTRAINT pauses_asked_has_next_try CHECK (((state = ANY (ARRAY['pausing'::text, 'resuming'::text])) = (next_try_at IS NOT NULL))),
     CONSTRAINT pauses_over_has_end CHECK (((state = ANY (ARRAY['resumed'::text, 'void'::text])) = (ended_at IS NOT NULL))),
     CONSTRAINT pauses_state_known CHECK ((state = ANY (ARRAY['pausing'::text, 'paused'::text, 'resuming'::text, 'resumed'::text, 'void'::text]))),
     CONSTRAINT pauses_tries_not_negative CHECK ((tries >= 0))
@@ -6385,9 +6387,11 @@ COMMENT ON COLUMN subscriptions.pauses.until IS 'When the dispute was won, by th
 
 COMMENT ON COLUMN subscriptions.pauses.next_due IS 'The first day for which a charge had been made and was removed.';
 
-COMMENT ON COLUMN subscriptions.pauses.next_try_at IS 'When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.';
+COMMENT ON COLUMN subscriptions.pauses.tries IS 'Of the release before; goes with the next one.';
 
-COMMENT ON COLUMN subscriptions.pauses.leased_until IS 'Until then one worker asks the gateway, and no other does.';
+COMMENT ON COLUMN subscriptions.pauses.next_try_at IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN subscriptions.pauses.leased_until IS 'Of the release before; goes with the next one.';
 
 CREATE TABLE subscriptions.plan_moves (
     id platform.object_id NOT NULL,
@@ -6401,7 +6405,6 @@ CREATE TABLE subscriptions.plan_moves (
     register_date timestamp with time zone NOT NULL,
     from_cents bigint,
     CONSTRAINT plan_moves_ended CHECK (((state = 'open'::text) = (ended_at IS NULL))),
-    CONSTRAINT plan_moves_open_has_next_try CHECK (((state = 'open'::text) = (next_try_at IS NOT NULL))),
     CONSTRAINT plan_moves_price_bounded CHECK ((from_cents <= 100000000)),
     CONSTRAINT plan_moves_price_not_negative CHECK ((from_cents >= 0)),
     CONSTRAINT plan_moves_state_known CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'refused'::text, 'void'::text]))),
@@ -6414,7 +6417,9 @@ COMMENT ON COLUMN subscriptions.plan_moves.plan_id IS 'The plan to move to; the 
 
 COMMENT ON COLUMN subscriptions.plan_moves.state IS 'open: the gateway is being asked; done; refused: the gateway certainly kept the old price; void: the subscription ended first.';
 
-COMMENT ON COLUMN subscriptions.plan_moves.next_try_at IS 'When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.';
+COMMENT ON COLUMN subscriptions.plan_moves.tries IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN subscriptions.plan_moves.next_try_at IS 'Of the release before; goes with the next one.';
 
 COMMENT ON COLUMN subscriptions.plan_moves.created_by_id IS 'The admin who ordered it.';
 
@@ -6443,7 +6448,6 @@ CREATE TABLE subscriptions.renewal_charges (
     CONSTRAINT renewal_charges_amount_bounded CHECK ((amount_cents <= '100000000000'::bigint)),
     CONSTRAINT renewal_charges_amount_positive CHECK ((amount_cents > 0)),
     CONSTRAINT renewal_charges_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
-    CONSTRAINT renewal_charges_intent_has_look CHECK ((intent_open = (look_at IS NOT NULL))),
     CONSTRAINT renewal_charges_intent_is_open CHECK (((NOT intent_open) OR (state = 'open'::text))),
     CONSTRAINT renewal_charges_paid_moves_the_end CHECK (((state = 'paid'::text) = (moved_to IS NOT NULL))),
     CONSTRAINT renewal_charges_state_known CHECK ((state = ANY (ARRAY['open'::text, 'paid'::text, 'unapplied'::text, 'gone'::text])))
@@ -6457,9 +6461,9 @@ COMMENT ON COLUMN subscriptions.renewal_charges.state IS 'open: it may be paid, 
 
 COMMENT ON COLUMN subscriptions.renewal_charges.payable_until IS 'Until when the gateway is asked to take the code.';
 
-COMMENT ON COLUMN subscriptions.renewal_charges.look_at IS 'Read by the release before payments.intents had the looks; goes with the next one. Lies ahead while the order has an intent.';
+COMMENT ON COLUMN subscriptions.renewal_charges.look_at IS 'Of the release before; goes with the next one.';
 
-COMMENT ON COLUMN subscriptions.renewal_charges.misses IS 'Written by the release before payments.intents had the looks; goes with the next one.';
+COMMENT ON COLUMN subscriptions.renewal_charges.misses IS 'Of the release before; goes with the next one.';
 
 COMMENT ON COLUMN subscriptions.renewal_charges.moved_from IS 'The end of the paid time before the payment; null where the subscription had ended.';
 

@@ -263,9 +263,10 @@ func killedRetryingADebit(o *outside, step string) {
 	<-o.start("work", step).exited // its first sweep orders what is due
 	require.Equal(o.t, 3, o.count(`SELECT count(*) FROM subscriptions.debit_retries WHERE state = 'planned'`))
 	o.exec(`UPDATE subscriptions.debit_retries SET tried_at = tried_at - interval '20 minutes'`)
+	o.exec(`UPDATE payments.intents SET leased_until = NULL WHERE state = 'open'`) // as when the dead check's is over
 	o.start("work", "")
 	eventually(o.t, "the retry was not found", func() bool {
-		o.periodic("subscriptions_sweep")
+		o.runStatusChecksAt("gwa")
 		return o.count(`SELECT count(*) FROM subscriptions.debit_retries WHERE state = 'ordered'`) == 1
 	})
 	instructions := o.listed(o.sandbox.GWAURL() + "/pix/automatic/paymentInstructions")
@@ -299,10 +300,10 @@ func killedPausing(o *outside, step string) {
 		map[string]any{"reason": "told by the bank"})
 	<-dying.exited
 	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.pauses WHERE state = 'pausing'`))
-	o.exec(`UPDATE subscriptions.pauses SET leased_until = now() - interval '1 second'`)
+	o.exec(`UPDATE payments.intents SET leased_until = NULL WHERE state = 'open'`) // as when the dead check's is over
 	o.start("work", "")
 	eventually(o.t, "collection was not paused", func() bool {
-		o.periodic("subscriptions_sweep")
+		o.runStatusChecksAt("gwa")
 		return o.count(`SELECT count(*) FROM subscriptions.pauses WHERE state = 'paused'`) == 1
 	})
 	require.Empty(o.t, o.listed(o.sandbox.GWAURL()+"/payments?status=PENDING"))

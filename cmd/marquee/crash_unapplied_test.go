@@ -110,10 +110,9 @@ func killedExtending(o *outside, step string) {
 		map[string]any{"days": 60})
 	<-dying.exited
 	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM subscriptions.charge_moves WHERE state = 'open'`))
-	o.exec(`UPDATE subscriptions.charge_moves SET next_try_at = now()`)
+	o.exec(`UPDATE payments.intents SET leased_until = NULL WHERE state = 'open'`) // as when the dead check's is over
 	o.start("work", "")
 	eventually(o.t, "the next charge was not moved", func() bool {
-		o.periodic("subscriptions_sweep")
 		o.runStatusChecksAt("gwa")
 		return o.count(`SELECT count(*) FROM subscriptions.charge_moves WHERE state = 'done'`) == 1
 	})

@@ -87,4 +87,8 @@ func TestColumnErrors(t *testing.T) {
 		b.admin.Put(path, `[{"_id":"66f0a1b2c3d4e5f607182a01","name":"x"}]`).Expect(404).Code())
 	require.Equal(t, "NOT_FOUND", b.admin.Delete(path+"?_id=66f0a1b2c3d4e5f607182a01", nil).Expect(404).Code())
 	b.admin.Delete(path+"?_id="+taken[1].ID.String(), nil).Expect(200)
+	require.Len(t, b.listed(path, "", ""), 1)
+	res = b.admin.Delete(path+"?_id="+taken[0].ID.String(), nil).Expect(409)
+	require.Equal(t, "CONFLICT", res.Code(), "by its address, too")
+	require.Len(t, b.listed(path, "", ""), 1, "the column stays with its card")
 }

@@ -154,7 +154,7 @@ func TestRenew(t *testing.T) {
 			require.NoError(t, b.gateways.Sandbox.GWA.Advance(time.Minute))
 			b.settle(t)
 			if b.status(t, id) == "pending" { // its webhook fell into the silence
-				b.set(t, id, "intent_open = true, recovery_at = now()")
+				b.set(t, id, "intent_open = true")
 				require.NoError(t, b.service.Recover(t.Context(), id))
 			}
 			require.Equal(t, "active", b.status(t, id))

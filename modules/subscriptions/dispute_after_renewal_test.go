@@ -141,8 +141,9 @@ func TestADisputeWhileARenewalWaits(t *testing.T) {
 		require.Equal(t, "suspended", b.status(t, first))
 		require.Equal(t, "cancelled", b.status(t, waiting))
 		b.settle(t)
-		require.NoError(t, b.service.EndAtGateway(t.Context(), waiting))
-		require.NotNil(t, column[*time.Time](t, b, waiting, "gateway_ended_at"))
+		require.NoError(t, b.service.EndAtGateway(t.Context(), waiting)) // or its job, which runs
+		b.eventually(t, "it is ended at the gateway",
+			func() bool { return column[*time.Time](t, b, waiting, "gateway_ended_at") != nil })
 		disputesAt["gwb"].close(b, t, dispute, won)
 		require.Equal(t, map[bool]string{true: "active", false: "cancelled"}[won], b.status(t, first))
 		require.Equal(t, won, b.access(t))

@@ -216,8 +216,9 @@ func (b *bundle) isLost(t *testing.T, id objectid.ID, d disputes) {
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM subscriptions.transitions WHERE subscription_id = $1 AND from_status = 'active'", id),
 		"one exit")
-	require.NoError(t, b.service.EndAtGateway(t.Context(), id))
-	require.NotNil(t, column[*time.Time](t, b, id, "gateway_ended_at"))
+	require.NoError(t, b.service.EndAtGateway(t.Context(), id)) // or its job, which may run
+	b.eventually(t, "it is ended at the gateway",
+		func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
 	b.goBy(t, 40*day)
 	paid, waiting := b.taken(t, id)
 	require.EqualValues(t, 4990, paid)
@@ -233,7 +234,7 @@ func (b *bundle) isWon(t *testing.T, id objectid.ID, gateway string) {
 	require.True(t, b.access(t))
 	require.False(t, column[bool](t, b, id, "has_chargeback"))
 	require.Equal(t, "resuming", b.pause(t, id))
-	require.NoError(t, b.service.Sweep(t.Context()))
+	b.runDueStatusChecks(t)
 	b.settle(t)
 	require.Equal(t, "resumed", b.pause(t, id))
 	if gateway == "gwa" {

@@ -44,11 +44,11 @@ func TestAPauseIsAskedForUntilTheGatewayConfirms(t *testing.T) {
 				down()
 				for range 3 {
 					b.clock.Advance(20 * time.Minute)
-					require.NoError(t, b.service.Sweep(t.Context()))
+					b.runDueStatusChecks(t)
 				}
 				require.Equal(t, "pausing", b.pause(t, id))
 				faults.Clear()
-				_, err := b.db.Exec(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_pause'")
+				_, err := b.db.Exec(t.Context(), "DELETE FROM jobs.river_job")
 				require.NoError(t, err)
 				b.runStatusChecks(t, 20*time.Minute)
 				require.Equal(t, "paused", b.pause(t, id))
@@ -58,7 +58,7 @@ func TestAPauseIsAskedForUntilTheGatewayConfirms(t *testing.T) {
 				d.close(b, t, dispute, true)
 				down()
 				b.clock.Advance(20 * time.Minute)
-				require.NoError(t, b.service.Sweep(t.Context()))
+				b.runDueStatusChecks(t)
 				require.Equal(t, "resuming", b.pause(t, id))
 				require.Equal(t, "active", b.status(t, id), "access does not wait for the gateway")
 				faults.Clear()
@@ -309,7 +309,7 @@ func TestADisputedAutomaticPixIsNotDebited(t *testing.T) {
 	b.gateways.Advance(t, 0)
 	b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
 	next := column[time.Time](t, b, id, "next_billing_date")
-	require.NoError(t, b.service.Sweep(t.Context()))
+	b.runDueStatusChecks(t)
 	b.settle(t)
 	require.Equal(t, "paused", b.pause(t, id))
 	require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"), "the echo moves nothing")
@@ -322,7 +322,7 @@ func TestADisputedAutomaticPixIsNotDebited(t *testing.T) {
 	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
 
 	b.admin(t).Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
-	require.NoError(t, b.service.Sweep(t.Context()))
+	b.runDueStatusChecks(t)
 	require.Equal(t, "resumed", b.pause(t, id))
 	require.WithinDuration(t, b.clock.Now(), column[time.Time](t, b, id, "next_billing_date"), time.Minute,
 		"from today")

@@ -156,7 +156,7 @@ func TestEchoOfADeclinedFirstPaymentIsCancelled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, r := b.in(t, "pending")
-	b.set(t, id, "intent_open = true, recovery_at = now()")
+	b.set(t, id, "intent_open = true")
 	b.apply(t, r.updated(gateway.RemoteIncompleteExpired, 1))
 	require.Equal(t, "cancelled", b.status(t, id), "what the answer is about to say")
 }

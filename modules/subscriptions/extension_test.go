@@ -123,7 +123,7 @@ func TestAnExtensionIsRepeatedUntilTheGatewayConfirms(t *testing.T) {
 					Method: verb, Path: "/v", Kind: kind, Status: 500, Times: manyTimes,
 				}))
 				extenders["days"](t, b, id)
-				require.NoError(t, b.service.Sweep(t.Context()))
+				b.runDueStatusChecks(t)
 				require.Equal(t, "open", b.chargeMove(t, id))
 				faults.Clear()
 				extenders["days"](t, b, id)
@@ -227,7 +227,7 @@ func TestAnExtensionOfWhatHasEndedAtTheGateway(t *testing.T) {
 	extenders["days"](t, b, id)
 	require.NoError(t, b.gateways.A.CancelSubscription(t.Context(), column[string](t, b, id, "gwa_subscription_id"),
 		id))
-	require.NoError(t, b.service.Sweep(t.Context()))
+	b.runDueStatusChecks(t)
 	require.Equal(t, "refused", b.chargeMove(t, id))
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id))

@@ -37,7 +37,7 @@ var ordered = map[string]struct {
 }
 
 // TestWhatFailsAtAGatewayIsCheckedAsAllIntentsAre: 5 s after the first failure, by the
-// looks alone, told to people and listed after a day, and brought forward.
+// checks alone, told to people and listed after a day, and brought forward.
 func TestWhatFailsAtAGatewayIsCheckedAsAllIntentsAre(t *testing.T) {
 	t.Parallel()
 	for at, r := range recurring {
@@ -55,7 +55,7 @@ func TestWhatFailsAtAGatewayIsCheckedAsAllIntentsAre(t *testing.T) {
 					require.NoError(t, r.stage(b).Faults.Plan(f))
 				}
 				o.order(t, b, id)
-				require.NoError(t, b.service.Sweep(t.Context()))
+				b.runDueStatusChecks(t) // which make the first call, but for what a request makes
 				var next time.Time
 				require.NoError(t,
 					b.db.QueryRow(t.Context(),

@@ -304,6 +304,7 @@ func TestNoRetryOf(t *testing.T) {
 		"disputed money": {func(t *testing.T, b *bundle, id objectid.ID) {
 			b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).
 				Expect(200)
+			b.runDueStatusChecks(t)
 		}, []string{
 			"1 refused INSUFFICIENT_FUNDS", "3 dropped the money is disputed", "6 dropped the money is disputed",
 		}},

@@ -13,28 +13,6 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// TestARowOfTheReleaseBeforeGetsItsIntent: that release makes rows without, and its
-// own job may be lost.
-func TestARowOfTheReleaseBeforeGetsItsIntent(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	lose(t, b.gateways.Sandbox.GWB.Stage(), stage.FaultResetAfter, "/v1/subscriptions")
-	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)))
-	b.gateways.Sandbox.GWB.Stage().Faults.Clear()
-	_, err := b.db.Exec(t.Context(), "DELETE FROM payments.intents")
-	require.NoError(t, err)
-	b.runStatusChecks(t, 9*time.Minute)
-	require.NoError(t, b.service.Sweep(t.Context()))
-	require.Equal(t, "pending", b.status(t, id))
-	b.runStatusChecks(t, time.Minute)
-	require.NoError(t, b.service.Sweep(t.Context()))
-	require.NoError(t, b.service.Sweep(t.Context()))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents"))
-	b.runStatusChecks(t, 5*time.Second)
-	require.Equal(t, "active", b.status(t, id))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'done'"))
-}
-
 // TestAPixThatIsBeingClarified: nobody knows whether there is a code; the customer is
 // told what is being found out, and may give it up.
 func TestAPixThatIsBeingClarified(t *testing.T) {

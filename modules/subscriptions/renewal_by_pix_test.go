@@ -290,26 +290,6 @@ func TestRenewalNotKnownForADay(t *testing.T) {
 	require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges"))
 }
 
-// TestAnOrderOfTheReleaseBeforeGetsAnIntent: it has none, and look_at is over.
-func TestAnOrderOfTheReleaseBeforeGetsAnIntent(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	_, _ = b.dueByPix(t, "gwa")
-	faults := b.gateways.Sandbox.GWA.Stage().Faults
-	require.NoError(t, faults.Plan(stage.Fault{
-		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes,
-	}))
-	b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-	faults.Clear()
-	_, err := b.db.Exec(t.Context(), "DELETE FROM payments.intents")
-	require.NoError(t, err)
-	b.clock.Advance(10 * time.Minute)
-	require.NoError(t, b.service.Sweep(t.Context()))
-	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges WHERE intent_open"))
-	require.Equal(t, 1, b.count(t,
-		"SELECT count(*) FROM payments.intents WHERE kind = 'renewal_charge' AND state = 'done'"))
-}
-
 // TestRenewalCodeThatRanOut: another is made, and the old one cannot be paid.
 func TestRenewalCodeThatRanOut(t *testing.T) {
 	t.Parallel()

@@ -131,7 +131,7 @@ func TestCancelOvertakenByThePayment(t *testing.T) {
 	for name, begin := range map[string]func(*bundle, *testing.T) objectid.ID{
 		"PIX that is being clarified": func(b *bundle, t *testing.T) objectid.ID {
 			id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
-			b.set(t, id, "intent_open = true, recovery_at = now()")
+			b.set(t, id, "intent_open = true")
 			return id
 		},
 		"card that waits for its payer": func(b *bundle, t *testing.T) objectid.ID {
@@ -155,7 +155,7 @@ func TestCancelOvertakenByThePayment(t *testing.T) {
 					"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
 			})
 			_, err = tx.Exec(t.Context(),
-				`WITH moved AS (UPDATE subscriptions.subscriptions SET status = 'active', started_at = now(), intent_open = false, recovery_at = NULL WHERE id = $1 RETURNING *)
+				`WITH moved AS (UPDATE subscriptions.subscriptions SET status = 'active', started_at = now(), intent_open = false WHERE id = $1 RETURNING *)
 				INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source)
 				SELECT id, customer_id, now(), 'pending', 'active', 'payment_settled', 'webhook' FROM moved`, id)
 			require.NoError(t, err)

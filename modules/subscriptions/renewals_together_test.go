@@ -114,7 +114,7 @@ func TestWhatIsNoPlainRenewalIsLeftAlone(t *testing.T) {
 		"it has ended":                   "UPDATE subscriptions.subscriptions SET status = 'expired', ended_at = now() WHERE id = $1",
 		"it ends with its period":        "UPDATE subscriptions.subscriptions SET cancel_at_period_end = true, expires_at = now() + interval '1 day' WHERE id = $1",
 		"it has a chargeback":            "UPDATE subscriptions.subscriptions SET has_chargeback = true WHERE id = $1",
-		"its outcome is open":            "UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = now() WHERE id = $1",
+		"its outcome is open":            "UPDATE subscriptions.subscriptions SET intent_open = true WHERE id = $1",
 		"it is of another recurrence":    "UPDATE subscriptions.subscriptions SET gwb_subscription_id = 'sub_other' WHERE id = $1",
 		"the gateway has ended it":       "UPDATE subscriptions.subscriptions SET gateway_deleted_at = now() WHERE id = $1",
 		"the account is deleted":         "UPDATE accounts.users SET deleted_at = now() WHERE current_subscription_id = $1",

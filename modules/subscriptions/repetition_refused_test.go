@@ -40,7 +40,7 @@ func TestARepetitionThatTheGatewayRefusesIsAnAnswer(t *testing.T) {
 			}
 			refuse(refusal)
 			d.open(b, t, id)
-			require.NoError(t, b.service.Sweep(t.Context()))
+			b.runDueStatusChecks(t)
 			b.runStatusChecks(t, time.Minute)
 			require.Equal(t, "pausing", b.pause(t, id))
 			require.Positive(t, b.count(t,

@@ -337,10 +337,10 @@ func TestMoneyWaitsForWhatIsBeingAsked(t *testing.T) {
 	}))
 	require.Error(t, b.service.TakeStrayMoney(t.Context(), a))
 	b.gateways.Sandbox.GWA.Stage().Faults.Clear()
-	b.set(t, id, "intent_open = true, recovery_at = now()")
+	b.set(t, id, "intent_open = true")
 	require.ErrorContains(t, b.service.TakeStrayMoney(t.Context(), a), "Snooze")
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
-	b.set(t, id, "intent_open = false, recovery_at = NULL")
+	b.set(t, id, "intent_open = false")
 	for range 2 {
 		require.NoError(t, b.service.TakeStrayMoney(t.Context(), a))
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))

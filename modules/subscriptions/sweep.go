@@ -31,8 +31,6 @@ func (s *Service) Sweep(ctx context.Context) error {
 	}
 	expirations, err := s.db.SubscriptionListDueExpirations(ctx, s.deps.Pool, new(now.Add(extensions.HandOver)), &now)
 	each(expirations, err, s.recovery.Expire)
-	open, err := s.db.SubscriptionListDueRecoveries(ctx, s.deps.Pool, &now)
-	each(open, err, s.checkout.Adopt)
 	debits, err := s.db.SubscriptionListDueDebits(ctx, s.deps.Pool, s.base.Calendar.DueDebitParams(now))
 	each(debits, err, s.debits.Debit)
 	pix, err := s.db.SubscriptionListDuePix(ctx, s.deps.Pool, &now, now.Add(-s.base.Config.PixPendingTTL))
@@ -50,14 +48,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	for _, sub := range unheld {
 		failed = errors.Join(failed, s.disputes.HoldUnheld(ctx, sub))
 	}
-	pauses, err := s.db.PauseListDue(ctx, s.deps.Pool, now)
-	each(pauses, err, s.pauses.SweepPause)
-	extended, err := s.db.ChargeMoveListDue(ctx, s.deps.Pool, now)
-	each(extended, err, s.extensions.SweepChargeMove)
-	charges, err := s.db.RenewalChargeListDue(ctx, s.deps.Pool, &now)
+	charges, err := s.db.RenewalChargeListDue(ctx, s.deps.Pool, now)
 	each(charges, err, s.charges.TendRenewalCharge)
-	moves, err := s.db.PlanMoveListDue(ctx, s.deps.Pool, &now)
-	each(moves, err, s.plans.RecoverMove)
 	return errors.Join(failed, s.retries.RetryDue(ctx, now), s.dunning.MailDueDunning(ctx, now),
 		s.strays.EndStrays(ctx))
 }

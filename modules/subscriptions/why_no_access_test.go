@@ -46,7 +46,7 @@ func TestStaffSeeWhyACustomerMayNotWatch(t *testing.T) {
 	require.Equal(t, "payment_settled", active.MoveReason)
 
 	const reset = `status = 'active', ended_at = NULL, expires_at = NULL, has_chargeback = false, payment_failures = 0,
-		intent_open = false, recovery_at = NULL, payment_method = 'credit_card', pix_expires_at = NULL`
+		intent_open = false, payment_method = 'credit_card', pix_expires_at = NULL`
 	for _, c := range []struct{ set, reason, says string }{
 		{"expires_at = now() + interval '3 days'", "active", "until"},
 		{"expires_at = now() - interval '1 minute'", "period_over", "ended on"},
@@ -54,7 +54,7 @@ func TestStaffSeeWhyACustomerMayNotWatch(t *testing.T) {
 		{"status = 'suspended'", "payment_failed", "could not collect"},
 		{"status = 'suspended', has_chargeback = true", "payment_disputed", "bank"},
 		{"status = 'pending'", "payment_pending", "by card"},
-		{"status = 'pending', intent_open = true, recovery_at = now()", "gateway_unanswered", "asked again"},
+		{"status = 'pending', intent_open = true", "gateway_unanswered", "asked again"},
 		{"status = 'pending', payment_method = 'pix'", "pix_unpaid", "has not been paid"},
 		{"status = 'pending', payment_method = 'pix', pix_expires_at = now()", "pix_unpaid", "valid until"},
 		{"status = 'expired', ended_at = now()", "period_over", "ended on"},

@@ -157,9 +157,6 @@ func TestHotQueriesUseTheirIndexes(t *testing.T) {
 		"held": {
 			"SELECT o.id FROM tickets.orders o WHERE o.state = 'reserved' AND o.hold_until <= now()", "orders_held",
 		},
-		"open intents": {
-			"SELECT id FROM tickets.orders WHERE intent_open AND recovery_at <= now()", "orders_open_intents",
-		},
 		"by payment": {
 			"SELECT * FROM tickets.orders WHERE gateway = 'gwa' AND gateway_payment_id = 'pay_1'",
 			"orders_gateway_payment_unique",

@@ -143,23 +143,3 @@ func TestNoCheckWhileTheCallIsUnderWay(t *testing.T) {
 	require.Zero(t, b.issued(event), "two empty checks at gateway B")
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents WHERE state = 'missing'"))
 }
-
-// TestOrderOfTheReleaseBeforeIsAdopted: it has no intent of its own.
-func TestOrderOfTheReleaseBeforeIsAdopted(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	event := b.event(nil)
-	st := b.gateways.Sandbox.GWA.Stage()
-	require.NoError(t, st.Faults.Plan(stage.Fault{
-		Method: http.MethodPost, Path: "/v3/payments", Kind: stage.FaultResetAfter, Times: manyTimes,
-	}))
-	m := b.me.Post("/store/purchase/gwa/card", cardA(event, 1, paymentstest.CardApproved)).Expect(200).Map()
-	st.Faults.Clear()
-	_, err := b.db.Exec(t.Context(), "DELETE FROM payments.intents")
-	require.NoError(t, err)
-	b.clock.Advance(11 * time.Minute)
-	b.sweep()
-	b.sweep()
-	require.Equal(t, "available", b.ticketStatus(ticketsOf(m)[0]))
-	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.intents WHERE kind = 'order' AND state = 'done'"))
-}

@@ -31,8 +31,6 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each := func(ids []objectid.ID, err error, step func(context.Context, objectid.ID) error) {
 		failed = errors.Join(failed, err, s.each(ctx, ids, step))
 	}
-	recoveries, err := s.db.OrderListDueRecoveries(ctx, s.deps.Pool, &now)
-	each(recoveries, err, s.reconcile.Adopt)
 	overdue, err := s.db.OrderListReservedTooLong(ctx, s.deps.Pool, &now)
 	each(overdue, err, s.reconcile.ReleaseUnpaid)
 	refunds, err := s.db.OrderListRefundsDue(ctx, s.deps.Pool)

@@ -108,11 +108,11 @@ func TestGraceIsGiven(t *testing.T) {
 	_, err := db.Exec(t.Context(), validSQL)
 	require.NoError(t, err)
 	_, err = db.Exec(t.Context(),
-		`UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:50', intent_open = true, recovery_at = '2026-11-20 11:50', register_date = '2026-11-19';
+		`UPDATE subscriptions.subscriptions SET expires_at = '2026-11-20 11:50', intent_open = true, register_date = '2026-11-20 11:50';
 		INSERT INTO payments.intents (id, kind, subject_id, gateway, reference, created_at, next_look_at, leased_until, not_known_since)
 		VALUES (platform.new_object_id(), 'refund', platform.new_object_id(), 'gwa', 'x', '2026-11-18', '2026-11-20 11:00', '2026-11-20 11:31', '2026-11-18 12:01');
 		UPDATE payments.gateway_state SET failing_since = '2026-11-20 11:00', failed_at = '2026-11-20 11:31' WHERE gateway = 'gwa';
-		UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-20 11:40', created_at = '2026-11-19';
+		UPDATE tickets.orders SET intent_open = true, created_at = '2026-11-20 11:40';
 		UPDATE tickets.events SET capacity = 1, register_update_date = now()`)
 	require.NoError(t, err)
 	pgtest.RequireInvariants(t, db, at)

@@ -87,7 +87,7 @@ var plants = map[string][]string{
 	"disputed_collection_paused": {
 		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'`,
 		disputed + dispute("SUB", "ANA") + `; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44'; ` +
-			pause("resuming", "NULL", "now()"),
+			pause("resuming", "NULL"),
 		replaced + `; ` + renewalOf("SUB", "suspended") + `; ` + dispute("SUB", "ANA") +
 			`; UPDATE payments.disputes SET updated_at = '2026-11-20 11:44';
 			UPDATE subscriptions.subscriptions SET has_chargeback = true, gwb_subscription_id = 'sub_2', register_update_date = '2026-11-20 11:44' WHERE id = 'OTHER'`,
@@ -110,18 +110,18 @@ var plants = map[string][]string{
 		lostDispute + `; DELETE FROM subscriptions.debits; ` + renewalCharge("paid", "pay_1", "'2027-01-10'"),
 	},
 	"paused_money_returned": {
-		paidWhilePaused + pause("paused", "NULL", "NULL"),
-		paidWhilePaused + pause("resumed", "'2026-11-17'", "NULL"),
-		paidWhilePaused + pause("void", "NULL", "NULL") + "; " +
+		paidWhilePaused + pause("paused", "NULL"),
+		paidWhilePaused + pause("resumed", "'2026-11-17'"),
+		paidWhilePaused + pause("void", "NULL") + "; " +
 			refund("gwa", "pay_9", "subscription", "SUB", 4990, "failed"),
 	},
 	"extended_time_is_free": {
-		paidByCard + chargeMove("open", "'2026-11-20 11:45'"),
-		paidByCard + chargeMove("done", "NULL"),
-		paidByCard + chargeMove("done", "NULL") + "; " + refund("gwa", "pay_9", "subscription", "SUB", 4990, "failed"),
-		chargeMove("open", "'2026-11-20 11:29'"),
-		chargeMove("refused", "NULL") + `; UPDATE subscriptions.subscriptions SET expires_at = '2026-12-16'`,
-		unapplied("pay_1", "extended", "extended") + "; " + chargeMove("refused", "NULL") +
+		paidByCard + chargeMove("open"),
+		paidByCard + chargeMove("done"),
+		paidByCard + chargeMove("done") + "; " + refund("gwa", "pay_9", "subscription", "SUB", 4990, "failed"),
+		chargeMove("open"),
+		chargeMove("refused") + `; UPDATE subscriptions.subscriptions SET expires_at = '2026-12-16'`,
+		unapplied("pay_1", "extended", "extended") + "; " + chargeMove("refused") +
 			`; UPDATE subscriptions.charge_moves SET refusal = 'no', ended_at = '2026-12-31'`,
 	},
 	"paid_subscription_in_ledger": {
@@ -132,8 +132,7 @@ var plants = map[string][]string{
 		openIntent("refund", "OTHER", "'2026-11-20 11:29', NULL, NULL"),
 		openIntent("refund", "OTHER", "'2026-11-20 11:00', '2026-11-20 11:29', NULL"),
 		openIntent("refund", "OTHER", "'2026-11-21', NULL, '2026-11-18 11:59'"),
-		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-20 11:29'`,
-		`UPDATE tickets.orders SET intent_open = true, recovery_at = '2026-11-21', created_at = '2026-11-18 11:59'`,
+		`UPDATE tickets.orders SET intent_open = true, created_at = '2026-11-20 11:29'`,
 	},
 	"no_clock_skew": {
 		`INSERT INTO payments.refused_webhooks (id, gateway, payload, received_at, reason, address, network) VALUES ('OTHER', 'gwb', '{}', '2026-11-19 12:01', 'clock_skew', '192.0.2.1', '192.0.2.0/24')`,
@@ -144,11 +143,13 @@ var plants = map[string][]string{
 		`UPDATE payments.gateway_state SET failing_since = '2026-11-20 11:29' WHERE gateway = 'gwb'`,
 	},
 	"intents_agree": {
-		`UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:44'`,
+		pause("pausing", "NULL"),
+		`INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, register_date) VALUES (platform.new_object_id(), 'SUB', 'plus', '2026-11-20 11:44')`,
+		`UPDATE subscriptions.subscriptions SET intent_open = true, register_date = '2026-11-20 11:44'`,
 		openIntent("subscription", "SUB", "'2026-11-20 12:01', NULL, NULL"),
 		openIntent("subscription", "OTHER", "'2026-11-20 12:01', NULL, NULL"),
 		openIntent("refund", "SUB", "'2026-11-20 12:01', NULL, NULL") +
-			`; UPDATE subscriptions.subscriptions SET intent_open = true, recovery_at = '2026-11-20 11:44'`,
+			`; UPDATE subscriptions.subscriptions SET intent_open = true, register_date = '2026-11-20 11:44'`,
 	},
 	"refunds_within_payments": {
 		refund("gwa", "pay_1", "subscription", "SUB", 4991, "done"),
@@ -384,14 +385,14 @@ const paidWhilePaused = `INSERT INTO payments.payments (gateway, gateway_payment
 const paidByCard = `INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
 	VALUES ('gwa', 'pay_9', 'subscription', 'SUB', 'ANA', 4990, 'credit_card', 'CONFIRMED', '2026-11-16', now(), now()); `
 
-func chargeMove(state, nextTry string) string {
-	return fmt.Sprintf(`INSERT INTO subscriptions.charge_moves (id, subscription_id, state, from_at, to_at, next_try_at, ended_at, register_date)
-		VALUES (platform.new_object_id(), 'SUB', '%s', '2026-11-16', '2026-12-16', %s, CASE WHEN '%s' IN ('done', 'refused') THEN timestamptz '2026-11-15' END, '2026-11-15')`, state, nextTry, state)
+func chargeMove(state string) string {
+	return fmt.Sprintf(`INSERT INTO subscriptions.charge_moves (id, subscription_id, state, from_at, to_at, ended_at, register_date)
+		VALUES (platform.new_object_id(), 'SUB', '%s', '2026-11-16', '2026-12-16', CASE WHEN '%s' IN ('done', 'refused') THEN timestamptz '2026-11-15' END, '2026-11-15')`, state, state)
 }
 
-func pause(state, until, nextTry string) string {
-	return fmt.Sprintf(`INSERT INTO subscriptions.pauses (id, subscription_id, state, since, until, next_try_at, ended_at, register_date)
-		VALUES (platform.new_object_id(), 'SUB', '%s', '2026-11-15', %s, %s, CASE WHEN '%s' IN ('resumed', 'void') THEN timestamptz '2026-11-18' END, '2026-11-15')`, state, until, nextTry, state)
+func pause(state, until string) string {
+	return fmt.Sprintf(`INSERT INTO subscriptions.pauses (id, subscription_id, state, since, until, ended_at, register_date)
+		VALUES (platform.new_object_id(), 'SUB', '%s', '2026-11-15', %s, CASE WHEN '%s' IN ('resumed', 'void') THEN timestamptz '2026-11-18' END, '2026-11-15')`, state, until, state)
 }
 
 // renewalCharge is a code of the sound world's subscription, whose end was 10 December.

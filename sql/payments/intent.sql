@@ -18,9 +18,11 @@ WHERE subject_id = @subject_id AND state = 'open' AND (kind = @kind OR @kind = '
 RETURNING *;
 
 -- name: IntentEnd :many
+-- IntentEnd ends the open intent of a name; given the one that a check was of, that alone, unless it was requested again meanwhile.
 WITH ended AS (
     UPDATE payments.intents i SET state = @state, ended_at = @at::timestamptz, next_look_at = NULL, leased_until = NULL, calls = 0
     WHERE i.subject_id = @subject_id AND i.kind = @kind AND i.item = @item AND i.state = 'open'
+      AND (@checked::text = '' OR i.id = @checked AND i.looked_at IS NOT NULL)
     RETURNING i.id, i.state, i.gateway, i.told_at
 ), noted AS (
     INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
@@ -71,10 +73,10 @@ SELECT * FROM payments.intents WHERE subject_id = @subject_id AND kind = @kind A
 SELECT * FROM payments.intents WHERE subject_id = @subject_id AND state = 'open' ORDER BY created_at, id;
 
 -- name: IntentPostpone :execrows
--- IntentPostpone notes what became of a call, or of a check by the lease under which it was made.
+-- IntentPostpone notes what became of a call, or of a check by the lease under which it was made. One requested again meanwhile stays due.
 WITH noted AS (
     UPDATE payments.intents i SET
-        leased_until = NULL, next_look_at = @next_look_at::timestamptz, cause = left(sqlc.narg(cause)::text, 500), failures = @failures, step = @step, misses = @misses, calls = @calls,
+        leased_until = NULL, next_look_at = CASE WHEN looks > 0 AND looked_at IS NULL THEN next_look_at ELSE @next_look_at::timestamptz END, cause = left(sqlc.narg(cause)::text, 500), failures = @failures, step = @step, misses = @misses, calls = @calls,
         missed_at = sqlc.narg(missed_at), not_known_since = sqlc.narg(not_known_since),
         forwards = CASE WHEN @outcome = 'not_known' THEN forwards ELSE 0 END
     WHERE i.id = @id AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM sqlc.narg(leased_until)::timestamptz
@@ -103,6 +105,20 @@ FROM (
 ) probe
 WHERE i.id = probe.id
 RETURNING i.*;
+
+-- name: IntentRelease :exec
+-- IntentRelease lets go of one that was requested again during a check.
+UPDATE payments.intents SET leased_until = NULL WHERE id = @id AND state = 'open' AND looked_at IS NULL;
+
+-- name: IntentRequest :execrows
+-- IntentRequest makes an open intent due: its row wants something else than what the check before, or under way, was made for. Given so, only one under way.
+UPDATE payments.intents SET next_look_at = least(next_look_at, @now::timestamptz), looked_at = NULL
+WHERE subject_id = @subject_id AND kind = @kind AND item = @item AND state = 'open' AND (NOT @under_way::bool OR leased_until > @now::timestamptz);
+
+-- name: IntentTake :execrows
+-- IntentTake counts the first call of an intent that was opened without, and leases it for the call's time.
+UPDATE payments.intents SET calls = 1, call_ends_at = @until::timestamptz, leased_until = @until::timestamptz, next_look_at = @until::timestamptz
+WHERE subject_id = @subject_id AND kind = @kind AND item = @item AND state = 'open' AND calls = 0 AND looks = 0 AND leased_until IS NULL;
 
 -- name: IntentResetFound :exec
 -- IntentResetFound has what was found once and is missing now checked twice more: the gateway was not to be believed.

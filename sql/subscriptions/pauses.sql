@@ -1,19 +1,8 @@
--- name: PauseClaim :one
--- Counts a try and keeps others from asking the gateway at the same time. No row
--- means that nothing is to be asked, or that somebody else is asking.
-UPDATE subscriptions.pauses SET tries = tries + 1, leased_until = @until::timestamptz
-WHERE id = @id AND state IN ('pausing', 'resuming') AND (leased_until IS NULL OR leased_until <= @now::timestamptz)
-RETURNING *;
-
 -- name: PauseConfirm :execrows
 -- The gateway has done what it was asked for. No row when the pause was turned the other way meanwhile.
-UPDATE subscriptions.pauses SET state = @state, next_try_at = NULL, leased_until = NULL,
+UPDATE subscriptions.pauses SET state = @state,
     paused_at = CASE WHEN @state = 'paused' THEN @now::timestamptz ELSE paused_at END, ended_at = CASE WHEN @state <> 'paused' THEN @now::timestamptz END
 WHERE id = @id AND state = @from_state;
-
--- name: PauseDefer :exec
--- Has the sweep come again later: the checks have it.
-UPDATE subscriptions.pauses SET next_try_at = @next_try_at::timestamptz WHERE id = @id AND state IN ('pausing', 'resuming');
 
 -- name: PauseGet :one
 SELECT * FROM subscriptions.pauses WHERE id = @id;
@@ -24,7 +13,7 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
     WHERE subscription_id = @subscription_id AND (ended_at IS NULL OR ended_at >= @at::timestamptz));
 
 -- name: PauseInsert :exec
-INSERT INTO subscriptions.pauses (id, subscription_id, since, next_try_at, register_date) VALUES (@id, @subscription_id, @since, @now::timestamptz, @now::timestamptz);
+INSERT INTO subscriptions.pauses (id, subscription_id, since, register_date) VALUES (@id, @subscription_id, @since, @now::timestamptz);
 
 -- name: PauseCovers :one
 -- Whether an instant lies within a pause. Gateway B's clock has whole seconds: the second of the dispute itself is none of it.
@@ -37,11 +26,6 @@ SELECT s.* FROM subscriptions.subscriptions s
 WHERE s.has_chargeback AND s.status = 'suspended'
   AND NOT EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state = 'pausing')
 ORDER BY EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state = 'paused'), s.id LIMIT 500;
-
--- name: PauseListDue :many
-SELECT id FROM subscriptions.pauses
-WHERE state IN ('pausing', 'resuming') AND next_try_at <= @now::timestamptz AND (leased_until IS NULL OR leased_until <= @now::timestamptz)
-ORDER BY next_try_at LIMIT 500;
 
 -- name: PauseListUnsuspended :many
 -- Active subscriptions which followed, by renewals, one with a chargeback that does not hold them.
@@ -60,18 +44,12 @@ SELECT * FROM subscriptions.pauses WHERE subscription_id = @subscription_id AND 
 -- name: PauseSetDue :exec
 UPDATE subscriptions.pauses SET next_due = least(next_due, @next_due::timestamptz) WHERE id = @id;
 
--- name: PausePostpone :execrows
-UPDATE subscriptions.pauses SET next_try_at = @next_try_at::timestamptz, leased_until = NULL WHERE id = @id AND state = @state;
-
--- name: PauseRelease :exec
-UPDATE subscriptions.pauses SET leased_until = NULL WHERE id = @id;
-
 -- name: PauseTurn :exec
 -- Asks for the other direction.
-UPDATE subscriptions.pauses SET state = @state, tries = 0, next_try_at = @now::timestamptz, since = least(since, @since), until = sqlc.narg(until)
+UPDATE subscriptions.pauses SET state = @state, since = least(since, @since), until = sqlc.narg(until)
 WHERE id = @id;
 
 -- name: PauseVoid :exec
-UPDATE subscriptions.pauses p SET state = m.to_state, next_try_at = NULL, leased_until = NULL, ended_at = @now
+UPDATE subscriptions.pauses p SET state = m.to_state, ended_at = @now
 FROM (SELECT unnest(@from_states::text[]) AS from_state, unnest(@to_states::text[]) AS to_state) m
 WHERE p.subscription_id = @subscription_id AND p.state = m.from_state;

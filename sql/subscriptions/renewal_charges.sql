@@ -24,18 +24,16 @@ SELECT * FROM subscriptions.renewal_charges WHERE id = @id FOR UPDATE;
 
 -- name: RenewalChargeInsert :one
 INSERT INTO subscriptions.renewal_charges (
-    id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, register_date, register_update_date
+    id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, register_date, register_update_date
 ) VALUES (
-    @id, @subscription_id, @customer_id, @gateway, sqlc.narg(cycle), @amount_cents, @state, @payable_until, true, @look_at, @now, @now
+    @id, @subscription_id, @customer_id, @gateway, sqlc.narg(cycle), @amount_cents, @state, @payable_until, true, @now, @now
 ) RETURNING *;
 
 -- name: RenewalChargeListDue :many
--- Open codes about which something is to be done: an order to be asked about, a code
--- that has run out, one of a subscription that has ended.
+-- Open codes that are to be made unpayable: one that has run out, or of a subscription that has ended.
 SELECT c.id FROM subscriptions.renewal_charges c JOIN subscriptions.subscriptions s ON s.id = c.subscription_id
-WHERE c.state = 'open' AND (
-    c.intent_open AND c.look_at <= @now
-    OR NOT c.intent_open AND (c.payable_until <= @now OR c.pix_expires_at <= @now OR s.status IN ('cancelled', 'expired')))
+WHERE c.state = 'open' AND NOT c.intent_open
+  AND (c.payable_until <= @now OR c.pix_expires_at <= @now OR s.status IN ('cancelled', 'expired'))
 ORDER BY c.register_date LIMIT 500;
 
 -- name: RenewalChargeListOpen :many

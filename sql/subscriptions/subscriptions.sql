@@ -99,11 +99,11 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = @cu
 -- name: SubscriptionInsert :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
-    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, renews_id, starts_at, intent_open, recovery_at,
+    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, renews_id, starts_at, intent_open,
     document_created_by_id, register_date, register_update_date
 ) VALUES (
     @id, @customer_id, @plan_id, @gateway, @payment_method, 'pending', @price_cents, @period_months, @trial_days,
-    @gwa_customer_id, @gwb_customer_id, @gwb_price_id, @pix_automatic, @promo_code, @first_amount_cents, @anchor_day, @renews_id, @starts_at, true, @recovery_at,
+    @gwa_customer_id, @gwb_customer_id, @gwb_price_id, @pix_automatic, @promo_code, @first_amount_cents, @anchor_day, @renews_id, @starts_at, true,
     @customer_id, @now, @now
 ) RETURNING *;
 
@@ -145,11 +145,6 @@ SELECT id FROM subscriptions.subscriptions
 WHERE status IN ('cancelled', 'expired') AND gateway_ended_at IS NULL AND ended_at BETWEEN @since AND @before
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL)
 ORDER BY ended_at LIMIT 500;
-
--- name: SubscriptionListDueRecoveries :many
-SELECT id FROM subscriptions.subscriptions
-WHERE intent_open AND recovery_at <= @now
-ORDER BY recovery_at LIMIT 500;
 
 -- name: SubscriptionListDueStops :many
 -- Subscriptions that end with their paid time, whose recurrence at gateway A, or, once

@@ -7,9 +7,6 @@ SELECT * FROM tickets.orders WHERE gateway = @gateway AND gateway_payment_id = @
 -- name: OrderLock :one
 SELECT * FROM tickets.orders WHERE id = @id FOR NO KEY UPDATE;
 
--- name: OrderListDueRecoveries :many
-SELECT id FROM tickets.orders WHERE intent_open AND recovery_at <= @now ORDER BY recovery_at LIMIT 500;
-
 -- name: OrderListReservedTooLong :many
 -- Unpaid places whose time is over, or whose event is, or is called off.
 SELECT o.id FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id
@@ -61,24 +58,24 @@ WITH lists AS MATERIALIZED (
         @unit_prices::bigint[] AS unit_prices, @titles::text[] AS titles, @image_ids::text[] AS image_ids,
         @gateways::text[] AS gateways, @methods::text[] AS methods, @gateway_customer_ids::text[] AS gateway_customer_ids,
         @payment_statuses::text[] AS payment_statuses, @without_login::bool[] AS without_login, @unproved::bool[] AS unproved,
-        @hold_untils::timestamptz[] AS hold_untils, @recovery_ats::timestamptz[] AS recovery_ats,
+        @hold_untils::timestamptz[] AS hold_untils,
         @tax_id_macs::bytea[] AS tax_id_macs, @email_macs::bytea[] AS email_macs, @address_macs::bytea[] AS address_macs
 ), requests AS (
     SELECT unnest(l.ids) AS id, unnest(l.customer_ids) AS customer_id, unnest(l.event_ids) AS event_id, unnest(l.quantities) AS quantity,
         unnest(l.unit_prices) AS price, unnest(l.titles) AS title, unnest(l.image_ids) AS image_id,
         unnest(l.gateways) AS gateway, unnest(l.methods) AS method, unnest(l.gateway_customer_ids) AS gateway_customer_id,
         unnest(l.payment_statuses) AS payment_status, unnest(l.without_login) AS without_login, unnest(l.unproved) AS unproved,
-        unnest(l.hold_untils) AS hold_until, unnest(l.recovery_ats) AS recovery_at,
+        unnest(l.hold_untils) AS hold_until,
         unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac
     FROM lists l
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
-        payment_status, state, without_login, hold_until, paid_at, intent_open, recovery_at, created_at, updated_at,
+        payment_status, state, without_login, hold_until, paid_at, intent_open, created_at, updated_at,
         tax_id_mac, email_mac, address_mac)
     SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
         NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
         CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN @now::timestamptz END, w.gateway <> '',
-        CASE WHEN w.gateway <> '' THEN w.recovery_at END, @now::timestamptz, @now::timestamptz,
+        @now::timestamptz, @now::timestamptz,
         w.tax_id_mac, w.email_mac, w.address_mac
     FROM requests w
     RETURNING id, customer_id, event_id, quantity, state, without_login

@@ -136,7 +136,6 @@ func TestJobsOfTheReleaseBeforeAreWorked(t *testing.T) {
 var missingRows = map[string]string{
 	"payments_unapplied_mail":      "read unapplied payment: no rows",
 	"subscriptions_charge_move":    "read charge move: no rows",
-	"subscriptions_debit_retry":    "read debit of",
 	"subscriptions_pause":          "read pause: no rows",
 	"subscriptions_renewal_charge": "no rows",
 }

@@ -62,8 +62,9 @@ func (e Event) IsTakenBack() bool {
 	switch e.Payload.(type) {
 	case RefundChange, DisputeChange:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // Subjects are the ids by which a local row that is not there yet may be found
@@ -94,8 +95,9 @@ func (e Event) TakenFrom() string {
 		return p.Report.PaymentID
 	case DisputeChange:
 		return p.Report.PaymentID
+	default:
+		return ""
 	}
-	return ""
 }
 
 // PaymentIDs are the ids by which the ledger may know the payment that the event is about.
@@ -128,8 +130,9 @@ func (e Event) NeedsConfirmation() bool {
 		return true
 	case AuthorizationChange:
 		return p.Authorization.Status == AuthorizationStatusActive
+	default:
+		return false
 	}
-	return false
 }
 
 // EventKind is what a gateway's event means, in a word for logs and tests.

@@ -117,12 +117,13 @@ func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, sinc
 	return err
 }
 
-// Checker finds out what a kind's calls have made: Checker of its Operation or Repeated.
+// Checker finds out what a kind's calls have made: Checker of its Operation, or Repeat.
 type Checker struct {
 	// check asks the gateway what an intent's calls have made and settles what it finds, outside any transaction. An
 	// error, a panic too, is not known: the row stays as it is.
 	check    func(ctx context.Context, c *check) (finding, error)
 	wasFound bool // as Operation.WasFound
+	repeats  bool // the first check is the first call
 }
 
 // finding is what a check found.
@@ -199,7 +200,9 @@ func (s *Service) checkOne(ctx context.Context, r stored, suspect bool) (right b
 	ctx = context.WithoutCancel(ctx) // the gateway has answered
 	if cause != nil || found == 0 {
 		s.log(c.Ref).WarnContext(ctx, "a check ended not known", "gateway", r.Gateway, "error", cause)
-		c.row.Failures++
+		if !checker.repeats || r.NotKnownSince != nil {
+			c.row.Failures++
+		}
 		return s.deps.Refused(cause), s.recordNotKnown(ctx, c.row, ByCheck, cause)
 	}
 	switch found {
@@ -237,9 +240,15 @@ func (c *check) callAgain(ctx context.Context) error {
 	return nil
 }
 
-// endCheck ends what the checker's own transaction has not ended. Errors are those of EndTx.
+// endCheck ends what the checker's own transaction has not ended. One that RequestTx was called for meanwhile stays
+// open, and is due. Errors are those of EndTx.
 func (s *Service) endCheck(ctx context.Context, r stored, how Outcome[any]) error {
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.EndTx(ctx, tx, refOf(r), how, ByCheck) })
+	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		if err := s.endTx(ctx, tx, refOf(r), r.ID, how, ByCheck); err != nil {
+			return err
+		}
+		return s.db.IntentRelease(ctx, tx, r.ID)
+	})
 }
 
 // notify writes to the operators, once an intent, what has been not known for a day, and has it put on the list of

@@ -16,8 +16,8 @@
 // on to the next step, or ends; Pending waits for the gateway; Declined, Refused, Missing and Void end; NotKnown, which
 // is everything else, a panic too, changes no row, and the checks find out. outcomeOf alone reads errors.
 //
-// A Repeated is an order whose repetition is harmless: to move, to pause, to end. It stands in a row of its user's own,
-// has an intent from its first failure on, and is then repeated by the checks alone.
+// An order that may be repeated without harm (Repeat: to pause, to end) stands in a row of its user's own. RequestTx
+// opens its intent in the transaction that writes the row, and the checks alone carry it out and repeat it.
 //
 // Each gateway has a turn of checks every 5 s: what is due, oldest first, within a fifth of its quota. Pauses, and what
 // an empty answer proves, are package backoff's; while a gateway fails or is suspect (package health) checks are few,

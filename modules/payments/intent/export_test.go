@@ -2,7 +2,7 @@ package intent
 
 import "context"
 
-// What the tests of this package check by, as Operation and Repeated do.
+// What the tests of this package check by, as Operation and Repeat do.
 type (
 	Check   = check
 	Finding = finding

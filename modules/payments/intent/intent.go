@@ -75,6 +75,8 @@ type Opening struct {
 	// CallTime bounds the call that follows the commit. 0: no call follows; the first check is made at once or, where
 	// the kind was found once, in an hour.
 	CallTime time.Duration `json:"-"`
+	// After is when the first check is made of what Take is to call for at once. Only without CallTime.
+	After time.Duration `json:"-"`
 	// Begun is when the call's lease begins, its row's own time: after it Run calls nothing. Default now.
 	Begun time.Time `json:"-"`
 }

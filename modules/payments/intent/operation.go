@@ -101,7 +101,7 @@ type opened struct {
 // opened: until the call's time limit, and a fifth of it, are over nobody checks.
 func (s *Service) opened(o Opening) opened {
 	now := s.deps.Clock.Now().Truncate(time.Microsecond) // as the table has it
-	row := opened{Opening: o, ID: objectid.At(now), CallEndsAt: now, NextCheck: now, CreatedAt: now}
+	row := opened{Opening: o, ID: objectid.At(now), CallEndsAt: now, NextCheck: now.Add(o.After), CreatedAt: now}
 	row.Reference = cmp.Or(o.Reference, o.Subject.String())
 	switch {
 	case o.CallTime > 0:
@@ -148,7 +148,20 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 			return fmt.Errorf("read intent: %w", err)
 		}
 	}
-	return errors.New("an intent is open already")
+	return &ErrOpen{Intent: Intent{Ref: openings[0].Ref}} // it was, and has just ended
+}
+
+// Take has the caller Run an intent that was opened without a call: taken is false when the checks have it, or it has
+// ended. An error is the database's.
+func (o *Operation[R, A]) Take(ctx context.Context, row R) (taken bool, err error) {
+	opening, now := o.Opening(row), o.Intents.deps.Clock.Now()
+	n, err := o.Intents.db.IntentTake(ctx, o.Intents.deps.Pool, paymentsdb.IntentTakeParams{
+		Until: opening.leasedUntil(now), SubjectID: opening.Subject, Kind: opening.Kind, Item: opening.Item,
+	})
+	if err == nil && n == 1 {
+		faultpoint.Hit(o.Committed)
+	}
+	return n == 1, err
 }
 
 // Run is the second phase, the steps, and then the third, which settles their outcome. What the gateway does has to be
@@ -264,12 +277,18 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 // what else has brought it. One that has ended already is left alone, since an event may be faster than the answer. An
 // error is the database's, or of Hooks.Known.
 func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, outcome stepped, by By) error {
+	return s.endTx(ctx, tx, r, "", outcome, by)
+}
+
+// endTx is EndTx; of a check, it ends the one that was checked.
+func (s *Service) endTx(ctx context.Context, tx pgx.Tx, r Ref, checked objectid.ID, outcome stepped, by By) error {
 	to, err := state.Intents.Move(state.IntentOpen, outcome.step())
 	if err != nil {
 		return fmt.Errorf("end intent: %w", err)
 	}
 	ended, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
 		At: s.deps.Clock.Now(), By: by, State: to, SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
+		Checked: checked.String(),
 	})
 	if err != nil {
 		return fmt.Errorf("end intent: %w", err)
@@ -315,6 +334,7 @@ func (o *Operation[R, A]) check(ctx context.Context, c *check) (finding, error) 
 		if o.WasFound {
 			return foundAgain, nil
 		}
+	case Pending[A], Declined[A], Refused[A], Missing[A], Void[A]:
 	}
 	row, err = o.settle(ctx, row, outcome, ByCheck)
 	switch {

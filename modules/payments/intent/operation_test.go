@@ -3,6 +3,7 @@ package intent_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -215,45 +216,113 @@ func TestARepetitionThatIsNotMadeLooksForTheFirst(t *testing.T) {
 	}
 }
 
-// TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure on.
-func TestWhatMayBeRepeatedHasAnIntentFromItsFirstFailure(t *testing.T) {
+// TestWhoWaitsHasAnOrderCarriedOutNow: while it is open the checks alone repeat it, and whoever has tried it first leaves
+// it to them.
+func TestWhoWaitsHasAnOrderCarriedOutNow(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	var fails error
-	tries := 0
-	order := &intent.Repeated{Kind: intent.Order, Intents: b.svc, Do: func(context.Context, intent.Ref) error {
-		tries++
-		return fails
-	}}
-	b.svc.Connect(intent.Hooks{Checkers: map[intent.Kind]intent.Checker{intent.Order: order.Checker()}})
-	run := func() (objectid.ID, error) {
-		id := objectid.New()
-		return id, order.Run(t.Context(), intent.Opening{Ref: intent.Ref{Subject: id}, Gateway: "gwb"})
-	}
-	id, err := run()
-	require.NoError(t, err)
-	_, open := b.open(id)
-	require.False(t, open)
-
-	fails = errors.New("the database is away")
-	id, err = run()
-	require.ErrorIs(t, err, fails, "ours is the job's")
-	_, open = b.open(id)
-	require.False(t, open)
-
-	for _, fails = range []error{gateway.ErrUnavailable, intent.ErrUnderWay} {
-		id, err = run()
-		require.NoError(t, err)
-		_, open = b.open(id)
-		require.True(t, open)
-		before := tries
-		require.NoError(t, order.Run(t.Context(), intent.Opening{Ref: intent.Ref{Subject: id}, Gateway: "gwb"}))
-		require.Equal(t, before, tries, "the checks alone repeat it")
-		fails = nil
+	for _, fails := range []error{nil, gateway.ErrUnavailable, intent.ErrUnderWay, errors.New("the database is away")} {
+		b := setup(t)
+		tries, word := 0, fails
+		_, id := b.requested(func(context.Context, intent.Ref) error { tries++; return word })
+		o := intent.Opening{Ref: intent.Ref{Kind: intent.Pause, Subject: id}, Gateway: "gwb"}
+		require.NoError(t, b.svc.Request(t.Context(), o))
+		require.Equal(t, 1, tries)
+		_, open := b.open(id)
+		require.Equal(t, fails != nil, open)
+		if fails == nil {
+			continue
+		}
+		require.NoError(t, b.svc.Request(t.Context(), o))
+		require.NoError(t, b.svc.HandOver(t.Context(), o, fails))
+		require.Equal(t, 1, tries, "the checks alone repeat it")
+		word = nil
 		b.turn("gwb", 2*time.Minute)
-		require.Equal(t, before+1, tries)
+		require.Equal(t, 2, tries)
 		_, open = b.open(id)
 		require.False(t, open)
+		require.NoError(t, b.svc.HandOver(t.Context(), o, fails))
+		i, open := b.open(id)
+		require.True(t, open)
+		require.WithinDuration(t, b.clock.Now().Add(5*time.Second), i.NextCheck, time.Second)
+	}
+}
+
+// requested is an order of Repeat: its opening with it, and what it asks for as last carried out.
+func (b *toy) requested(do func(context.Context, intent.Ref) error) (request func(tx pgx.Tx) error, id objectid.ID) {
+	b.svc.Connect(intent.Hooks{Checkers: map[intent.Kind]intent.Checker{intent.Pause: intent.Repeat(do)}})
+	id = objectid.New()
+	return func(tx pgx.Tx) error {
+		o := intent.Opening{Ref: intent.Ref{Kind: intent.Pause, Subject: id}, Gateway: "gwb"}
+		return b.svc.RequestTx(b.t.Context(), tx, o)
+	}, id
+}
+
+// TestWhatIsRequestedIsCarriedOutByTheChecks alone: from the commit of its row on, again when it fails, and no more once
+// it is done.
+func TestWhatIsRequestedIsCarriedOutByTheChecks(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]error{"fails": gateway.ErrUnavailable, "waits": intent.ErrUnderWay} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			tries, word := 0, fails
+			request, id := b.requested(func(context.Context, intent.Ref) error { tries++; return word })
+			rolledBack := errors.New("the row was not written")
+			require.ErrorIs(t, b.tx(func(tx pgx.Tx) error { return errors.Join(request(tx), rolledBack) }), rolledBack)
+			b.turn("gwb", 0)
+			require.Zero(t, tries)
+			require.NoError(t, b.tx(request))
+			b.turn("gwb", 0)
+			require.Equal(t, 1, tries)
+			left := b.count("SELECT extract(epoch FROM next_look_at - looked_at)::int FROM payments.intents")
+			require.Equal(t, map[string]int{"fails": 5, "waits": 60}[name], left, "seconds")
+			word = nil
+			b.turn("gwb", time.Minute)
+			require.Equal(t, 2, tries)
+			_, open := b.open(id)
+			require.False(t, open)
+			b.turn("gwb", time.Hour)
+			require.Equal(t, 2, tries)
+		})
+	}
+}
+
+// TestWhatIsRequestedAgainDuringACheckIsNotLost: the check has asked for what the row wanted before. However it ends, the
+// next one is due at once.
+func TestWhatIsRequestedAgainDuringACheckIsNotLost(t *testing.T) {
+	t.Parallel()
+	for name, word := range map[string]error{
+		"done": nil, "failed": gateway.ErrUnavailable, "waits": intent.ErrUnderWay, "done now": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, again, _ := strings.Cut(name, " ")
+			t.Parallel()
+			b := setup(t)
+			tries := 0
+			var request func(pgx.Tx) error
+			var id objectid.ID
+			request, id = b.requested(func(context.Context, intent.Ref) error {
+				tries++
+				if tries > 1 {
+					return nil
+				}
+				if again == "now" {
+					o := intent.Opening{Ref: intent.Ref{Kind: intent.Pause, Subject: id}, Gateway: "gwb"}
+					require.NoError(t, b.svc.Request(t.Context(), o))
+				} else {
+					require.NoError(t, b.tx(request))
+				}
+				require.NoError(t, b.svc.CheckOne(t.Context(), intent.Pause, id), "the check under way has it")
+				require.Equal(t, 1, tries)
+				return word
+			})
+			require.NoError(t, b.tx(request))
+			b.turn("gwb", 0)
+			b.turn("gwb", 0)
+			require.Equal(t, 2, tries)
+			_, open := b.open(id)
+			require.False(t, open)
+		})
 	}
 }
 

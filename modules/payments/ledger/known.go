@@ -22,13 +22,14 @@ func (s *Reader) Knows(ctx context.Context, db postgres.DB, e gateway.Event) (bo
 		return state == p.Report.State, orNone(err)
 	case gateway.RefundChange:
 		return s.knowsRefunds(ctx, db, e.Gateway, p.Report)
+	default:
+		paid, ok := e.Payment()
+		if !ok {
+			return true, nil
+		}
+		found, err := s.FindPayment(ctx, db, e.Gateway, paid.ID)
+		return found != nil, err
 	}
-	paid, ok := e.Payment()
-	if !ok {
-		return true, nil
-	}
-	p, err := s.FindPayment(ctx, db, e.Gateway, paid.ID)
-	return p != nil, err
 }
 
 // knowsRefunds compares a report of refunds with their ledger, and with what lost disputes took by refunds. An error

@@ -303,6 +303,7 @@ func (s *Reconciler) confirm(ctx context.Context, gw gateway.Adapter, e gateway.
 			_, err := gw.ReadPayment(ctx, p.Report.PaymentID, "")
 			return err
 		}
+	default:
 	}
 	if p, ok := e.Payment(); ok && !gateway.IsCharge(p.ID) {
 		_, err := gw.ReadPayment(ctx, p.ID, "")

@@ -80,7 +80,8 @@ func (s *Refunds) RefundPayment(ctx context.Context, q Request,
 		return Outcome{}, errors.Join(outcome.Cause, err)
 	case intent.NotKnown[gateway.RemoteRefund]:
 		return Outcome{}, fmt.Errorf("%w: refund %s: %w", gateway.ErrOutcomeUnknown, order.refund.ID, outcome.Cause)
-	}
+	case intent.Pending[gateway.RemoteRefund], intent.Missing[gateway.RemoteRefund], intent.Void[gateway.RemoteRefund]:
+	} // which settleTx refuses
 	return Outcome{}, err
 }
 
@@ -318,6 +319,8 @@ func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, o *order, outcome int
 		return s.failTx(ctx, tx, o, outcome.Cause, by)
 	case intent.Refused[gateway.RemoteRefund]:
 		return s.failTx(ctx, tx, o, outcome.Cause, by)
+	case intent.Pending[gateway.RemoteRefund], intent.Missing[gateway.RemoteRefund], intent.Void[gateway.RemoteRefund],
+		intent.NotKnown[gateway.RemoteRefund]:
 	}
 	return fmt.Errorf("payments: a refund cannot be %T", outcome)
 }

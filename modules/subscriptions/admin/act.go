@@ -79,7 +79,7 @@ func (s *Admin) adminMoveTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subsc
 		return moved, err
 	}
 	if action == state.AdminActivates { // they lift the dispute's suspension: what gives access is charged
-		return true, errors.Join(s.deps.Store.ResumeTx(ctx, tx, sub.ID, now), s.deps.Store.StopTx(ctx, tx, *sub, now))
+		return true, errors.Join(s.deps.Store.ResumeTx(ctx, tx, *sub, now), s.deps.Store.StopTx(ctx, tx, *sub, now))
 	}
 	if !sub.Status.Ended() {
 		return true, nil

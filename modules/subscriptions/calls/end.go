@@ -33,7 +33,7 @@ func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
 	if err != nil || !sub.RunsThere() && !sub.Stops() {
 		return err
 	}
-	return s.Ends(nil).Run(ctx, OpeningOfEnd(sub))
+	return s.deps.Intents.Request(ctx, OpeningOfEnd(sub))
 }
 
 // OpeningOfEnd is the intent of an order to end something.
@@ -43,26 +43,20 @@ func OpeningOfEnd(sub lifecycle.Subscription) intent.Opening {
 	}
 }
 
-// Ends is the order to end at the gateway whatever of a subscription is to end there, or to
-// do what is given where nothing is.
-func (s *Calls) Ends(other func(context.Context, lifecycle.Subscription) error) *intent.Repeated {
-	return &intent.Repeated{
-		Kind: intent.End, Intents: s.deps.Intents,
-		Do: func(ctx context.Context, r intent.Ref) error {
-			sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, r.Subject)
-			switch {
-			case err != nil:
-				return err
-			case sub.RunsThere():
-				return s.endThere(ctx, sub)
-			case sub.Stops():
-				return s.stopThere(ctx, sub)
-			case other != nil:
-				return other(ctx, sub)
-			}
-			return nil
-		},
-	}
+// Ends ends at the gateway whatever of a subscription is to end there, or does what is given where nothing is.
+func (s *Calls) Ends(other func(context.Context, lifecycle.Subscription) error) intent.Checker {
+	return intent.Repeat(func(ctx context.Context, r intent.Ref) error {
+		sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, r.Subject)
+		switch {
+		case err != nil:
+			return err
+		case sub.RunsThere():
+			return s.endThere(ctx, sub)
+		case sub.Stops():
+			return s.stopThere(ctx, sub)
+		}
+		return other(ctx, sub)
+	})
 }
 
 // ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.

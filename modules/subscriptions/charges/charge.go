@@ -105,7 +105,8 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Subscription, o
 		cause = outcome.Cause
 	case intent.Declined[gateway.PixCharge]:
 		cause = outcome.Cause
-	default:
+	case intent.Succeeded[gateway.PixCharge], intent.Pending[gateway.PixCharge], intent.Missing[gateway.PixCharge],
+		intent.Void[gateway.PixCharge], intent.NotKnown[gateway.PixCharge]:
 		return code.charge, err
 	}
 	if err != nil {
@@ -146,7 +147,7 @@ func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Subscription, 
 		code.charge, err = s.deps.Store.InsertChargeTx(ctx, tx, lifecycle.RenewalCharge{
 			ID: objectid.At(now), SubscriptionID: sub.ID, CustomerID: sub.CustomerID, Gateway: sub.Gateway,
 			Cycle: s.cycleDate(o.cycle), AmountCents: int64(o.amount), PayableUntil: o.until,
-			LookAt: new(now.Add(lifecycle.AdoptAfter)), RegisterDate: now,
+			RegisterDate: now,
 		})
 		if err != nil {
 			return err
@@ -233,9 +234,8 @@ func (s *Charges) goneTx(ctx context.Context, tx pgx.Tx, c lifecycle.RenewalChar
 	if c.State != state.ChargeOpen {
 		return nil
 	}
-	_, err := s.deps.Store.SaveChargeTx(ctx, tx, c, state.CodeGone, func(c *lifecycle.RenewalCharge) {
-		c.IntentOpen, c.LookAt = false, nil
-	})
+	_, err := s.deps.Store.SaveChargeTx(ctx, tx, c, state.CodeGone,
+		func(c *lifecycle.RenewalCharge) { c.IntentOpen = false })
 	return err
 }
 
@@ -264,8 +264,9 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.S
 		return "", err
 	case gateway.FailedPayment:
 		return gateway.ReasonCodeUnpaid, nil
+	default:
+		return "", s.goneTx(ctx, tx, charge)
 	}
-	return "", s.goneTx(ctx, tx, charge)
 }
 
 // OpenCharge is the open code of a subscription that is paid, without one while it is

@@ -92,18 +92,20 @@ func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
 func (s *Charges) settleCodeTx(ctx context.Context, tx pgx.Tx, o *codeOrder, outcome intent.Outcome[gateway.PixCharge],
 	by intent.By,
 ) (err error) {
-	if made, ok := outcome.(intent.Succeeded[gateway.PixCharge]); ok {
-		if err := s.keepCodeTx(ctx, tx, o.charge, made.Result, by); err != nil {
-			return fmt.Errorf("keep renewal charge %s: %w", o.charge.ID, err)
+	switch outcome := outcome.(type) {
+	case intent.Succeeded[gateway.PixCharge]:
+		if err = s.keepCodeTx(ctx, tx, o.charge, outcome.Result, by); err != nil {
+			err = fmt.Errorf("keep renewal charge %s: %w", o.charge.ID, err)
 		}
-	} else {
-		how := intent.Outcome[any](intent.Refused[any]{})
-		if _, missing := outcome.(intent.Missing[gateway.PixCharge]); missing {
-			how = intent.Missing[any]{}
-		}
-		if err := s.dropTx(ctx, tx, o.charge.ID, how, by); err != nil {
-			return err
-		}
+	case intent.Declined[gateway.PixCharge], intent.Refused[gateway.PixCharge]:
+		err = s.dropTx(ctx, tx, o.charge.ID, intent.Refused[any]{}, by)
+	case intent.Missing[gateway.PixCharge]:
+		err = s.dropTx(ctx, tx, o.charge.ID, intent.Missing[any]{}, by)
+	case intent.Pending[gateway.PixCharge], intent.Void[gateway.PixCharge], intent.NotKnown[gateway.PixCharge]:
+		err = fmt.Errorf("settle renewal charge %s: an outcome %T", o.charge.ID, outcome)
+	}
+	if err != nil {
+		return err
 	}
 	o.charge, err = s.db.RenewalChargeGet(ctx, tx, o.charge.ID)
 	return err
@@ -122,43 +124,14 @@ func (s *Charges) dropTx(ctx context.Context, tx pgx.Tx, id objectid.ID, how int
 	return s.goneTx(ctx, tx, c)
 }
 
-// adoptCharge opens the intent of an order that has none: the release before made it,
-// and asks about it by look_at, which lies so far ahead that it leaves those of this
-// one alone.
-func (s *Charges) adoptCharge(ctx context.Context, id objectid.ID) error {
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		c, err := s.db.RenewalChargeLock(ctx, tx, id)
-		if err != nil || !c.IntentOpen {
-			return err
-		}
-		at := s.deps.Clock.Now().Add(lifecycle.AdoptAfter)
-		if c, err = s.deps.Store.SaveChargeTx(ctx, tx, c, state.CodeAdopted,
-			func(c *lifecycle.RenewalCharge) { c.LookAt = &at }); err != nil {
-			return err
-		}
-		if _, open, err := s.deps.Intents.OpenOf(ctx, tx, id); err != nil || open {
-			return err
-		}
-		return s.deps.Intents.OpenTx(ctx, tx, openingOf(c, 0))
-	})
-	if intent.AlreadyOpen(err) {
-		return nil
-	}
-	return err
-}
-
 // TendRenewalCharge makes unpayable a code that has run out or whose subscription has
-// ended. What became of an order whose answer was lost the checks find out: it sees to it
-// that they do. Otherwise it does nothing.
+// ended. What became of an order whose answer was lost it has checked first. Otherwise it does nothing.
 func (s *Charges) TendRenewalCharge(ctx context.Context, id objectid.ID) error {
 	charge, err := s.db.RenewalChargeGet(ctx, s.deps.Pool, id)
 	if err != nil || charge.State != state.ChargeOpen {
 		return err
 	}
 	if charge.IntentOpen {
-		if err := s.adoptCharge(ctx, id); err != nil {
-			return err
-		}
 		charge = s.checkCharge(ctx, charge)
 	}
 	if charge.IntentOpen || charge.State != state.ChargeOpen {

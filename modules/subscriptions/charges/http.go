@@ -77,14 +77,10 @@ func (s *Charges) OpenIntentOf(ctx context.Context, c lifecycle.RenewalCharge) (
 	if !c.IntentOpen {
 		return i, false, nil
 	}
-	i, found, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, c.ID)
-	if err != nil {
+	if i, open, err = s.deps.Intents.OpenOf(ctx, s.deps.Pool, c.ID); err != nil {
 		return i, false, fmt.Errorf("read intent: %w", err)
 	}
-	if !found { // of the release before: the sweep opens it
-		i = intent.Intent{CreatedAt: c.RegisterDate, NextCheck: *c.LookAt}
-	}
-	return i, true, nil
+	return i, open, nil
 }
 
 // ChargeClarified tells a customer that the code of their renewal is being found out.

@@ -159,6 +159,7 @@ func (s *Checkout) subscribeByToken(ctx context.Context, gw gateway.Name, o Card
 		return cardMade(c.sub, outcome.Result), err
 	case settle.Succeeded:
 		return cardMade(c.sub, outcome.Result), err
+	case intent.Missing[settle.Made], settle.Void:
 	}
 	return CardOutcome{}, err
 }
@@ -203,6 +204,7 @@ func (s *Checkout) subscribeByCard(ctx context.Context, gw gateway.Name, o CardO
 		out.PaymentStatus = statusGWA(outcome.Result, out.PaymentStatus)
 	case settle.Succeeded:
 		out.PaymentStatus = statusGWA(outcome.Result, out.PaymentStatus)
+	case intent.Missing[settle.Made], settle.Void:
 	}
 	return out, err
 }
@@ -214,6 +216,7 @@ func statusGWA(made settle.Made, unknown string) string {
 		return made.PaymentStatus
 	case settle.FirstMonth:
 		return made.Charge.Payment.NativeStatus
+	case settle.Code, settle.Authorization, settle.Invoice:
 	}
 	return unknown
 }

@@ -126,7 +126,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycl
 		ID: id, CustomerID: w.customer.ID, PlanID: w.plan.PlanID, Gateway: w.gateway.Name(),
 		PaymentMethod: w.method, PriceCents: w.plan.AmountCents, PeriodMonths: int32(w.months), TrialDays: int32(w.trial), //nolint:gosec // at most 12 and 730
 		PixAutomatic: w.automatic, PromoCode: nullable.Ptr(w.promoCode), FirstAmountCents: (*int64)(w.first),
-		RecoveryAt: new(now.Add(lifecycle.AdoptAfter)), RegisterDate: now,
+		RegisterDate: now,
 	}
 	if w.renews != nil && w.renews.Status == state.Active {
 		sub.RenewsID, sub.StartsAt = &w.renews.ID, w.startsAt
@@ -328,6 +328,8 @@ func asReplied(outcome settle.Outcome) settle.Outcome {
 			outcome.Result = settle.Recurrence{RemoteSubscription: *month.Recurrence}
 		}
 		return outcome
+	case settle.Pending, intent.Refused[settle.Made], intent.Missing[settle.Made], settle.Void,
+		intent.NotKnown[settle.Made]:
 	}
 	return outcome
 }

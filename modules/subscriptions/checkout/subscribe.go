@@ -186,6 +186,7 @@ func (s *Checkout) subscribePix(ctx context.Context, name gateway.Name, o pixOrd
 		if code, ok := outcome.Result.(settle.Code); ok {
 			return pixOutcome{sub: c.sub, clientSecret: code.ClientSecret}, err
 		}
+	case settle.Pending, intent.Missing[settle.Made], settle.Void:
 	}
 	return pixOutcome{sub: c.sub}, err
 }

@@ -132,6 +132,9 @@ func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, ou
 		if err := s.FailTx(ctx, tx, o.debit, FailedGone, false); err != nil {
 			return fmt.Errorf("give up debit: %w", err)
 		}
+	case intent.Declined[gateway.Payment], intent.Refused[gateway.Payment]:
+	case intent.Pending[gateway.Payment], intent.Void[gateway.Payment], intent.NotKnown[gateway.Payment]:
+		return fmt.Errorf("settle debit of %s: an outcome %T", o.sub.ID, outcome)
 	}
 	return nil
 }
@@ -224,7 +227,7 @@ func (s *Debits) keepDebitTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subsc
 			return fmt.Errorf("note paid debit: %w", err)
 		}
 	}
-	if err := s.deps.Store.PauseAgainTx(ctx, tx, sub.ID); err != nil {
+	if err := s.deps.Store.PauseAgainTx(ctx, tx, sub); err != nil {
 		return err
 	}
 	return s.deps.Payments.ReplayWaitingTx(ctx, tx, sub.Gateway, made.ID)

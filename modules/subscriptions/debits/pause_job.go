@@ -19,85 +19,52 @@ import (
 	"marquee/platform/postgres"
 )
 
-const (
-	// pauseLease is how long one worker may ask the gateway: longer than its calls take.
-	pauseLease = 2 * time.Minute
-	// retriesReach is how far back a debit may lie that is still tried again.
-	retriesReach = 10 * 24 * time.Hour
-)
+// retriesReach is how far back a debit may lie that is still tried again.
+const retriesReach = 10 * 24 * time.Hour
 
-// CarryOutPause has the gateway collect nothing, or collect again, as the pause asks.
-// When that fails the checks repeat it.
+// CarryOutPause has the checks carry out a pause at once. Only the release before has a job for that, and makes pauses
+// without an intent.
 func (s *Pauses) CarryOutPause(ctx context.Context, id objectid.ID) error {
-	p, err := s.db.PauseGet(ctx, s.deps.Pool, id)
-	if err != nil {
-		return fmt.Errorf("read pause: %w", err)
-	}
-	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, p.SubscriptionID)
-	if err != nil {
+	p, sub, err := s.pause(ctx, id)
+	if err != nil || !p.State.Requested() {
 		return err
 	}
-	o := intent.Opening{
-		Ref: pauseIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String(),
-	}
-	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, o.Ref); err != nil || open {
-		return errors.Join(err, s.deps.Intents.CheckOne(ctx, intent.Pause, id)) // turned the other way, perhaps
-	}
-	return s.Order().Run(ctx, o)
+	err = postgres.InTx(ctx, s.deps.Pool,
+		func(tx pgx.Tx) error { return s.deps.Store.RequestPauseTx(ctx, tx, sub, id) })
+	return errors.Join(err, s.deps.Intents.CheckOne(ctx, intent.Pause, id))
 }
 
-func pauseIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Pause, Subject: id} }
-
-// Order is the order to pause collection, or to resume it.
-func (s *Pauses) Order() *intent.Repeated {
-	return &intent.Repeated{
-		Kind: intent.Pause, Intents: s.deps.Intents,
-		Do: func(ctx context.Context, r intent.Ref) error { return s.requestPause(ctx, r.Subject) },
-	}
+// Checker has the gateway collect nothing, or collect again, as the pause wants.
+func (s *Pauses) Checker() intent.Checker {
+	return intent.Repeat(func(ctx context.Context, r intent.Ref) error { return s.carryOut(ctx, r.Subject) })
 }
 
-// requestPause asks the gateway for what the pause is. Repeating it is harmless; one
-// worker at a time asks.
-func (s *Pauses) requestPause(ctx context.Context, id objectid.ID) error {
-	now := s.deps.Clock.Now()
-	p, err := s.db.PauseClaim(ctx, s.deps.Pool,
-		subscriptionsdb.PauseClaimParams{ID: id, Until: now.Add(pauseLease), Now: now})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return s.pauseDue(ctx, id)
+func (s *Pauses) pause(ctx context.Context, id objectid.ID) (p subscriptionsdb.Pause, sub lifecycle.Subscription,
+	err error,
+) {
+	if p, err = s.db.PauseGet(ctx, s.deps.Pool, id); err != nil {
+		return p, sub, fmt.Errorf("read pause: %w", err)
 	}
-	if err != nil {
-		return fmt.Errorf("claim pause: %w", err)
-	}
-	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, p.SubscriptionID)
-	if err != nil {
+	sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, p.SubscriptionID)
+	return p, sub, err
+}
+
+// carryOut asks the gateway for what the pause wants. Repeating it is harmless. One that is turned the other way
+// meanwhile stays so: its intent is due again.
+func (s *Pauses) carryOut(ctx context.Context, id objectid.ID) error {
+	p, sub, err := s.pause(ctx, id)
+	if err != nil || !p.State.Requested() {
 		return err
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
 	defer cancel()
 	switch {
 	case sub.Status.Ended():
-		return s.deps.Store.VoidPauses(ctx, s.deps.Pool, sub.ID, now)
+		return s.deps.Store.VoidPauses(ctx, s.deps.Pool, sub.ID, s.deps.Clock.Now())
 	case p.State == state.Pausing:
-		err = s.stopCollecting(call, sub, p)
-	default:
-		err = s.collectAgain(call, sub, p)
+		return s.stopCollecting(call, sub, p)
 	}
-	if err != nil {
-		return s.postponePause(context.WithoutCancel(ctx), p, err)
-	}
-	return nil
-}
-
-// pauseDue is nil when nothing is left to be asked of the gateway.
-func (s *Pauses) pauseDue(ctx context.Context, id objectid.ID) error {
-	p, err := s.db.PauseGet(ctx, s.deps.Pool, id)
-	if err != nil {
-		return fmt.Errorf("read pause: %w", err)
-	}
-	if p.State == state.Pausing || p.State == state.Resuming {
-		return calls.ErrPauseUnderWay
-	}
-	return nil
+	return s.collectAgain(call, sub, p)
 }
 
 // stopCollecting stops what would be charged, then drops what was made ahead, and looks
@@ -122,10 +89,11 @@ func (s *Pauses) stopCollecting(ctx context.Context, sub lifecycle.Subscription,
 		}
 	}
 	faultpoint.Hit("pause.after_call")
-	n, err := s.confirm(ctx, s.deps.Pool, p, state.PauseStopped)
-	return s.confirmed(ctx, p, n, err)
+	_, err = s.confirm(ctx, s.deps.Pool, p, state.PauseStopped)
+	return err
 }
 
+// confirm writes what the gateway has done; n is 0 for a pause that was turned the other way meanwhile.
 func (s *Pauses) confirm(ctx context.Context, db postgres.DB, p subscriptionsdb.Pause,
 	by state.PauseAction,
 ) (n int64, err error) {
@@ -136,17 +104,6 @@ func (s *Pauses) confirm(ctx context.Context, db postgres.DB, p subscriptionsdb.
 	return s.db.PauseConfirm(ctx, db, subscriptionsdb.PauseConfirmParams{
 		ID: p.ID, FromState: p.State, State: to, Now: s.deps.Clock.Now(),
 	})
-}
-
-// confirmed lets go of a pause that was turned the other way meanwhile.
-func (s *Pauses) confirmed(ctx context.Context, p subscriptionsdb.Pause, n int64, err error) error {
-	if err != nil || n == 1 {
-		return err
-	}
-	if err := s.db.PauseRelease(ctx, s.deps.Pool, p.ID); err != nil {
-		return err
-	}
-	return s.requestPause(ctx, p.ID)
 }
 
 // ofRunning is the error of a call about a recurrence that was there once. What the
@@ -274,9 +231,8 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Subscription, p
 		remote = &resumed
 	}
 	faultpoint.Hit("pause.after_call")
-	var n int64
-	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) (err error) {
-		n, err = s.confirm(ctx, tx, p, state.PauseRestarted)
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
+		n, err := s.confirm(ctx, tx, p, state.PauseRestarted)
 		if err != nil || n == 0 || locked.Status.Ended() {
 			return err
 		}
@@ -293,7 +249,6 @@ func (s *Pauses) collectAgain(ctx context.Context, sub lifecycle.Subscription, p
 			s.deps.Calendar.SetRemote(r, remote)
 		})
 	})
-	return s.confirmed(ctx, p, n, err)
 }
 
 // madeAhead is the date of the next charge that is known, as long as it lies ahead, where
@@ -304,24 +259,4 @@ func (s *Pauses) madeAhead(sub lifecycle.Subscription, reported *time.Time) *tim
 		return reported
 	}
 	return known
-}
-
-// postponePause lets go of a pause that was not carried out; one that was turned the
-// other way meanwhile is asked about at once. The sweep takes up what nobody looks at.
-func (s *Pauses) postponePause(ctx context.Context, p subscriptionsdb.Pause, why error) error {
-	n, err := s.db.PausePostpone(ctx, s.deps.Pool, subscriptionsdb.PausePostponeParams{
-		ID: p.ID, State: p.State, NextTryAt: s.deps.Clock.Now().Add(lifecycle.AdoptAfter),
-	})
-	if err == nil && n == 0 {
-		err = s.db.PauseRelease(ctx, s.deps.Pool, p.ID)
-		return errors.Join(err, s.requestPause(ctx, p.ID))
-	}
-	return errors.Join(why, err)
-}
-
-// SweepPause takes up a pause that nobody asks about.
-func (s *Pauses) SweepPause(ctx context.Context, id objectid.ID) error {
-	return s.Order().Sweep(ctx, pauseIntent(id), func() error { return s.CarryOutPause(ctx, id) }, func() error {
-		return s.db.PauseDefer(ctx, s.deps.Pool, s.deps.Clock.Now().Add(lifecycle.AdoptAfter), id)
-	})
 }

@@ -161,7 +161,7 @@ func (s *Disputes) LiftAllTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subs
 func (s *Disputes) liftDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, at time.Time,
 	c lifecycle.Change,
 ) error {
-	if err := s.deps.Store.ResumeTx(ctx, tx, sub.ID, at); err != nil {
+	if err := s.deps.Store.ResumeTx(ctx, tx, *sub, at); err != nil {
 		return err
 	}
 	if err := s.deps.Store.GiveBackWithdrawnTx(ctx, tx, sub.ID); err != nil {
@@ -302,7 +302,7 @@ func LostOf(all []payments.Dispute, p gateway.Payment) (lost money.Cents) {
 }
 
 // pauseTx has the gateway collect nothing for a disputed subscription: recorded here
-// first, so that the echo of it changes nothing, and done by job. It may be repeated.
+// first, so that the echo of it changes nothing, and done by the checks. It may be repeated.
 func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) error {
 	if sub.Status.Ended() || !sub.Collects() || sub.GatewayDeletedAt != nil {
 		return nil
@@ -321,9 +321,9 @@ func (s *Disputes) pauseTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscri
 	open, err := s.db.PauseLockOpen(ctx, tx, sub.ID)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return s.deps.Store.PauseTx(ctx, tx, sub.ID, since)
+		return s.deps.Store.PauseTx(ctx, tx, sub, since)
 	case err != nil:
 		return fmt.Errorf("read pause: %w", err)
 	}
-	return s.deps.Store.TurnPauseTx(ctx, tx, open, state.PauseDisputed, since, nil)
+	return s.deps.Store.TurnPauseTx(ctx, tx, sub, open, state.PauseDisputed, since, nil)
 }

@@ -22,7 +22,7 @@ const HandOver = 24 * time.Hour
 
 // ExtendLockedTx moves the end of a locked subscription forward, and with it what charges it
 // next. To gives the new end for the present one. Of a card the end of access moves and
-// the gateway's next charge, by an order in the same transaction that a job carries
+// the gateway's next charge, by an order in the same transaction that the checks carry
 // out; of an automatic PIX the next debit, whose money may come late on its day; of
 // what is paid once the end of access. 409 for what has ended, and where the next
 // charge cannot be moved now.
@@ -149,22 +149,17 @@ func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 	if most := sub.Traits().MostFreeYears; most > 0 && to.After(now.AddDate(most, 0, 0)) {
 		return fault.Conflict("Gateway B accepts no charge more than %s ahead.", fault.Count(most, "year"))
 	}
-	n, err := s.db.ChargeMoveLengthen(ctx, tx,
-		subscriptionsdb.ChargeMoveLengthenParams{SubscriptionID: sub.ID, ToAt: to, Now: now})
-	if err != nil {
-		return fmt.Errorf("lengthen charge move: %w", err)
+	id, err := s.db.ChargeMoveLengthen(ctx, tx, to, sub.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		id = objectid.At(now)
+		err = s.db.ChargeMoveInsert(ctx, tx, subscriptionsdb.ChargeMoveInsertParams{
+			ID: id, SubscriptionID: sub.ID, FromAt: from, ToAt: to, CreatedByID: lifecycle.CallerID(ctx), Now: now,
+		})
 	}
-	if n > 0 {
-		return nil // its job, or the sweep, takes it up
-	}
-	id := objectid.At(now)
-	err = s.db.ChargeMoveInsert(ctx, tx, subscriptionsdb.ChargeMoveInsertParams{
-		ID: id, SubscriptionID: sub.ID, FromAt: from, ToAt: to, CreatedByID: lifecycle.CallerID(ctx), Now: now,
-	})
 	if err != nil {
 		return fmt.Errorf("write charge move: %w", err)
 	}
-	return s.deps.Store.InsertAtTx(ctx, tx, now, ChargeMoveArgs{MoveID: id, At: now})
+	return s.requestTx(ctx, tx, sub, id)
 }
 
 // ExtendTx moves the end of a living subscription by the months that an amount pays

@@ -18,10 +18,8 @@ import (
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
-
-// chargeMoveLease keeps the sweep from asking at the same time: longer than calls take.
-const chargeMoveLease = 2 * time.Minute
 
 // refusalCounts is for how long the gateway has to find an order wrong: the first such
 // word may be a fault of its own.
@@ -30,7 +28,7 @@ const refusalCounts = 15 * time.Minute
 // errChargeMoveRefused is not final yet.
 var errChargeMoveRefused = errors.New("the gateway refuses it")
 
-// ChargeMoveArgs has the gateway charge next when an extension ends.
+// ChargeMoveArgs has the gateway charge next when an extension ends. Only the release before inserts it: the checks do.
 type ChargeMoveArgs struct {
 	MoveID objectid.ID `json:"move_id"`
 	At     time.Time   `json:"at"` // distinguishes the tries of one move
@@ -39,32 +37,35 @@ type ChargeMoveArgs struct {
 // Kind names the job.
 func (ChargeMoveArgs) Kind() string { return "subscriptions_charge_move" }
 
-// MoveCharge has the gateway charge next when the extension ends. When that fails the
-// checks repeat it.
+// MoveCharge has the checks carry out a move at once. Only the release before has a job for that, and makes moves
+// without an intent.
 func (s *Extensions) MoveCharge(ctx context.Context, id objectid.ID) error {
-	move, err := s.db.ChargeMoveGet(ctx, s.deps.Pool, id)
-	if err != nil {
-		return fmt.Errorf("read charge move: %w", err)
-	}
-	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, move.SubscriptionID)
-	if err != nil {
+	move, sub, err := s.move(ctx, id)
+	if err != nil || move.State != state.MoveOpen {
 		return err
 	}
-	o := intent.Opening{
-		Ref: chargeMoveIntent(id), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String(),
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.requestTx(ctx, tx, sub, id) })
+	return errors.Join(err, s.deps.Intents.CheckOne(ctx, intent.ChargeMove, id))
+}
+
+func (s *Extensions) requestTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, id objectid.ID) error {
+	return s.deps.Store.RequestTx(ctx, tx, sub, intent.Ref{Kind: intent.ChargeMove, Subject: id})
+}
+
+func (s *Extensions) move(ctx context.Context, id objectid.ID) (move subscriptionsdb.ChargeMove,
+	sub lifecycle.Subscription, err error,
+) {
+	if move, err = s.db.ChargeMoveGet(ctx, s.deps.Pool, id); err != nil {
+		return move, sub, fmt.Errorf("read charge move: %w", err)
 	}
-	return s.order(s.requestChargeMove).Run(ctx, o)
+	sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, move.SubscriptionID)
+	return move, sub, err
 }
 
-func chargeMoveIntent(id objectid.ID) intent.Ref {
-	return intent.Ref{Kind: intent.ChargeMove, Subject: id}
-}
-
-// Order is the order to charge next when an extension ends. A refusal that is not final
-// yet is a right answer to a check.
-func (s *Extensions) Order() *intent.Repeated {
-	return s.order(func(ctx context.Context, id objectid.ID) error {
-		err := s.requestChargeMove(ctx, id)
+// Checker has the gateway charge next when an extension ends. A refusal that is not final yet is a right answer.
+func (s *Extensions) Checker() intent.Checker {
+	return intent.Repeat(func(ctx context.Context, r intent.Ref) error {
+		err := s.moveCharge(ctx, r.Subject)
 		if errors.Is(err, errChargeMoveRefused) {
 			return intent.ErrUnderWay
 		}
@@ -72,25 +73,10 @@ func (s *Extensions) Order() *intent.Repeated {
 	})
 }
 
-func (s *Extensions) order(call func(context.Context, objectid.ID) error) *intent.Repeated {
-	return &intent.Repeated{
-		Kind: intent.ChargeMove, Intents: s.deps.Intents,
-		Do: func(ctx context.Context, r intent.Ref) error { return call(ctx, r.Subject) },
-	}
-}
-
-// requestChargeMove asks the gateway once. Repeating it is harmless: it looks first.
-func (s *Extensions) requestChargeMove(ctx context.Context, id objectid.ID) error {
-	until := s.deps.Clock.Now().Add(chargeMoveLease)
-	move, err := s.db.ChargeMoveBegin(ctx, s.deps.Pool, until, id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil // it is over
-	}
-	if err != nil {
-		return fmt.Errorf("begin charge move: %w", err)
-	}
-	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, move.SubscriptionID)
-	if err != nil {
+// moveCharge asks the gateway once. Repeating it is harmless: it looks first.
+func (s *Extensions) moveCharge(ctx context.Context, id objectid.ID) error {
+	move, sub, err := s.move(ctx, id)
+	if err != nil || move.State != state.MoveOpen {
 		return err
 	}
 	if sub.Status.Ended() || !move.ToAt.After(s.deps.Clock.Now()) {
@@ -178,7 +164,7 @@ func (s *Extensions) chargesFrom(at time.Time, remote gateway.RemoteSubscription
 }
 
 // endChargeMove writes what came of it. One that was moved further on meanwhile stays
-// open, for the sweep.
+// open, and its intent is due again.
 func (s *Extensions) endChargeMove(ctx context.Context, found lifecycle.Subscription, move subscriptionsdb.ChargeMove,
 	by state.MoveAction, remote *gateway.RemoteSubscription,
 ) error {
@@ -214,13 +200,6 @@ func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move subscriptio
 	}
 	return s.db.ChargeMoveEnd(ctx, tx, subscriptionsdb.ChargeMoveEndParams{
 		ID: move.ID, FromState: move.State, State: to, ToAt: move.ToAt, Now: new(s.deps.Clock.Now()), Refusal: refusal,
-	})
-}
-
-// SweepChargeMove takes up an extension's next charge that nobody asks about.
-func (s *Extensions) SweepChargeMove(ctx context.Context, id objectid.ID) error {
-	return s.Order().Sweep(ctx, chargeMoveIntent(id), func() error { return s.MoveCharge(ctx, id) }, func() error {
-		return s.db.ChargeMovePostpone(ctx, s.deps.Pool, s.deps.Clock.Now().Add(lifecycle.AdoptAfter), id)
 	})
 }
 

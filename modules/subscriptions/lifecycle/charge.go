@@ -25,7 +25,7 @@ func (c RenewalCharge) HasRunOut(now time.Time) bool {
 
 // SetCode keeps the gateway's code, and notes that its answer is in the row.
 func (c *RenewalCharge) SetCode(made gateway.PixCharge) {
-	c.IntentOpen, c.LookAt = false, nil
+	c.IntentOpen = false
 	SetOnce(&c.GatewayPaymentID, made.Payment.ID)
 	SetOnce(&c.PixPayload, made.Payload)
 	SetOnce(&c.PixImage, made.EncodedImage)
@@ -43,7 +43,7 @@ func (s *Store) InsertChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge) 
 	}
 	r, err := s.db.RenewalChargeInsert(ctx, tx, subscriptionsdb.RenewalChargeInsertParams{
 		ID: c.ID, SubscriptionID: c.SubscriptionID, CustomerID: c.CustomerID, Gateway: c.Gateway, Cycle: c.Cycle,
-		State: ordered, AmountCents: c.AmountCents, PayableUntil: c.PayableUntil, LookAt: c.LookAt, Now: c.RegisterDate,
+		State: ordered, AmountCents: c.AmountCents, PayableUntil: c.PayableUntil, Now: c.RegisterDate,
 	})
 	return RenewalCharge(r), err
 }

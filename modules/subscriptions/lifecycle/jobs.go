@@ -12,7 +12,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-// PauseArgs asks the gateway for a pause, or for its end.
+// PauseArgs asks the gateway for a pause, or for its end. Only the release before inserts it: the checks do.
 type PauseArgs struct {
 	PauseID objectid.ID `json:"pause_id"`
 	At      time.Time   `json:"at"` // distinguishes the tries of one pause
@@ -66,11 +66,6 @@ type EndArgs struct {
 
 // Kind names the job.
 func (EndArgs) Kind() string { return "subscriptions_end_at_gateway" }
-
-// AdoptAfter is the age at which a row whose outcome is open gets an intent if it has none. The
-// release before the schedule of checks makes rows without one, and recovers by recovery_at, which this
-// release sets so far ahead that the older one leaves its rows alone.
-const AdoptAfter = 10 * time.Minute
 
 // StopArgs ends at gateway A a recurrence or authorization whose subscription goes
 // on until the end of its paid time.

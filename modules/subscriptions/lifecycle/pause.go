@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/internal/subscriptionsdb"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/objectid"
@@ -17,61 +18,58 @@ import (
 // PauseTx has the gateway collect nothing for a disputed subscription, until it is to collect again: at most one pause
 // of a subscription is not over. Since: when its money was disputed. An error is the database's, pauses_one_open
 // included.
-func (s *Store) PauseTx(ctx context.Context, tx pgx.Tx, subscriptionID objectid.ID, since time.Time) error {
+func (s *Store) PauseTx(ctx context.Context, tx pgx.Tx, sub Subscription, since time.Time) error {
 	now := s.deps.Clock.Now()
 	id := objectid.At(now)
 	err := s.db.PauseInsert(ctx, tx,
-		subscriptionsdb.PauseInsertParams{ID: id, SubscriptionID: subscriptionID, Since: since, Now: now})
+		subscriptionsdb.PauseInsertParams{ID: id, SubscriptionID: sub.ID, Since: since, Now: now})
 	if err != nil {
 		return fmt.Errorf("write pause: %w", err)
 	}
-	return s.SchedulePauseTx(ctx, tx, id, now)
+	return s.RequestPauseTx(ctx, tx, sub, id)
 }
 
 // ResumeTx has the gateway collect again, from an instant on; without a pause there is
 // nothing to do. Errors are those of TurnPauseTx.
-func (s *Store) ResumeTx(ctx context.Context, tx pgx.Tx, id objectid.ID, from time.Time) error {
-	return s.turnOpenTx(ctx, tx, id, state.PauseLifted, &from)
+func (s *Store) ResumeTx(ctx context.Context, tx pgx.Tx, sub Subscription, from time.Time) error {
+	return s.turnOpenTx(ctx, tx, sub, state.PauseLifted, &from)
 }
 
-// PauseAgainTx has the job of a confirmed pause run once more: something was ordered before
+// PauseAgainTx has a confirmed pause carried out once more: something was ordered before
 // the pause, and is known only now. Errors are those of TurnPauseTx.
-func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	return s.turnOpenTx(ctx, tx, id, state.PauseDebitFound, nil)
+func (s *Store) PauseAgainTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
+	return s.turnOpenTx(ctx, tx, sub, state.PauseDebitFound, nil)
 }
 
 // turnOpenTx turns the subscription's pause that is not over; without one there is nothing to do. Errors are those of
 // TurnPauseTx.
-func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, id objectid.ID, by state.PauseAction,
+func (s *Store) turnOpenTx(ctx context.Context, tx pgx.Tx, sub Subscription, by state.PauseAction,
 	until *time.Time,
 ) error {
-	open, err := s.db.PauseLockOpen(ctx, tx, id)
+	open, err := s.db.PauseLockOpen(ctx, tx, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read pause: %w", err)
 	}
-	return s.TurnPauseTx(ctx, tx, open, by, open.Since, until)
+	return s.TurnPauseTx(ctx, tx, sub, open, by, open.Since, until)
 }
 
-// TurnPauseTx turns a locked pause into another state and has it carried out, unless it
+// TurnPauseTx turns the subscription's locked pause into another state and has it carried out, unless it
 // stays as it is. An action that the state does not permit is an error: the caller read another pause.
-func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, p subscriptionsdb.Pause, by state.PauseAction,
-	since time.Time, until *time.Time,
+func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, sub Subscription, p subscriptionsdb.Pause,
+	by state.PauseAction, since time.Time, until *time.Time,
 ) error {
 	to, err := state.Pauses.Move(p.State, by)
 	if err != nil || to == p.State {
 		return err
 	}
-	now := s.deps.Clock.Now()
-	err = s.db.PauseTurn(ctx, tx, subscriptionsdb.PauseTurnParams{
-		ID: p.ID, State: to, Since: since, Until: until, Now: now,
-	})
+	err = s.db.PauseTurn(ctx, tx, subscriptionsdb.PauseTurnParams{ID: p.ID, State: to, Since: since, Until: until})
 	if err != nil {
 		return fmt.Errorf("turn pause: %w", err)
 	}
-	return s.SchedulePauseTx(ctx, tx, p.ID, now)
+	return s.RequestPauseTx(ctx, tx, sub, p.ID)
 }
 
 // VoidPauses ends what is open of the pauses of a subscription that has ended: nothing is collected for it
@@ -87,8 +85,15 @@ func (s *Store) VoidPauses(ctx context.Context, db postgres.DB, id objectid.ID, 
 	return nil
 }
 
-// SchedulePauseTx has a pause carried out by job, since the gateway is called outside of transactions. An error is
-// the database's.
-func (s *Store) SchedulePauseTx(ctx context.Context, tx pgx.Tx, id objectid.ID, at time.Time) error {
-	return s.InsertAtTx(ctx, tx, at, PauseArgs{PauseID: id, At: at})
+// RequestPauseTx has the checks carry out what a pause wants, since the gateway is called outside of transactions. An
+// error is the database's.
+func (s *Store) RequestPauseTx(ctx context.Context, tx pgx.Tx, sub Subscription, id objectid.ID) error {
+	return s.RequestTx(ctx, tx, sub, intent.Ref{Kind: intent.Pause, Subject: id})
+}
+
+// RequestTx has the checks carry out an order to the subscription's gateway. An error is the database's.
+func (s *Store) RequestTx(ctx context.Context, tx pgx.Tx, sub Subscription, r intent.Ref) error {
+	return s.deps.Intents.RequestTx(ctx, tx, intent.Opening{
+		Ref: r, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String(),
+	})
 }

@@ -36,7 +36,7 @@ func TestSavedRowIsWhatTheDatabaseHas(t *testing.T) {
 	changed := found
 	pgtest.Fill(t, &changed, state.AllColumns...)
 	// What the constraints ask of these.
-	changed.Status, changed.PlanID, changed.IntentOpen, changed.RecoveryAt = found.Status, found.PlanID, false, nil
+	changed.Status, changed.PlanID, changed.IntentOpen = found.Status, found.PlanID, false
 
 	var saved Subscription
 	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) (err error) {
@@ -67,7 +67,7 @@ func TestAllColumnsAreCompared(t *testing.T) {
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(named)), chargeColumns.Outside(nil))
 	pgtest.Compared(t, chargeColumns,
-		"id", "subscription_id", "customer_id", "gateway", "cycle", "amount_cents", "payable_until", "misses",
+		"id", "subscription_id", "customer_id", "gateway", "cycle", "amount_cents", "payable_until",
 		"register_date", "register_update_date")
 }
 
@@ -84,7 +84,7 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) (err error) {
 		charge, err = s.InsertChargeTx(t.Context(), tx, RenewalCharge{
 			ID: objectid.New(), SubscriptionID: subscriptionstest.Active(t, db, customer), CustomerID: customer,
-			Gateway: gateway.GWA, AmountCents: 4990, PayableUntil: now, LookAt: &now, RegisterDate: now,
+			Gateway: gateway.GWA, AmountCents: 4990, PayableUntil: now, RegisterDate: now,
 		})
 		return err
 	}))
@@ -98,7 +98,7 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 	}
 	saved, err := edit(charge, state.CodeMade, func(c *RenewalCharge) {
 		pgtest.Fill(t, c, "gateway_payment_id", "pix_payload", "pix_image", "pix_expires_at")
-		c.IntentOpen, c.LookAt = false, nil
+		c.IntentOpen = false
 	})
 	require.NoError(t, err)
 	found, err := s.db.RenewalChargeGet(t.Context(), db, charge.ID)
@@ -120,8 +120,8 @@ func TestASavedChargeIsWhatTheDatabaseHas(t *testing.T) {
 
 	_, err = edit(read, state.CodeUnapplied, func(*RenewalCharge) {})
 	require.ErrorIs(t, err, errMoved)
-	_, err = edit(found, state.CodeAdopted, func(*RenewalCharge) {})
-	require.ErrorContains(t, err, `state "gone" holds against "code_adopted"`)
+	_, err = edit(found, state.CodeGone, func(*RenewalCharge) {})
+	require.ErrorContains(t, err, `state "gone" holds against "code_gone"`)
 }
 
 // What differs is written whether the change names it or not, and told; what does not differ

@@ -187,7 +187,7 @@ func (s *Store) InsertTx(ctx context.Context, tx pgx.Tx, sub Subscription, by st
 		TrialDays: sub.TrialDays, GwaCustomerID: sub.GwaCustomerID, GwbCustomerID: sub.GwbCustomerID,
 		GwbPriceID: sub.GwbPriceID, PixAutomatic: sub.PixAutomatic, PromoCode: sub.PromoCode,
 		FirstAmountCents: sub.FirstAmountCents, AnchorDay: sub.AnchorDay, RenewsID: sub.RenewsID,
-		StartsAt: sub.StartsAt, RecoveryAt: sub.RecoveryAt, Now: sub.RegisterDate,
+		StartsAt: sub.StartsAt, Now: sub.RegisterDate,
 	})
 	if err != nil {
 		return Subscription{}, err
@@ -347,8 +347,6 @@ var columns = postgres.Columns[Subscription]{
 	{"started_at", func(r *Subscription) any { return r.StartedAt }},
 	{"ended_at", func(r *Subscription) any { return r.EndedAt }},
 	{"intent_open", func(r *Subscription) any { return r.IntentOpen }},
-	{"recovery_tries", func(r *Subscription) any { return r.RecoveryTries }},
-	{"recovery_at", func(r *Subscription) any { return r.RecoveryAt }},
 	{"gwa_subscription_id", func(r *Subscription) any { return r.GwaSubscriptionID }},
 	{"gwa_customer_id", func(r *Subscription) any { return r.GwaCustomerID }},
 	{"gwa_pix_auth_id", func(r *Subscription) any { return r.GwaPixAuthID }},
@@ -384,7 +382,6 @@ var columns = postgres.Columns[Subscription]{
 var chargeColumns = postgres.Columns[RenewalCharge]{
 	{"state", func(c *RenewalCharge) any { return c.State }},
 	{"intent_open", func(c *RenewalCharge) any { return c.IntentOpen }},
-	{"look_at", func(c *RenewalCharge) any { return c.LookAt }},
 	{"gateway_payment_id", func(c *RenewalCharge) any { return c.GatewayPaymentID }},
 	{"pix_payload", func(c *RenewalCharge) any { return c.PixPayload }},
 	{"pix_image", func(c *RenewalCharge) any { return c.PixImage }},

@@ -236,7 +236,7 @@ func (sub *Subscription) GoOn() {
 }
 
 // CloseIntent notes that the gateway's answer is in the row.
-func (sub *Subscription) CloseIntent() { sub.IntentOpen, sub.RecoveryAt = false, nil }
+func (sub *Subscription) CloseIntent() { sub.IntentOpen = false }
 
 // known is what of a subscription decides on the reason of its next move.
 func (sub Subscription) known() state.Known {

@@ -18,6 +18,7 @@ import (
 	"marquee/platform/money"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // PlanMoveArgs finishes a move whose answer was lost. Only the release before its intent
@@ -45,13 +46,18 @@ func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 		return fmt.Errorf("read plan move: %w", err)
 	}
 	now := s.deps.Clock.Now()
-	id, at := objectid.At(now), now.Add(s.deps.Config.RecoveryDelay)
+	id := objectid.At(now)
 	err = s.db.PlanMoveInsert(ctx, tx, subscriptionsdb.PlanMoveInsertParams{
-		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents, NextTryAt: &at,
+		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents,
 		CreatedByID: lifecycle.CallerID(ctx), Now: now,
 	})
 	if err != nil {
 		return fmt.Errorf("write plan move: %w", err)
+	}
+	opening := openingOfMove(id, sub)
+	opening.After = s.deps.Config.RecoveryDelay // FinishMoves is to call before
+	if err := s.deps.Intents.OpenTx(ctx, tx, opening); err != nil {
+		return err
 	}
 	// The trail tells the order: a job may carry it out, without an admin.
 	type planned struct {
@@ -103,34 +109,23 @@ func (s *Plans) FinishMoves(ctx context.Context, subscriptionIDs []string) error
 	// The gateway may act after the client went away: what it did has to be known.
 	ctx = context.WithoutCancel(ctx)
 	for _, id := range ids {
-		err := s.FinishMove(ctx, id)
-		if intent.AlreadyOpen(err) {
-			err = s.checkMove(ctx, id)
-		}
-		if err != nil {
+		if err := s.finishMove(ctx, id); err != nil {
 			return s.moveFault(ctx, err)
 		}
 	}
 	return nil
 }
 
-// FinishMove asks the gateway for the new price of an open move that nobody asks about, and
-// has the subscription take on the plan: *intent.ErrOpen when the checks have it.
-func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
+// finishMove asks the gateway for the new price of an open move, and has the subscription take on the plan. What the
+// checks have is checked.
+func (s *Plans) finishMove(ctx context.Context, id objectid.ID) error {
 	o, err := s.readMove(ctx, id)
 	if err != nil || o.move.State != state.MoveOpen {
 		return err
 	}
 	o.begun = s.deps.Clock.Now()
-	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error {
-		n, err := s.db.PlanMoveBegin(ctx, tx, new(o.begun.Add(lifecycle.AdoptAfter)), id)
-		if err == nil && n == 0 {
-			o = moveOrder{} // it has ended meanwhile
-		}
-		return err
-	})
-	if err != nil || o.move.ID == "" {
-		return err
+	if taken, err := s.Order().Take(ctx, o); err != nil || !taken {
+		return errors.Join(err, s.checkMove(ctx, id))
 	}
 	_, outcome, err := s.Order().Run(ctx, o)
 	switch outcome := outcome.(type) {
@@ -140,6 +135,8 @@ func (s *Plans) FinishMove(ctx context.Context, id objectid.ID) error {
 		return errors.Join(outcome.Cause, err)
 	case intent.NotKnown[*lifecycle.Plan]:
 		return errors.Join(outcome.Cause, err)
+	case intent.Succeeded[*lifecycle.Plan], intent.Pending[*lifecycle.Plan], intent.Missing[*lifecycle.Plan],
+		intent.Void[*lifecycle.Plan]:
 	}
 	return err
 }
@@ -161,13 +158,26 @@ func (s *Plans) checkMove(ctx context.Context, id objectid.ID) error {
 	return nil
 }
 
-// RecoverMove finishes an open move that nobody asks about.
+// RecoverMove has the checks finish an open move. Only the release before has a job for that, whose rows may have no
+// intent.
 func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
-	err := s.FinishMove(ctx, id)
-	if intent.AlreadyOpen(err) || gateway.IsError(err) {
-		return nil // it has ended, or the checks have it
+	o, err := s.readMove(ctx, id)
+	if err != nil || o.move.State != state.MoveOpen {
+		return err
 	}
-	return err
+	err = postgres.InTx(ctx, s.deps.Pool,
+		func(tx pgx.Tx) error { return s.deps.Intents.OpenTx(ctx, tx, openingOfMove(id, o.sub)) })
+	if err != nil && !intent.AlreadyOpen(err) {
+		return err
+	}
+	return s.deps.Intents.CheckOne(ctx, intent.PlanMove, id)
+}
+
+func openingOfMove(id objectid.ID, sub lifecycle.Subscription) intent.Opening {
+	return intent.Opening{
+		Ref: intent.Ref{Kind: intent.PlanMove, Subject: id}, Customer: sub.CustomerID, Gateway: sub.Gateway,
+		Reference: sub.ID.String(),
+	}
 }
 
 // moveOrder is a move, what it is of, and the plan that it leads to.
@@ -184,11 +194,9 @@ func (s *Plans) Order() *intent.Operation[moveOrder, *lifecycle.Plan] {
 		Kind: intent.PlanMove, Intents: s.deps.Intents,
 		Committed: "plan_move.committed", Settling: "plan_move.settling",
 		Opening: func(o moveOrder) intent.Opening {
-			return intent.Opening{
-				Ref: intent.Ref{Kind: intent.PlanMove, Subject: o.move.ID}, Customer: o.sub.CustomerID,
-				Gateway: o.sub.Gateway, Reference: o.sub.ID.String(),
-				CallTime: s.deps.Intents.CallTime(), Begun: o.begun,
-			}
+			opening := openingOfMove(o.move.ID, o.sub)
+			opening.CallTime, opening.Begun = s.deps.Intents.CallTime(), o.begun
+			return opening
 		},
 		Row: func(ctx context.Context, i intent.Intent) (moveOrder, bool, error) {
 			o, err := s.readMove(ctx, i.Subject)
@@ -270,7 +278,7 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
 		by, plan = state.MoveConfirmed, outcome.Result
 	case intent.Declined[*lifecycle.Plan], intent.Refused[*lifecycle.Plan],
 		intent.Void[*lifecycle.Plan]:
-	default:
+	case intent.Pending[*lifecycle.Plan], intent.Missing[*lifecycle.Plan], intent.NotKnown[*lifecycle.Plan]:
 		return fmt.Errorf("settle plan move %s: an outcome %T", o.move.ID, outcome)
 	}
 	if sub.Status.Ended() {

@@ -55,7 +55,7 @@ func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
 	if err != nil || !s.pixRunsOut(sub) {
 		return err
 	}
-	return s.Ends().Run(ctx, calls.OpeningOfEnd(sub))
+	return s.deps.Intents.Request(ctx, calls.OpeningOfEnd(sub))
 }
 
 func (s *Recovery) pixRunsOut(sub lifecycle.Subscription) bool {
@@ -63,8 +63,8 @@ func (s *Recovery) pixRunsOut(sub lifecycle.Subscription) bool {
 	return pending && !s.deps.Calendar.PixDue(sub).After(s.deps.Clock.Now())
 }
 
-// Ends is the order to end something at the gateway, a PIX that nobody paid among it.
-func (s *Recovery) Ends() *intent.Repeated {
+// Ends ends something at the gateway, a PIX that nobody paid among it.
+func (s *Recovery) Ends() intent.Checker {
 	return s.deps.Calls.Ends(func(ctx context.Context, sub lifecycle.Subscription) error {
 		if !s.pixRunsOut(sub) {
 			return nil

@@ -29,21 +29,18 @@ func (s *Retries) RetryDebit(ctx context.Context, id objectid.ID, cycle pgtype.D
 		return err
 	}
 	ref := intent.Ref{Kind: intent.DebitRetry, Subject: id, Item: cycle.Time.Format(time.DateOnly)}
-	return s.Order().Run(ctx, intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway})
+	return s.deps.Intents.Request(ctx, intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway})
 }
 
-// Order is the order to take a debit again; its item is the cycle.
-func (s *Retries) Order() *intent.Repeated {
-	return &intent.Repeated{
-		Kind: intent.DebitRetry, Intents: s.deps.Intents,
-		Do: func(ctx context.Context, r intent.Ref) error {
-			cycle, err := time.Parse(time.DateOnly, r.Item)
-			if err != nil {
-				return fmt.Errorf("cycle of a debit: %w", err)
-			}
-			return s.requestRetry(ctx, r.Subject, pgtype.Date{Time: cycle, Valid: true})
-		},
-	}
+// Checker takes a debit again; the item of its intent is the cycle.
+func (s *Retries) Checker() intent.Checker {
+	return intent.Repeat(func(ctx context.Context, r intent.Ref) error {
+		cycle, err := time.Parse(time.DateOnly, r.Item)
+		if err != nil {
+			return fmt.Errorf("cycle of a debit: %w", err)
+		}
+		return s.requestRetry(ctx, r.Subject, pgtype.Date{Time: cycle, Valid: true})
+	})
 }
 
 // requestRetry orders the next planned retry of a debit, from the day before its day on.
@@ -57,6 +54,9 @@ func (s *Retries) requestRetry(ctx context.Context, id objectid.ID, cycle pgtype
 		return err
 	}
 	d, err := s.db.DebitGet(ctx, s.deps.Pool, id, cycle)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // it was dropped, and forgotten
+	}
 	if err != nil {
 		return fmt.Errorf("read debit of %s: %w", id, err)
 	}

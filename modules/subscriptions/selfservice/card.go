@@ -168,6 +168,7 @@ func (s *SelfService) payOpen(ctx context.Context, sub lifecycle.Subscription) (
 		if isPaid(outcome.Result) {
 			said += " What was open is paid."
 		}
+	case intent.Pending[*gateway.Payment], intent.Missing[*gateway.Payment], intent.Void[*gateway.Payment]:
 	}
 	return i.sub, said, err
 }

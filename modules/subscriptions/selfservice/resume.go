@@ -69,7 +69,7 @@ func (s *SelfService) resume(ctx context.Context, sub lifecycle.Subscription) (c
 		return checkout.CardOutcome{}, err
 	}
 	o := intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
-	if err := s.ResumeOrder().HandOver(ctx, o, err); err != nil {
+	if err := s.deps.Intents.HandOver(ctx, o, err); err != nil {
 		return checkout.CardOutcome{}, err
 	}
 	sub.Status = state.Pending
@@ -90,14 +90,9 @@ func (s *SelfService) resumeConflict(ctx context.Context, sub lifecycle.Subscrip
 	return fault.Conflict("Resuming your subscription is still being confirmed. %s", calls.NotKnownSentence(i))
 }
 
-// ResumeOrder is the order to take back that a subscription ends.
-func (s *SelfService) ResumeOrder() *intent.Repeated {
-	return &intent.Repeated{Kind: intent.Resume, Intents: s.deps.Intents, Do: s.resumeAgain}
-}
-
-// resumeAgain takes the end back once more, unless the subscription has ended, goes on
+// ResumeAgain takes the end back once more, as a check does, unless the subscription has ended, goes on
 // already, or its customer wants the end again meanwhile.
-func (s *SelfService) resumeAgain(ctx context.Context, r intent.Ref) error {
+func (s *SelfService) ResumeAgain(ctx context.Context, r intent.Ref) error {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, r.Subject)
 	if err != nil || !sub.Resumable() {
 		return err

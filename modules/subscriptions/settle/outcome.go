@@ -76,6 +76,7 @@ func recurrenceOf(made Made) *gateway.RemoteSubscription {
 		return &made.RemoteSubscription
 	case FirstMonth:
 		return made.Recurrence
+	case Code, Authorization, Invoice:
 	}
 	return nil
 }
@@ -153,6 +154,7 @@ func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscr
 		return err
 	case intent.Refused[Made], intent.Missing[Made]:
 		return s.unmadeTx(ctx, tx, sub, source)
+	case intent.NotKnown[Made]:
 	}
 	return fmt.Errorf("an outcome %T", outcome)
 }

@@ -262,7 +262,7 @@ func (s *Settler) movedByTx(ctx context.Context, tx pgx.Tx, before, after lifecy
 		as = state.CodeUnapplied
 	}
 	_, err = s.deps.Store.SaveChargeTx(ctx, tx, charge, as, func(c *lifecycle.RenewalCharge) {
-		c.IntentOpen, c.LookAt = false, nil
+		c.IntentOpen = false
 		if as == state.CodePaid {
 			c.MovedFrom, c.MovedTo = from, to
 		}

@@ -50,6 +50,9 @@ const (
 	PauseVoid Pause = "void"
 )
 
+// Requested reports whether the gateway has still to do what the pause wants.
+func (p Pause) Requested() bool { return p == Pausing || p == Resuming }
+
 // PauseAction is what happens to a pause.
 type PauseAction string
 
@@ -144,8 +147,7 @@ type ChargeEdit string
 // The edits of a renewal charge.
 const (
 	CodeOrdered   ChargeEdit = "code_ordered"
-	CodeAdopted   ChargeEdit = "code_adopted" // its order, which the release before made, has an intent
-	CodeMade      ChargeEdit = "code_made"    // the gateway has made it
+	CodeMade      ChargeEdit = "code_made" // the gateway has made it
 	CodePaid      ChargeEdit = "code_paid"
 	CodeUnapplied ChargeEdit = "code_unapplied" // paid when there was no end to move
 	CodeGone      ChargeEdit = "code_gone"      // it can no longer be paid
@@ -154,7 +156,6 @@ const (
 // Charges is the one table of what becomes of a renewal charge. Money may come for a code that is gone.
 var Charges = transition.Table[Charge, ChargeEdit]{
 	{By: CodeOrdered, Moves: charges{"": ChargeOpen}},
-	{By: CodeAdopted, Moves: charges{ChargeOpen: ChargeOpen}},
 	{By: CodeMade, Moves: charges{
 		ChargeOpen: ChargeOpen, ChargePaid: ChargePaid, ChargeUnapplied: ChargeUnapplied, ChargeGone: ChargeGone,
 	}},
@@ -172,14 +173,12 @@ type charges = map[Charge]Charge
 // The columns of a renewal charge, beside those of its code.
 var (
 	chargeState = Columns{"state"}
-	checkAt     = Columns{"look_at"}
-	codeOrder   = of(Columns{"intent_open"}, checkAt) // what of its order is open
+	codeOrder   = Columns{"intent_open"} // whether its order is open
 	codePayment = Columns{"gateway_payment_id"}
 )
 
 // chargeEdits are what each of them may write.
 var chargeEdits = map[ChargeEdit]Columns{
-	CodeAdopted:   checkAt,
 	CodeGone:      of(chargeState, codeOrder),
 	CodeMade:      of(codeOrder, codePayment, code),
 	CodePaid:      of(chargeState, codeOrder, codePayment, Columns{"moved_from", "moved_to"}),

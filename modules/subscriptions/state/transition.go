@@ -291,7 +291,7 @@ type Columns []string
 // What changes write, by what it is about.
 var (
 	status           = Columns{"status"}
-	call             = Columns{"intent_open", "recovery_tries", "recovery_at"} // what of the first call is open
+	call             = Columns{"intent_open"} // whether the first call is open
 	price            = Columns{"plan_id", "price_cents"}
 	priceID          = Columns{"gwb_price_id"}
 	next             = Columns{"anchor_day", "next_billing_date"}

@@ -78,6 +78,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 			r.Unproven = !isMatchedByID(sub, e)
 		case gateway.FailedPayment:
 			r.Unproven = sub.PaymentMethod == gateway.MethodCard
+		default:
 		}
 	}
 	return r, nil
@@ -347,6 +348,7 @@ func (s *Applier) applyToTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subsc
 		if charge != nil && charge.SubscriptionID == sub.ID && charge.Gateway == e.Gateway {
 			return s.deps.Charges.ApplyChargeTx(ctx, tx, sub, charge.ID, e)
 		}
+	default:
 	}
 	return s.applyOneTx(ctx, tx, sub, e, absent)
 }
@@ -390,6 +392,7 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subs
 			return s.applyAuthorizedTx(ctx, tx, sub, e, payload.Authorization)
 		}
 		return s.applyUnauthorizedTx(ctx, tx, sub, e, payload.Authorization)
+	case gateway.NamelessPayment:
 	}
 	return "", fmt.Errorf("an event %s is of no subscription", e.Kind())
 }

@@ -286,6 +286,7 @@ func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase, c acco
 		if is := r.order.State; err == nil && r.pix != nil && is != state.Reserved && is != state.Paid {
 			return r, errLatePix(fmt.Errorf("order %s was given up meanwhile", r.order.ID))
 		}
+	case intent.Pending[orders.Made], intent.Missing[orders.Made], orders.Void, intent.NotKnown[orders.Made]:
 	}
 	return r, err
 }

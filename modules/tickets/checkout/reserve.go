@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -309,7 +310,6 @@ func (s *Checkout) newOrder(e events.Event, w request, now time.Time) orders.Ord
 	o.State, o.PaymentStatus, o.IntentOpen = state.Reserved, orders.OpenStatus(w.gateway.Name(), w.method), true
 	o.Gateway, o.PaymentMethod, o.GatewayCustomerID = new(w.gateway.Name()), new(w.method),
 		nullable.Ptr(w.payer.GatewayID)
-	o.RecoveryAt = new(now.Add(orders.AdoptAfter))
 	o.HoldUntil = new(s.holdUntil(e, w.method, now))
 	return o
 }
@@ -354,8 +354,7 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests
 		p.PaymentStatuses, p.WithoutLogin = append(p.PaymentStatuses, o.PaymentStatus),
 			append(p.WithoutLogin, o.WithoutLogin)
 		p.Unproved = append(p.Unproved, !requests[i].withoutLogin && requests[i].unproved)
-		p.HoldUntils, p.RecoveryAts = append(p.HoldUntils, orNow(o.HoldUntil, p.Now)),
-			append(p.RecoveryAts, orNow(o.RecoveryAt, p.Now))
+		p.HoldUntils = append(p.HoldUntils, *cmp.Or(o.HoldUntil, &p.Now))
 		h := requests[i].holder.limitKeys(o, e)
 		p.TaxIDMacs, p.EmailMacs, p.AddressMacs = append(p.TaxIDMacs, h.taxID), append(p.EmailMacs, h.email),
 			append(p.AddressMacs, h.address)
@@ -394,11 +393,4 @@ func (s *Checkout) openingsOf(results []reservation) []intent.Opening {
 		}
 	}
 	return all
-}
-
-func orNow(t *time.Time, now time.Time) time.Time {
-	if t == nil {
-		return now
-	}
-	return *t
 }

@@ -223,6 +223,7 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outco
 		return s.ReleaseTx(ctx, tx, o, Made{Expired: true}, end)
 	case intent.Refused[Made], intent.Missing[Made]:
 		return s.ReleaseTx(ctx, tx, o, Made{}, end)
+	case intent.NotKnown[Made]:
 	}
 	return fmt.Errorf("an outcome %T", outcome)
 }

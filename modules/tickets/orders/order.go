@@ -126,11 +126,6 @@ func (s *Store) RefundedOf(ctx context.Context, db postgres.DB, orders ...Order)
 	return refunded, err
 }
 
-// AdoptAfter is when an order whose outcome is open has to have an intent of its own:
-// the release before the schedule of checks makes orders without, and recovers by
-// recovery_at, which lies so far ahead that it leaves the orders of this one alone.
-const AdoptAfter = 10 * time.Minute
-
 // Payable reports whether an order's places are held and its code can be paid.
 func (o Order) Payable(now time.Time) bool {
 	return o.State == state.Reserved && o.PixPayload != nil && o.HoldUntil != nil && o.HoldUntil.After(now)
@@ -176,7 +171,7 @@ func (s *Store) WithdrawalUntil(e events.Event, o Order) (*time.Time, state.Give
 }
 
 // closeIntent notes that the gateway's answer stands in the row.
-func (o *Order) closeIntent() { o.IntentOpen, o.RecoveryAt = false, nil }
+func (o *Order) closeIntent() { o.IntentOpen = false }
 
 // SetPix keeps the code of a charge.
 func (o *Order) SetPix(c *gateway.PixCharge) {
@@ -199,7 +194,6 @@ var columns = postgres.Columns[Order]{
 	{"paid_at", func(o *Order) any { return o.PaidAt }},
 	{"disputed_at", func(o *Order) any { return o.DisputedAt }},
 	{"intent_open", func(o *Order) any { return o.IntentOpen }},
-	{"recovery_at", func(o *Order) any { return o.RecoveryAt }},
 	{"tax_id_mac", func(o *Order) any { return o.TaxIDMac }},
 	{"email_mac", func(o *Order) any { return o.EmailMac }},
 	{"address_mac", func(o *Order) any { return o.AddressMac }},

@@ -45,8 +45,8 @@ func reserved(t *testing.T, s *Store, db *pgxpool.Pool) Order {
 	require.NoError(t, err)
 	_, err = db.Exec(t.Context(),
 		`INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method,
-			payment_status, state, hold_until, intent_open, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac)
-		VALUES ($1, $2, $3, 2, 12050, 24100, 'gwb', 'pix', 'requires_action', 'reserved', $4, true, $4, $4, $4, '\x01', '\x02', '\x03')`,
+			payment_status, state, hold_until, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac)
+		VALUES ($1, $2, $3, 2, 12050, 24100, 'gwb', 'pix', 'requires_action', 'reserved', $4, true, $4, $4, '\x01', '\x02', '\x03')`,
 		id, objectid.New(), event, now)
 	require.NoError(t, err)
 	return get(t, s, db, id)
@@ -67,7 +67,7 @@ func TestAllColumnsAreCompared(t *testing.T) {
 	pgtest.Compared(t, columns,
 		"id", "customer_id", "event_id", "quantity", "unit_price_cents", "total_cents", "gateway", "payment_method",
 		"gateway_customer_id",
-		"without_login", "recovery_tries", "created_at", "updated_at")
+		"without_login", "created_at", "updated_at")
 }
 
 // An order is not read again after it was written: it has to be what a reader gets, in every
@@ -79,7 +79,7 @@ func TestASavedOrderIsWhatTheDatabaseHas(t *testing.T) {
 	o := reserved(t, s, db)
 	after := o
 	pgtest.Fill(t, &after, state.AllColumns...)
-	after.State, after.IntentOpen, after.RecoveryAt = state.RefundDue, false, nil
+	after.State, after.IntentOpen = state.RefundDue, false
 	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
 		return s.saveTx(t.Context(), tx, &o, after, named{"test", state.AllColumns}, nil)
 	}))

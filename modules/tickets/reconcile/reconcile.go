@@ -3,8 +3,6 @@ package reconcile
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
-
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/events"
@@ -12,7 +10,6 @@ import (
 	"marquee/modules/tickets/state"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
 
 // Deps is what New needs.
@@ -37,29 +34,6 @@ func New(d Deps) *Reconciler {
 // one whose call may still be under way.
 func (s *Reconciler) Recover(ctx context.Context, id objectid.ID) error {
 	return s.intents.CheckOne(ctx, intent.Order, id)
-}
-
-// Adopt opens the intent of an order that has none: the release before made it.
-func (s *Reconciler) Adopt(ctx context.Context, id objectid.ID) error {
-	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		o, err := s.db.OrderLock(ctx, tx, id)
-		if err != nil || !o.IntentOpen {
-			return err
-		}
-		_, open, err := s.intents.OpenOf(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if !open {
-			if err := s.intents.OpenTx(ctx, tx, intent.Opening{
-				Ref: orders.IntentOf(id), Customer: o.CustomerID, Gateway: nullable.Value(o.Gateway),
-			}); err != nil {
-				return err
-			}
-		}
-		at := s.deps.Clock.Now().Add(orders.AdoptAfter)
-		return s.deps.Orders.EditTx(ctx, tx, &o, state.Adopted, func(o *orders.Order) { o.RecoveryAt = &at })
-	})
 }
 
 // ReleaseUnpaid frees the places of an order that nobody paid before its code

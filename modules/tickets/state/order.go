@@ -56,8 +56,7 @@ var (
 	hold     = Columns{"hold_until"}
 	paid     = Columns{"paid_at"}
 	disputed = Columns{"disputed_at"}
-	checked  = Columns{"recovery_at"}
-	call     = of(Columns{"intent_open"}, checked) // whether the order's one call is open
+	call     = Columns{"intent_open"} // whether the order's one call is open
 )
 
 // AllColumns are the columns that changes write.
@@ -101,7 +100,6 @@ type Edit string
 
 // The edits.
 const (
-	Adopted   Edit = "adopted"    // its call, which the release before made, has an intent
 	Closed    Edit = "closed"     // its call is settled, and something else has moved it
 	Disputed  Edit = "disputed"   // a dispute of its payment has opened, or none is open any more
 	Recorded  Edit = "recorded"   // what its call has made
@@ -111,7 +109,6 @@ const (
 
 // edits are what each edit may write.
 var edits = map[Edit]Columns{
-	Adopted:   checked,
 	Closed:    call,
 	Disputed:  disputed,
 	Recorded:  of(payment, code, hold, call),

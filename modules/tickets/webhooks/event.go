@@ -37,8 +37,9 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, o *orders.Order,
 		return s.applyRefundTx(ctx, tx, o, e.Gateway)
 	case gateway.DisputeChange:
 		return "", s.deps.Orders.DisputedTx(ctx, tx, o)
+	default:
+		return "", fmt.Errorf("an event %s is of no order", e.Kind())
 	}
-	return "", fmt.Errorf("an event %s is of no order", e.Kind())
 }
 
 // isOfOrders reports whether an event may be about an order at all.
@@ -47,8 +48,9 @@ func isOfOrders(e gateway.Event) bool {
 	case gateway.SettledPayment, gateway.FailedPayment, gateway.LostPayment, gateway.DeletedPayment,
 		gateway.RefundChange, gateway.DisputeChange:
 		return e.SubscriptionID == "" && e.AuthorizationID == ""
+	default:
+		return false
 	}
-	return false
 }
 
 // ApplyEventTx applies a gateway's event to the order that it is about
@@ -198,6 +200,7 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gat
 		if err != nil {
 			return fmt.Errorf("record dispute: %w", err)
 		}
+	default:
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ WHERE m.state IN ('open', 'done') AND p.method = 'credit_card'
 UNION ALL
 SELECT m.id, 'extension of subscription ' || m.subscription_id || ' is not told since ' || m.register_date
 FROM subscriptions.charge_moves m
-WHERE m.state = 'open' AND m.next_try_at < $1::timestamptz - interval '30 minutes'
+WHERE m.state = 'open' AND m.register_date < $1::timestamptz - interval '30 minutes'
+    AND NOT EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = m.id AND i.kind = 'charge_move' AND i.state = 'open')
 UNION ALL
 SELECT m.id, 'extension of subscription ' || m.subscription_id || ' until ' || m.to_at || ' was refused by its gateway, and the subscription has it'
 FROM subscriptions.charge_moves m JOIN subscriptions.subscriptions s ON s.id = m.subscription_id

@@ -3,6 +3,7 @@ SELECT id AS id, kind || ' of ' || subject_id || ' at ' || gateway || ', made ' 
 FROM payments.intents
 WHERE state = 'open' AND (not_known_since < $1::timestamptz - interval '2 days' OR greatest(next_look_at, leased_until) < $1::timestamptz - interval '30 minutes')
 UNION ALL
-SELECT id, 'order, made ' || created_at || ', to be asked about at ' || recovery_at
-FROM tickets.orders
-WHERE intent_open AND (created_at < $1::timestamptz - interval '2 days' OR recovery_at < $1::timestamptz - interval '30 minutes')
+SELECT o.id, 'order, made ' || o.created_at || ', and no intent of it is open'
+FROM tickets.orders o
+WHERE o.intent_open AND o.created_at < $1::timestamptz - interval '30 minutes'
+  AND NOT EXISTS (SELECT FROM payments.intents i WHERE i.subject_id = o.id AND i.kind = 'order' AND i.state = 'open')

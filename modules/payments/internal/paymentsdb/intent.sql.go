@@ -194,10 +194,11 @@ const intentEnd = `-- name: IntentEnd :many
 WITH ended AS (
     UPDATE payments.intents i SET state = $1, ended_at = $2::timestamptz, next_look_at = NULL, leased_until = NULL, calls = 0
     WHERE i.subject_id = $3 AND i.kind = $4 AND i.item = $5 AND i.state = 'open'
+      AND ($6::text = '' OR i.id = $6 AND i.looked_at IS NOT NULL)
     RETURNING i.id, i.state, i.gateway, i.told_at
 ), noted AS (
     INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-    SELECT id, $2::timestamptz, $6, state, state FROM ended
+    SELECT id, $2::timestamptz, $7, state, state FROM ended
 )
 SELECT gateway, (told_at IS NOT NULL)::bool AS told FROM ended
 `
@@ -208,6 +209,7 @@ type IntentEndParams struct {
 	SubjectID objectid.ID
 	Kind      state.IntentKind
 	Item      string
+	Checked   string
 	By        state.IntentBy
 }
 
@@ -216,6 +218,7 @@ type IntentEndRow struct {
 	Told    bool
 }
 
+// IntentEnd ends the open intent of a name; given the one that a check was of, that alone, unless it was requested again meanwhile.
 func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) ([]IntentEndRow, error) {
 	rows, err := db.Query(ctx, intentEnd,
 		arg.State,
@@ -223,6 +226,7 @@ func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) (
 		arg.SubjectID,
 		arg.Kind,
 		arg.Item,
+		arg.Checked,
 		arg.By,
 	)
 	if err != nil {
@@ -580,7 +584,7 @@ func (q *Queries) IntentMarkMailed(ctx context.Context, db DBTX, arg IntentMarkM
 const intentPostpone = `-- name: IntentPostpone :execrows
 WITH noted AS (
     UPDATE payments.intents i SET
-        leased_until = NULL, next_look_at = $5::timestamptz, cause = left($4::text, 500), failures = $6, step = $7, misses = $8, calls = $9,
+        leased_until = NULL, next_look_at = CASE WHEN looks > 0 AND looked_at IS NULL THEN next_look_at ELSE $5::timestamptz END, cause = left($4::text, 500), failures = $6, step = $7, misses = $8, calls = $9,
         missed_at = $10, not_known_since = $11,
         forwards = CASE WHEN $3 = 'not_known' THEN forwards ELSE 0 END
     WHERE i.id = $12 AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM $13::timestamptz
@@ -606,7 +610,7 @@ type IntentPostponeParams struct {
 	LeasedUntil   *time.Time
 }
 
-// IntentPostpone notes what became of a call, or of a check by the lease under which it was made.
+// IntentPostpone notes what became of a call, or of a check by the lease under which it was made. One requested again meanwhile stays due.
 func (q *Queries) IntentPostpone(ctx context.Context, db DBTX, arg IntentPostponeParams) (int64, error) {
 	result, err := db.Exec(ctx, intentPostpone,
 		arg.At,
@@ -700,6 +704,44 @@ func (q *Queries) IntentProbe(ctx context.Context, db DBTX, arg IntentProbeParam
 	return items, nil
 }
 
+const intentRelease = `-- name: IntentRelease :exec
+UPDATE payments.intents SET leased_until = NULL WHERE id = $1 AND state = 'open' AND looked_at IS NULL
+`
+
+// IntentRelease lets go of one that was requested again during a check.
+func (q *Queries) IntentRelease(ctx context.Context, db DBTX, id objectid.ID) error {
+	_, err := db.Exec(ctx, intentRelease, id)
+	return err
+}
+
+const intentRequest = `-- name: IntentRequest :execrows
+UPDATE payments.intents SET next_look_at = least(next_look_at, $1::timestamptz), looked_at = NULL
+WHERE subject_id = $2 AND kind = $3 AND item = $4 AND state = 'open' AND (NOT $5::bool OR leased_until > $1::timestamptz)
+`
+
+type IntentRequestParams struct {
+	Now       time.Time
+	SubjectID objectid.ID
+	Kind      state.IntentKind
+	Item      string
+	UnderWay  bool
+}
+
+// IntentRequest makes an open intent due: its row wants something else than what the check before, or under way, was made for. Given so, only one under way.
+func (q *Queries) IntentRequest(ctx context.Context, db DBTX, arg IntentRequestParams) (int64, error) {
+	result, err := db.Exec(ctx, intentRequest,
+		arg.Now,
+		arg.SubjectID,
+		arg.Kind,
+		arg.Item,
+		arg.UnderWay,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const intentResetFound = `-- name: IntentResetFound :exec
 UPDATE payments.intents i SET misses = 0, missed_at = NULL, next_look_at = $1::timestamptz
 WHERE i.id IN (
@@ -717,4 +759,30 @@ type IntentResetFoundParams struct {
 func (q *Queries) IntentResetFound(ctx context.Context, db DBTX, arg IntentResetFoundParams) error {
 	_, err := db.Exec(ctx, intentResetFound, arg.Now, arg.Gateway, arg.Kinds)
 	return err
+}
+
+const intentTake = `-- name: IntentTake :execrows
+UPDATE payments.intents SET calls = 1, call_ends_at = $1::timestamptz, leased_until = $1::timestamptz, next_look_at = $1::timestamptz
+WHERE subject_id = $2 AND kind = $3 AND item = $4 AND state = 'open' AND calls = 0 AND looks = 0 AND leased_until IS NULL
+`
+
+type IntentTakeParams struct {
+	Until     time.Time
+	SubjectID objectid.ID
+	Kind      state.IntentKind
+	Item      string
+}
+
+// IntentTake counts the first call of an intent that was opened without, and leases it for the call's time.
+func (q *Queries) IntentTake(ctx context.Context, db DBTX, arg IntentTakeParams) (int64, error) {
+	result, err := db.Exec(ctx, intentTake,
+		arg.Until,
+		arg.SubjectID,
+		arg.Kind,
+		arg.Item,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

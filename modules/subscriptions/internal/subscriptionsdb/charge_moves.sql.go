@@ -13,31 +13,6 @@ import (
 	"marquee/platform/objectid"
 )
 
-const chargeMoveBegin = `-- name: ChargeMoveBegin :one
-UPDATE subscriptions.charge_moves SET tries = tries + 1, next_try_at = $1::timestamptz WHERE id = $2 AND state = 'open' RETURNING id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal
-`
-
-// Counts a try before the gateway is asked, and keeps the sweep away meanwhile. No row means that it is over.
-func (q *Queries) ChargeMoveBegin(ctx context.Context, db DBTX, until time.Time, iD objectid.ID) (ChargeMove, error) {
-	row := db.QueryRow(ctx, chargeMoveBegin, until, iD)
-	var i ChargeMove
-	err := row.Scan(
-		&i.ID,
-		&i.SubscriptionID,
-		&i.FromAt,
-		&i.ToAt,
-		&i.State,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.EndedAt,
-		&i.CreatedByID,
-		&i.RegisterDate,
-		&i.RefusedSince,
-		&i.Refusal,
-	)
-	return i, err
-}
-
 const chargeMoveCovers = `-- name: ChargeMoveCovers :one
 SELECT EXISTS (SELECT 1 FROM subscriptions.charge_moves
     WHERE subscription_id = $1 AND from_at <= $2 AND to_at > $2 AND state IN ('open', 'done'))
@@ -52,7 +27,7 @@ func (q *Queries) ChargeMoveCovers(ctx context.Context, db DBTX, subscriptionID 
 }
 
 const chargeMoveEnd = `-- name: ChargeMoveEnd :execrows
-UPDATE subscriptions.charge_moves SET state = $1, next_try_at = NULL, ended_at = $2, refusal = $3
+UPDATE subscriptions.charge_moves SET state = $1, ended_at = $2, refusal = $3
 WHERE id = $4 AND state = $5 AND to_at = $6::timestamptz
 `
 
@@ -82,7 +57,7 @@ func (q *Queries) ChargeMoveEnd(ctx context.Context, db DBTX, arg ChargeMoveEndP
 }
 
 const chargeMoveGet = `-- name: ChargeMoveGet :one
-SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves WHERE id = $1
+SELECT id, subscription_id, from_at, to_at, state, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves WHERE id = $1
 `
 
 func (q *Queries) ChargeMoveGet(ctx context.Context, db DBTX, id objectid.ID) (ChargeMove, error) {
@@ -94,8 +69,6 @@ func (q *Queries) ChargeMoveGet(ctx context.Context, db DBTX, id objectid.ID) (C
 		&i.FromAt,
 		&i.ToAt,
 		&i.State,
-		&i.Tries,
-		&i.NextTryAt,
 		&i.EndedAt,
 		&i.CreatedByID,
 		&i.RegisterDate,
@@ -106,7 +79,7 @@ func (q *Queries) ChargeMoveGet(ctx context.Context, db DBTX, id objectid.ID) (C
 }
 
 const chargeMoveGetLast = `-- name: ChargeMoveGetLast :one
-SELECT id, subscription_id, from_at, to_at, state, tries, next_try_at, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves
+SELECT id, subscription_id, from_at, to_at, state, ended_at, created_by_id, register_date, refused_since, refusal FROM subscriptions.charge_moves
 WHERE subscription_id = $1 AND state IN ('open', 'done') ORDER BY to_at DESC LIMIT 1
 `
 
@@ -119,8 +92,6 @@ func (q *Queries) ChargeMoveGetLast(ctx context.Context, db DBTX, subscriptionID
 		&i.FromAt,
 		&i.ToAt,
 		&i.State,
-		&i.Tries,
-		&i.NextTryAt,
 		&i.EndedAt,
 		&i.CreatedByID,
 		&i.RegisterDate,
@@ -144,8 +115,8 @@ func (q *Queries) ChargeMoveGoesBeyond(ctx context.Context, db DBTX, subscriptio
 }
 
 const chargeMoveInsert = `-- name: ChargeMoveInsert :exec
-INSERT INTO subscriptions.charge_moves (id, subscription_id, from_at, to_at, next_try_at, created_by_id, register_date)
-VALUES ($1, $2, $3, $4, $5::timestamptz, $6, $5::timestamptz)
+INSERT INTO subscriptions.charge_moves (id, subscription_id, from_at, to_at, created_by_id, register_date)
+VALUES ($1, $2, $3, $4, $5, $6::timestamptz)
 `
 
 type ChargeMoveInsertParams struct {
@@ -153,8 +124,8 @@ type ChargeMoveInsertParams struct {
 	SubscriptionID objectid.ID
 	FromAt         time.Time
 	ToAt           time.Time
-	Now            time.Time
 	CreatedByID    *objectid.ID
+	Now            time.Time
 }
 
 func (q *Queries) ChargeMoveInsert(ctx context.Context, db DBTX, arg ChargeMoveInsertParams) error {
@@ -163,64 +134,23 @@ func (q *Queries) ChargeMoveInsert(ctx context.Context, db DBTX, arg ChargeMoveI
 		arg.SubscriptionID,
 		arg.FromAt,
 		arg.ToAt,
-		arg.Now,
 		arg.CreatedByID,
+		arg.Now,
 	)
 	return err
 }
 
-const chargeMoveLengthen = `-- name: ChargeMoveLengthen :execrows
-UPDATE subscriptions.charge_moves SET to_at = $1, next_try_at = $2::timestamptz, refused_since = NULL
-WHERE subscription_id = $3 AND state = 'open'
+const chargeMoveLengthen = `-- name: ChargeMoveLengthen :one
+UPDATE subscriptions.charge_moves SET to_at = $1, refused_since = NULL
+WHERE subscription_id = $2 AND state = 'open' RETURNING id
 `
-
-type ChargeMoveLengthenParams struct {
-	ToAt           time.Time
-	Now            time.Time
-	SubscriptionID objectid.ID
-}
 
 // Moves the order that is open further on.
-func (q *Queries) ChargeMoveLengthen(ctx context.Context, db DBTX, arg ChargeMoveLengthenParams) (int64, error) {
-	result, err := db.Exec(ctx, chargeMoveLengthen, arg.ToAt, arg.Now, arg.SubscriptionID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const chargeMoveListDue = `-- name: ChargeMoveListDue :many
-SELECT id FROM subscriptions.charge_moves WHERE state = 'open' AND next_try_at <= $1::timestamptz
-ORDER BY next_try_at LIMIT 500
-`
-
-func (q *Queries) ChargeMoveListDue(ctx context.Context, db DBTX, now time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, chargeMoveListDue, now)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []objectid.ID{}
-	for rows.Next() {
-		var id objectid.ID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const chargeMovePostpone = `-- name: ChargeMovePostpone :exec
-UPDATE subscriptions.charge_moves SET next_try_at = $1::timestamptz WHERE id = $2 AND state = 'open'
-`
-
-func (q *Queries) ChargeMovePostpone(ctx context.Context, db DBTX, nextTryAt time.Time, iD objectid.ID) error {
-	_, err := db.Exec(ctx, chargeMovePostpone, nextTryAt, iD)
-	return err
+func (q *Queries) ChargeMoveLengthen(ctx context.Context, db DBTX, toAt time.Time, subscriptionID objectid.ID) (objectid.ID, error) {
+	row := db.QueryRow(ctx, chargeMoveLengthen, toAt, subscriptionID)
+	var id objectid.ID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const chargeMoveRefuse = `-- name: ChargeMoveRefuse :one

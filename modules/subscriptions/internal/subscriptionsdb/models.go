@@ -22,10 +22,7 @@ type ChargeMove struct {
 	// When the next charge is to be due.
 	ToAt time.Time
 	// open: the gateway is being asked; done: it has confirmed; refused: it certainly did not; void: the subscription ended first, or the day has come.
-	State state.Move
-	Tries int32
-	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
-	NextTryAt    *time.Time
+	State        state.Move
 	EndedAt      *time.Time
 	CreatedByID  *objectid.ID
 	RegisterDate time.Time
@@ -105,12 +102,7 @@ type Pause struct {
 	// When the dispute was won, by the gateway's clock, or lifted by an admin; money that settles from then on counts.
 	Until *time.Time
 	// The first day for which a charge had been made and was removed.
-	NextDue *time.Time
-	Tries   int32
-	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
-	NextTryAt *time.Time
-	// Until then one worker asks the gateway, and no other does.
-	LeasedUntil  *time.Time
+	NextDue      *time.Time
 	PausedAt     *time.Time
 	EndedAt      *time.Time
 	RegisterDate time.Time
@@ -146,11 +138,8 @@ type PlanMove struct {
 	// The plan to move to; the subscription takes it on when the gateway has confirmed the price.
 	PlanID string
 	// open: the gateway is being asked; done; refused: the gateway certainly kept the old price; void: the subscription ended first.
-	State state.Move
-	Tries int32
-	// When the sweep takes it up, unless an intent of it is open: after a failed try the looks of payments.intents repeat it.
-	NextTryAt *time.Time
-	EndedAt   *time.Time
+	State   state.Move
+	EndedAt *time.Time
 	// The admin who ordered it.
 	CreatedByID  *objectid.ID
 	RegisterDate time.Time
@@ -170,12 +159,8 @@ type RenewalCharge struct {
 	// open: it may be paid, or is being ordered. paid: it moved the end. unapplied: paid when nothing could take it. gone: it can no longer be paid.
 	State state.Charge
 	// Until when the gateway is asked to take the code.
-	PayableUntil time.Time
-	IntentOpen   bool
-	// Read by the release before payments.intents had the looks; goes with the next one. Lies ahead while the order has an intent.
-	LookAt *time.Time
-	// Written by the release before payments.intents had the looks; goes with the next one.
-	Misses           int32
+	PayableUntil     time.Time
+	IntentOpen       bool
 	GatewayPaymentID *string
 	PixPayload       *string
 	PixImage         *string
@@ -251,10 +236,7 @@ type Subscription struct {
 	TotalRefundedCents int64
 	HasChargeback      bool
 	// The gateway was or is being asked and its answer is not written here yet.
-	IntentOpen    bool
-	RecoveryTries int32
-	// When the recovery job may next ask the gateway about an open intent.
-	RecoveryAt *time.Time
+	IntentOpen bool
 	// The gateway's instant of the newest status event applied, at most that of its coming; older ones are ignored.
 	LastEventAt *time.Time
 	LastEventID *string

@@ -13,42 +13,8 @@ import (
 	"marquee/platform/objectid"
 )
 
-const pauseClaim = `-- name: PauseClaim :one
-UPDATE subscriptions.pauses SET tries = tries + 1, leased_until = $1::timestamptz
-WHERE id = $2 AND state IN ('pausing', 'resuming') AND (leased_until IS NULL OR leased_until <= $3::timestamptz)
-RETURNING id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date
-`
-
-type PauseClaimParams struct {
-	Until time.Time
-	ID    objectid.ID
-	Now   time.Time
-}
-
-// Counts a try and keeps others from asking the gateway at the same time. No row
-// means that nothing is to be asked, or that somebody else is asking.
-func (q *Queries) PauseClaim(ctx context.Context, db DBTX, arg PauseClaimParams) (Pause, error) {
-	row := db.QueryRow(ctx, pauseClaim, arg.Until, arg.ID, arg.Now)
-	var i Pause
-	err := row.Scan(
-		&i.ID,
-		&i.SubscriptionID,
-		&i.State,
-		&i.Since,
-		&i.Until,
-		&i.NextDue,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.LeasedUntil,
-		&i.PausedAt,
-		&i.EndedAt,
-		&i.RegisterDate,
-	)
-	return i, err
-}
-
 const pauseConfirm = `-- name: PauseConfirm :execrows
-UPDATE subscriptions.pauses SET state = $1, next_try_at = NULL, leased_until = NULL,
+UPDATE subscriptions.pauses SET state = $1,
     paused_at = CASE WHEN $1 = 'paused' THEN $2::timestamptz ELSE paused_at END, ended_at = CASE WHEN $1 <> 'paused' THEN $2::timestamptz END
 WHERE id = $3 AND state = $4
 `
@@ -87,16 +53,6 @@ func (q *Queries) PauseCovers(ctx context.Context, db DBTX, subscriptionID objec
 	return exists, err
 }
 
-const pauseDefer = `-- name: PauseDefer :exec
-UPDATE subscriptions.pauses SET next_try_at = $1::timestamptz WHERE id = $2 AND state IN ('pausing', 'resuming')
-`
-
-// Has the sweep come again later: the checks have it.
-func (q *Queries) PauseDefer(ctx context.Context, db DBTX, nextTryAt time.Time, iD objectid.ID) error {
-	_, err := db.Exec(ctx, pauseDefer, nextTryAt, iD)
-	return err
-}
-
 const pauseExistsSince = `-- name: PauseExistsSince :one
 SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
     WHERE subscription_id = $1 AND (ended_at IS NULL OR ended_at >= $2::timestamptz))
@@ -111,7 +67,7 @@ func (q *Queries) PauseExistsSince(ctx context.Context, db DBTX, subscriptionID 
 }
 
 const pauseGet = `-- name: PauseGet :one
-SELECT id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE id = $1
+SELECT id, subscription_id, state, since, until, next_due, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE id = $1
 `
 
 func (q *Queries) PauseGet(ctx context.Context, db DBTX, id objectid.ID) (Pause, error) {
@@ -124,9 +80,6 @@ func (q *Queries) PauseGet(ctx context.Context, db DBTX, id objectid.ID) (Pause,
 		&i.Since,
 		&i.Until,
 		&i.NextDue,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.LeasedUntil,
 		&i.PausedAt,
 		&i.EndedAt,
 		&i.RegisterDate,
@@ -135,7 +88,7 @@ func (q *Queries) PauseGet(ctx context.Context, db DBTX, id objectid.ID) (Pause,
 }
 
 const pauseInsert = `-- name: PauseInsert :exec
-INSERT INTO subscriptions.pauses (id, subscription_id, since, next_try_at, register_date) VALUES ($1, $2, $3, $4::timestamptz, $4::timestamptz)
+INSERT INTO subscriptions.pauses (id, subscription_id, since, register_date) VALUES ($1, $2, $3, $4::timestamptz)
 `
 
 type PauseInsertParams struct {
@@ -156,7 +109,7 @@ func (q *Queries) PauseInsert(ctx context.Context, db DBTX, arg PauseInsertParam
 }
 
 const pauseListDisputed = `-- name: PauseListDisputed :many
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM subscriptions.subscriptions s
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM subscriptions.subscriptions s
 WHERE s.has_chargeback AND s.status = 'suspended'
   AND NOT EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state = 'pausing')
 ORDER BY EXISTS (SELECT 1 FROM subscriptions.pauses p WHERE p.subscription_id = s.id AND p.state = 'paused'), s.id LIMIT 500
@@ -203,8 +156,6 @@ func (q *Queries) PauseListDisputed(ctx context.Context, db DBTX) ([]Subscriptio
 			&i.TotalRefundedCents,
 			&i.HasChargeback,
 			&i.IntentOpen,
-			&i.RecoveryTries,
-			&i.RecoveryAt,
 			&i.LastEventAt,
 			&i.LastEventID,
 			&i.LastPaidInvoiceID,
@@ -234,39 +185,13 @@ func (q *Queries) PauseListDisputed(ctx context.Context, db DBTX) ([]Subscriptio
 	return items, nil
 }
 
-const pauseListDue = `-- name: PauseListDue :many
-SELECT id FROM subscriptions.pauses
-WHERE state IN ('pausing', 'resuming') AND next_try_at <= $1::timestamptz AND (leased_until IS NULL OR leased_until <= $1::timestamptz)
-ORDER BY next_try_at LIMIT 500
-`
-
-func (q *Queries) PauseListDue(ctx context.Context, db DBTX, now time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, pauseListDue, now)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []objectid.ID{}
-	for rows.Next() {
-		var id objectid.ID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const pauseListUnsuspended = `-- name: PauseListUnsuspended :many
 WITH RECURSIVE followed AS (
     SELECT s.id FROM subscriptions.subscriptions s WHERE s.has_chargeback
     UNION
     SELECT s.id FROM followed f JOIN subscriptions.subscriptions s ON s.renews_id = f.id
 )
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM followed f JOIN subscriptions.subscriptions s ON s.id = f.id
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM followed f JOIN subscriptions.subscriptions s ON s.id = f.id
 WHERE s.status = 'active' AND NOT s.has_chargeback AND s.renews_id IS NOT NULL
 ORDER BY s.id LIMIT 500
 `
@@ -312,8 +237,6 @@ func (q *Queries) PauseListUnsuspended(ctx context.Context, db DBTX) ([]Subscrip
 			&i.TotalRefundedCents,
 			&i.HasChargeback,
 			&i.IntentOpen,
-			&i.RecoveryTries,
-			&i.RecoveryAt,
 			&i.LastEventAt,
 			&i.LastEventID,
 			&i.LastPaidInvoiceID,
@@ -344,7 +267,7 @@ func (q *Queries) PauseListUnsuspended(ctx context.Context, db DBTX) ([]Subscrip
 }
 
 const pauseLockOpen = `-- name: PauseLockOpen :one
-SELECT id, subscription_id, state, since, until, next_due, tries, next_try_at, leased_until, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE subscription_id = $1 AND state IN ('pausing', 'paused', 'resuming') FOR UPDATE
+SELECT id, subscription_id, state, since, until, next_due, paused_at, ended_at, register_date FROM subscriptions.pauses WHERE subscription_id = $1 AND state IN ('pausing', 'paused', 'resuming') FOR UPDATE
 `
 
 func (q *Queries) PauseLockOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (Pause, error) {
@@ -357,41 +280,11 @@ func (q *Queries) PauseLockOpen(ctx context.Context, db DBTX, subscriptionID obj
 		&i.Since,
 		&i.Until,
 		&i.NextDue,
-		&i.Tries,
-		&i.NextTryAt,
-		&i.LeasedUntil,
 		&i.PausedAt,
 		&i.EndedAt,
 		&i.RegisterDate,
 	)
 	return i, err
-}
-
-const pausePostpone = `-- name: PausePostpone :execrows
-UPDATE subscriptions.pauses SET next_try_at = $1::timestamptz, leased_until = NULL WHERE id = $2 AND state = $3
-`
-
-type PausePostponeParams struct {
-	NextTryAt time.Time
-	ID        objectid.ID
-	State     state.Pause
-}
-
-func (q *Queries) PausePostpone(ctx context.Context, db DBTX, arg PausePostponeParams) (int64, error) {
-	result, err := db.Exec(ctx, pausePostpone, arg.NextTryAt, arg.ID, arg.State)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const pauseRelease = `-- name: PauseRelease :exec
-UPDATE subscriptions.pauses SET leased_until = NULL WHERE id = $1
-`
-
-func (q *Queries) PauseRelease(ctx context.Context, db DBTX, id objectid.ID) error {
-	_, err := db.Exec(ctx, pauseRelease, id)
-	return err
 }
 
 const pauseSetDue = `-- name: PauseSetDue :exec
@@ -404,13 +297,12 @@ func (q *Queries) PauseSetDue(ctx context.Context, db DBTX, nextDue time.Time, i
 }
 
 const pauseTurn = `-- name: PauseTurn :exec
-UPDATE subscriptions.pauses SET state = $1, tries = 0, next_try_at = $2::timestamptz, since = least(since, $3), until = $4
-WHERE id = $5
+UPDATE subscriptions.pauses SET state = $1, since = least(since, $2), until = $3
+WHERE id = $4
 `
 
 type PauseTurnParams struct {
 	State state.Pause
-	Now   time.Time
 	Since time.Time
 	Until *time.Time
 	ID    objectid.ID
@@ -420,7 +312,6 @@ type PauseTurnParams struct {
 func (q *Queries) PauseTurn(ctx context.Context, db DBTX, arg PauseTurnParams) error {
 	_, err := db.Exec(ctx, pauseTurn,
 		arg.State,
-		arg.Now,
 		arg.Since,
 		arg.Until,
 		arg.ID,
@@ -429,7 +320,7 @@ func (q *Queries) PauseTurn(ctx context.Context, db DBTX, arg PauseTurnParams) e
 }
 
 const pauseVoid = `-- name: PauseVoid :exec
-UPDATE subscriptions.pauses p SET state = m.to_state, next_try_at = NULL, leased_until = NULL, ended_at = $1
+UPDATE subscriptions.pauses p SET state = m.to_state, ended_at = $1
 FROM (SELECT unnest($3::text[]) AS from_state, unnest($4::text[]) AS to_state) m
 WHERE p.subscription_id = $2 AND p.state = m.from_state
 `

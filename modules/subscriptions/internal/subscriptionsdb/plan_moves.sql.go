@@ -13,21 +13,8 @@ import (
 	"marquee/platform/objectid"
 )
 
-const planMoveBegin = `-- name: PlanMoveBegin :execrows
-UPDATE subscriptions.plan_moves SET next_try_at = $1 WHERE id = $2 AND state = 'open'
-`
-
-// Has the sweep come later: the move's intent asks the gateway.
-func (q *Queries) PlanMoveBegin(ctx context.Context, db DBTX, nextTryAt *time.Time, iD objectid.ID) (int64, error) {
-	result, err := db.Exec(ctx, planMoveBegin, nextTryAt, iD)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const planMoveEnd = `-- name: PlanMoveEnd :execrows
-UPDATE subscriptions.plan_moves SET state = $1, next_try_at = NULL, ended_at = $2
+UPDATE subscriptions.plan_moves SET state = $1, ended_at = $2
 WHERE id = $3 AND state = $4
 `
 
@@ -52,7 +39,7 @@ func (q *Queries) PlanMoveEnd(ctx context.Context, db DBTX, arg PlanMoveEndParam
 }
 
 const planMoveGet = `-- name: PlanMoveGet :one
-SELECT id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date, from_cents FROM subscriptions.plan_moves WHERE id = $1
+SELECT id, subscription_id, plan_id, state, ended_at, created_by_id, register_date, from_cents FROM subscriptions.plan_moves WHERE id = $1
 `
 
 func (q *Queries) PlanMoveGet(ctx context.Context, db DBTX, id objectid.ID) (PlanMove, error) {
@@ -63,8 +50,6 @@ func (q *Queries) PlanMoveGet(ctx context.Context, db DBTX, id objectid.ID) (Pla
 		&i.SubscriptionID,
 		&i.PlanID,
 		&i.State,
-		&i.Tries,
-		&i.NextTryAt,
 		&i.EndedAt,
 		&i.CreatedByID,
 		&i.RegisterDate,
@@ -74,7 +59,7 @@ func (q *Queries) PlanMoveGet(ctx context.Context, db DBTX, id objectid.ID) (Pla
 }
 
 const planMoveGetOpen = `-- name: PlanMoveGetOpen :one
-SELECT id, subscription_id, plan_id, state, tries, next_try_at, ended_at, created_by_id, register_date, from_cents FROM subscriptions.plan_moves WHERE subscription_id = $1 AND state = 'open'
+SELECT id, subscription_id, plan_id, state, ended_at, created_by_id, register_date, from_cents FROM subscriptions.plan_moves WHERE subscription_id = $1 AND state = 'open'
 `
 
 func (q *Queries) PlanMoveGetOpen(ctx context.Context, db DBTX, subscriptionID objectid.ID) (PlanMove, error) {
@@ -85,8 +70,6 @@ func (q *Queries) PlanMoveGetOpen(ctx context.Context, db DBTX, subscriptionID o
 		&i.SubscriptionID,
 		&i.PlanID,
 		&i.State,
-		&i.Tries,
-		&i.NextTryAt,
 		&i.EndedAt,
 		&i.CreatedByID,
 		&i.RegisterDate,
@@ -96,8 +79,8 @@ func (q *Queries) PlanMoveGetOpen(ctx context.Context, db DBTX, subscriptionID o
 }
 
 const planMoveInsert = `-- name: PlanMoveInsert :exec
-INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, next_try_at, created_by_id, register_date)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, created_by_id, register_date)
+VALUES ($1, $2, $3, $4, $5, $6)
 `
 
 type PlanMoveInsertParams struct {
@@ -105,7 +88,6 @@ type PlanMoveInsertParams struct {
 	SubscriptionID objectid.ID
 	PlanID         string
 	FromCents      *int64
-	NextTryAt      *time.Time
 	CreatedByID    *objectid.ID
 	Now            time.Time
 }
@@ -116,7 +98,6 @@ func (q *Queries) PlanMoveInsert(ctx context.Context, db DBTX, arg PlanMoveInser
 		arg.SubscriptionID,
 		arg.PlanID,
 		arg.FromCents,
-		arg.NextTryAt,
 		arg.CreatedByID,
 		arg.Now,
 	)
@@ -143,31 +124,6 @@ func (q *Queries) PlanMoveIsPrice(ctx context.Context, db DBTX, arg PlanMoveIsPr
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
-}
-
-const planMoveListDue = `-- name: PlanMoveListDue :many
-SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND next_try_at <= $1
-ORDER BY next_try_at LIMIT 500
-`
-
-func (q *Queries) PlanMoveListDue(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, planMoveListDue, now)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []objectid.ID{}
-	for rows.Next() {
-		var id objectid.ID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const planMoveListOpenOf = `-- name: PlanMoveListOpenOf :many

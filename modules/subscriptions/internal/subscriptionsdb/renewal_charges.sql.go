@@ -16,7 +16,7 @@ import (
 )
 
 const renewalChargeFind = `-- name: RenewalChargeFind :one
-SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges
+SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges
 WHERE id = $1 OR gateway = $2 AND gateway_payment_id = $3
 ORDER BY id = $1 DESC LIMIT 1
 `
@@ -41,8 +41,6 @@ func (q *Queries) RenewalChargeFind(ctx context.Context, db DBTX, arg RenewalCha
 		&i.State,
 		&i.PayableUntil,
 		&i.IntentOpen,
-		&i.LookAt,
-		&i.Misses,
 		&i.GatewayPaymentID,
 		&i.PixPayload,
 		&i.PixImage,
@@ -56,7 +54,7 @@ func (q *Queries) RenewalChargeFind(ctx context.Context, db DBTX, arg RenewalCha
 }
 
 const renewalChargeGet = `-- name: RenewalChargeGet :one
-SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE id = $1
+SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE id = $1
 `
 
 func (q *Queries) RenewalChargeGet(ctx context.Context, db DBTX, id objectid.ID) (RenewalCharge, error) {
@@ -72,8 +70,6 @@ func (q *Queries) RenewalChargeGet(ctx context.Context, db DBTX, id objectid.ID)
 		&i.State,
 		&i.PayableUntil,
 		&i.IntentOpen,
-		&i.LookAt,
-		&i.Misses,
 		&i.GatewayPaymentID,
 		&i.PixPayload,
 		&i.PixImage,
@@ -87,7 +83,7 @@ func (q *Queries) RenewalChargeGet(ctx context.Context, db DBTX, id objectid.ID)
 }
 
 const renewalChargeGetByPayment = `-- name: RenewalChargeGetByPayment :one
-SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE gateway = $1 AND gateway_payment_id = $2
+SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE gateway = $1 AND gateway_payment_id = $2
 `
 
 func (q *Queries) RenewalChargeGetByPayment(ctx context.Context, db DBTX, gateway gateway.Name, gatewayPaymentID *string) (RenewalCharge, error) {
@@ -103,8 +99,6 @@ func (q *Queries) RenewalChargeGetByPayment(ctx context.Context, db DBTX, gatewa
 		&i.State,
 		&i.PayableUntil,
 		&i.IntentOpen,
-		&i.LookAt,
-		&i.Misses,
 		&i.GatewayPaymentID,
 		&i.PixPayload,
 		&i.PixImage,
@@ -118,7 +112,7 @@ func (q *Queries) RenewalChargeGetByPayment(ctx context.Context, db DBTX, gatewa
 }
 
 const renewalChargeGetOpen = `-- name: RenewalChargeGetOpen :one
-SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE subscription_id = $1 AND state = 'open' ORDER BY register_date DESC, id DESC LIMIT 1
+SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE subscription_id = $1 AND state = 'open' ORDER BY register_date DESC, id DESC LIMIT 1
 `
 
 // The open code of the subscription, the newest first.
@@ -135,8 +129,6 @@ func (q *Queries) RenewalChargeGetOpen(ctx context.Context, db DBTX, subscriptio
 		&i.State,
 		&i.PayableUntil,
 		&i.IntentOpen,
-		&i.LookAt,
-		&i.Misses,
 		&i.GatewayPaymentID,
 		&i.PixPayload,
 		&i.PixImage,
@@ -150,7 +142,7 @@ func (q *Queries) RenewalChargeGetOpen(ctx context.Context, db DBTX, subscriptio
 }
 
 const renewalChargeGetOpenOf = `-- name: RenewalChargeGetOpenOf :one
-SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges
+SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges
 WHERE subscription_id = $1 AND state = 'open' AND cycle IS NOT DISTINCT FROM $2
 `
 
@@ -168,8 +160,6 @@ func (q *Queries) RenewalChargeGetOpenOf(ctx context.Context, db DBTX, subscript
 		&i.State,
 		&i.PayableUntil,
 		&i.IntentOpen,
-		&i.LookAt,
-		&i.Misses,
 		&i.GatewayPaymentID,
 		&i.PixPayload,
 		&i.PixImage,
@@ -184,10 +174,10 @@ func (q *Queries) RenewalChargeGetOpenOf(ctx context.Context, db DBTX, subscript
 
 const renewalChargeInsert = `-- name: RenewalChargeInsert :one
 INSERT INTO subscriptions.renewal_charges (
-    id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, register_date, register_update_date
+    id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, register_date, register_update_date
 ) VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8, true, $9, $10, $10
-) RETURNING id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date
+    $1, $2, $3, $4, $5, $6, $7, $8, true, $9, $9
+) RETURNING id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date
 `
 
 type RenewalChargeInsertParams struct {
@@ -199,7 +189,6 @@ type RenewalChargeInsertParams struct {
 	AmountCents    int64
 	State          state.Charge
 	PayableUntil   time.Time
-	LookAt         *time.Time
 	Now            time.Time
 }
 
@@ -213,7 +202,6 @@ func (q *Queries) RenewalChargeInsert(ctx context.Context, db DBTX, arg RenewalC
 		arg.AmountCents,
 		arg.State,
 		arg.PayableUntil,
-		arg.LookAt,
 		arg.Now,
 	)
 	var i RenewalCharge
@@ -227,8 +215,6 @@ func (q *Queries) RenewalChargeInsert(ctx context.Context, db DBTX, arg RenewalC
 		&i.State,
 		&i.PayableUntil,
 		&i.IntentOpen,
-		&i.LookAt,
-		&i.Misses,
 		&i.GatewayPaymentID,
 		&i.PixPayload,
 		&i.PixImage,
@@ -243,15 +229,13 @@ func (q *Queries) RenewalChargeInsert(ctx context.Context, db DBTX, arg RenewalC
 
 const renewalChargeListDue = `-- name: RenewalChargeListDue :many
 SELECT c.id FROM subscriptions.renewal_charges c JOIN subscriptions.subscriptions s ON s.id = c.subscription_id
-WHERE c.state = 'open' AND (
-    c.intent_open AND c.look_at <= $1
-    OR NOT c.intent_open AND (c.payable_until <= $1 OR c.pix_expires_at <= $1 OR s.status IN ('cancelled', 'expired')))
+WHERE c.state = 'open' AND NOT c.intent_open
+  AND (c.payable_until <= $1 OR c.pix_expires_at <= $1 OR s.status IN ('cancelled', 'expired'))
 ORDER BY c.register_date LIMIT 500
 `
 
-// Open codes about which something is to be done: an order to be asked about, a code
-// that has run out, one of a subscription that has ended.
-func (q *Queries) RenewalChargeListDue(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
+// Open codes that are to be made unpayable: one that has run out, or of a subscription that has ended.
+func (q *Queries) RenewalChargeListDue(ctx context.Context, db DBTX, now time.Time) ([]objectid.ID, error) {
 	rows, err := db.Query(ctx, renewalChargeListDue, now)
 	if err != nil {
 		return nil, err
@@ -296,7 +280,7 @@ func (q *Queries) RenewalChargeListOpen(ctx context.Context, db DBTX, subscripti
 }
 
 const renewalChargeLock = `-- name: RenewalChargeLock :one
-SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, look_at, misses, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE id = $1 FOR UPDATE
+SELECT id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, gateway_payment_id, pix_payload, pix_image, pix_expires_at, moved_from, moved_to, register_date, register_update_date FROM subscriptions.renewal_charges WHERE id = $1 FOR UPDATE
 `
 
 func (q *Queries) RenewalChargeLock(ctx context.Context, db DBTX, id objectid.ID) (RenewalCharge, error) {
@@ -312,8 +296,6 @@ func (q *Queries) RenewalChargeLock(ctx context.Context, db DBTX, id objectid.ID
 		&i.State,
 		&i.PayableUntil,
 		&i.IntentOpen,
-		&i.LookAt,
-		&i.Misses,
 		&i.GatewayPaymentID,
 		&i.PixPayload,
 		&i.PixImage,

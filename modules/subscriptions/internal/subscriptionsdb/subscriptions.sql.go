@@ -65,7 +65,7 @@ func (q *Queries) SubscriptionCheckAbsent(ctx context.Context, db DBTX, arg Subs
 }
 
 const subscriptionGet = `-- name: SubscriptionGet :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE id = $1
 `
 
 func (q *Queries) SubscriptionGet(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -102,8 +102,6 @@ func (q *Queries) SubscriptionGet(ctx context.Context, db DBTX, id objectid.ID) 
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -127,7 +125,7 @@ func (q *Queries) SubscriptionGet(ctx context.Context, db DBTX, id objectid.ID) 
 }
 
 const subscriptionGetByAuthorization = `-- name: SubscriptionGetByAuthorization :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwa_pix_auth_id = $1
 `
 
 func (q *Queries) SubscriptionGetByAuthorization(ctx context.Context, db DBTX, gwaPixAuthID *string) (Subscription, error) {
@@ -164,8 +162,6 @@ func (q *Queries) SubscriptionGetByAuthorization(ctx context.Context, db DBTX, g
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -189,7 +185,7 @@ func (q *Queries) SubscriptionGetByAuthorization(ctx context.Context, db DBTX, g
 }
 
 const subscriptionGetByConciliation = `-- name: SubscriptionGetByConciliation :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE pix_conciliation_id = $1
 `
 
 func (q *Queries) SubscriptionGetByConciliation(ctx context.Context, db DBTX, pixConciliationID *string) (Subscription, error) {
@@ -226,8 +222,6 @@ func (q *Queries) SubscriptionGetByConciliation(ctx context.Context, db DBTX, pi
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -251,7 +245,7 @@ func (q *Queries) SubscriptionGetByConciliation(ctx context.Context, db DBTX, pi
 }
 
 const subscriptionGetByGWAID = `-- name: SubscriptionGetByGWAID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwa_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionGetByGWAID(ctx context.Context, db DBTX, gwaSubscriptionID *string) (Subscription, error) {
@@ -288,8 +282,6 @@ func (q *Queries) SubscriptionGetByGWAID(ctx context.Context, db DBTX, gwaSubscr
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -313,7 +305,7 @@ func (q *Queries) SubscriptionGetByGWAID(ctx context.Context, db DBTX, gwaSubscr
 }
 
 const subscriptionGetByGWBID = `-- name: SubscriptionGetByGWBID :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gwb_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionGetByGWBID(ctx context.Context, db DBTX, gwbSubscriptionID *string) (Subscription, error) {
@@ -350,8 +342,6 @@ func (q *Queries) SubscriptionGetByGWBID(ctx context.Context, db DBTX, gwbSubscr
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -375,7 +365,7 @@ func (q *Queries) SubscriptionGetByGWBID(ctx context.Context, db DBTX, gwbSubscr
 }
 
 const subscriptionGetByPixPayment = `-- name: SubscriptionGetByPixPayment :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE gateway = $1 AND pix_payment_id = $2
 `
 
 func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db DBTX, gateway gateway.Name, pixPaymentID *string) (Subscription, error) {
@@ -412,8 +402,6 @@ func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db DBTX, gate
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -437,7 +425,7 @@ func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db DBTX, gate
 }
 
 const subscriptionGetDeciding = `-- name: SubscriptionGetDeciding :one
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at, coalesce(t.reason, '')::text AS move_reason, coalesce(t.source, '')::text AS move_source,
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at, coalesce(t.reason, '')::text AS move_reason, coalesce(t.source, '')::text AS move_source,
     coalesce(t.at, s.register_date)::timestamptz AS moved_at
 FROM subscriptions.subscriptions s
 LEFT JOIN LATERAL (
@@ -492,8 +480,6 @@ func (q *Queries) SubscriptionGetDeciding(ctx context.Context, db DBTX, customer
 		&i.Subscription.TotalRefundedCents,
 		&i.Subscription.HasChargeback,
 		&i.Subscription.IntentOpen,
-		&i.Subscription.RecoveryTries,
-		&i.Subscription.RecoveryAt,
 		&i.Subscription.LastEventAt,
 		&i.Subscription.LastEventID,
 		&i.Subscription.LastPaidInvoiceID,
@@ -525,7 +511,7 @@ WITH RECURSIVE followers AS (
     UNION ALL
     SELECT s.id, s.status, f.steps + 1 FROM followers f JOIN subscriptions.subscriptions s ON s.renews_id = f.id
 )
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM followers f JOIN subscriptions.subscriptions s ON s.id = f.id
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM followers f JOIN subscriptions.subscriptions s ON s.id = f.id
 ORDER BY f.status IN ('active', 'suspended') DESC, f.steps LIMIT 1
 `
 
@@ -564,8 +550,6 @@ func (q *Queries) SubscriptionGetLastRenewal(ctx context.Context, db DBTX, id ob
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -589,7 +573,7 @@ func (q *Queries) SubscriptionGetLastRenewal(ctx context.Context, db DBTX, id ob
 }
 
 const subscriptionGetLatestBegun = `-- name: SubscriptionGetLatestBegun :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE customer_id = $1 AND started_at IS NOT NULL ORDER BY register_date DESC, id DESC LIMIT 1
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE customer_id = $1 AND started_at IS NOT NULL ORDER BY register_date DESC, id DESC LIMIT 1
 `
 
 // The last subscription of the customer that has begun: a try that came to nothing is none.
@@ -627,8 +611,6 @@ func (q *Queries) SubscriptionGetLatestBegun(ctx context.Context, db DBTX, custo
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -652,7 +634,7 @@ func (q *Queries) SubscriptionGetLatestBegun(ctx context.Context, db DBTX, custo
 }
 
 const subscriptionGetLive = `-- name: SubscriptionGetLive :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
 WHERE customer_id = $1 AND status IN ('active', 'pending', 'suspended')
 ORDER BY (status = 'pending' AND renews_id IS NOT NULL) LIMIT 1
 `
@@ -692,8 +674,6 @@ func (q *Queries) SubscriptionGetLive(ctx context.Context, db DBTX, customerID o
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -717,7 +697,7 @@ func (q *Queries) SubscriptionGetLive(ctx context.Context, db DBTX, customerID o
 }
 
 const subscriptionGetOfGatewayCustomer = `-- name: SubscriptionGetOfGatewayCustomer :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
 WHERE gateway = $1 AND coalesce(gwa_customer_id, gwb_customer_id) = $2::text
 ORDER BY (status = 'pending'), register_date DESC, id DESC LIMIT 1
 `
@@ -757,8 +737,6 @@ func (q *Queries) SubscriptionGetOfGatewayCustomer(ctx context.Context, db DBTX,
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -782,7 +760,7 @@ func (q *Queries) SubscriptionGetOfGatewayCustomer(ctx context.Context, db DBTX,
 }
 
 const subscriptionGetWaitingRenewal = `-- name: SubscriptionGetWaitingRenewal :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE customer_id = $1 AND status = 'pending' AND renews_id IS NOT NULL
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE customer_id = $1 AND status = 'pending' AND renews_id IS NOT NULL
 `
 
 // The renewal that waits for the gateway to take its card.
@@ -820,8 +798,6 @@ func (q *Queries) SubscriptionGetWaitingRenewal(ctx context.Context, db DBTX, cu
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -870,13 +846,13 @@ func (q *Queries) SubscriptionHasOpenIntent(ctx context.Context, db DBTX, custom
 const subscriptionInsert = `-- name: SubscriptionInsert :one
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
-    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, renews_id, starts_at, intent_open, recovery_at,
+    gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, renews_id, starts_at, intent_open,
     document_created_by_id, register_date, register_update_date
 ) VALUES (
     $1, $2, $3, $4, $5, 'pending', $6, $7, $8,
-    $9, $10, $11, $12, $13, $14, $15, $16, $17, true, $18,
-    $2, $19, $19
-) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at
+    $9, $10, $11, $12, $13, $14, $15, $16, $17, true,
+    $2, $18, $18
+) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at
 `
 
 type SubscriptionInsertParams struct {
@@ -897,7 +873,6 @@ type SubscriptionInsertParams struct {
 	AnchorDay        *int32
 	RenewsID         *objectid.ID
 	StartsAt         *time.Time
-	RecoveryAt       *time.Time
 	Now              time.Time
 }
 
@@ -920,7 +895,6 @@ func (q *Queries) SubscriptionInsert(ctx context.Context, db DBTX, arg Subscript
 		arg.AnchorDay,
 		arg.RenewsID,
 		arg.StartsAt,
-		arg.RecoveryAt,
 		arg.Now,
 	)
 	var i Subscription
@@ -955,8 +929,6 @@ func (q *Queries) SubscriptionInsert(ctx context.Context, db DBTX, arg Subscript
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -1156,32 +1128,6 @@ func (q *Queries) SubscriptionListDuePix(ctx context.Context, db DBTX, now *time
 	return items, nil
 }
 
-const subscriptionListDueRecoveries = `-- name: SubscriptionListDueRecoveries :many
-SELECT id FROM subscriptions.subscriptions
-WHERE intent_open AND recovery_at <= $1
-ORDER BY recovery_at LIMIT 500
-`
-
-func (q *Queries) SubscriptionListDueRecoveries(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, subscriptionListDueRecoveries, now)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []objectid.ID{}
-	for rows.Next() {
-		var id objectid.ID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const subscriptionListDueStops = `-- name: SubscriptionListDueStops :many
 SELECT id FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND gateway_deleted_at IS NULL
@@ -1215,7 +1161,7 @@ func (q *Queries) SubscriptionListDueStops(ctx context.Context, db DBTX, before 
 }
 
 const subscriptionListOverdue = `-- name: SubscriptionListOverdue :many
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions
 WHERE status IN ('active', 'suspended') AND next_billing_date BETWEEN $1 AND $2
   AND (gwa_subscription_id IS NOT NULL OR gwb_subscription_id IS NOT NULL OR gwa_pix_auth_id IS NOT NULL AND status = 'active')
 ORDER BY next_billing_date LIMIT $3
@@ -1269,8 +1215,6 @@ func (q *Queries) SubscriptionListOverdue(ctx context.Context, db DBTX, arg Subs
 			&i.TotalRefundedCents,
 			&i.HasChargeback,
 			&i.IntentOpen,
-			&i.RecoveryTries,
-			&i.RecoveryAt,
 			&i.LastEventAt,
 			&i.LastEventID,
 			&i.LastPaidInvoiceID,
@@ -1306,7 +1250,7 @@ WITH RECURSIVE chain AS (
     UNION ALL
     SELECT s.id, s.renews_id, c.steps + 1 FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.renews_id
 )
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.id ORDER BY c.steps
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM chain c JOIN subscriptions.subscriptions s ON s.id = c.id ORDER BY c.steps
 `
 
 // The subscription and all that it followed by renewals, newest first.
@@ -1350,8 +1294,6 @@ func (q *Queries) SubscriptionListRenewals(ctx context.Context, db DBTX, id obje
 			&i.TotalRefundedCents,
 			&i.HasChargeback,
 			&i.IntentOpen,
-			&i.RecoveryTries,
-			&i.RecoveryAt,
 			&i.LastEventAt,
 			&i.LastEventID,
 			&i.LastPaidInvoiceID,
@@ -1420,7 +1362,7 @@ func (q *Queries) SubscriptionListStats(ctx context.Context, db DBTX) ([]Subscri
 }
 
 const subscriptionLock = `-- name: SubscriptionLock :one
-SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, recovery_tries, recovery_at, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
+SELECT id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at FROM subscriptions.subscriptions WHERE id = $1 FOR UPDATE
 `
 
 func (q *Queries) SubscriptionLock(ctx context.Context, db DBTX, id objectid.ID) (Subscription, error) {
@@ -1457,8 +1399,6 @@ func (q *Queries) SubscriptionLock(ctx context.Context, db DBTX, id objectid.ID)
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -1486,7 +1426,7 @@ WITH named AS MATERIALIZED (
     SELECT n.id, accounts.lock_customer(n.customer_id) AS is_customer
     FROM subscriptions.subscriptions n WHERE n.gwa_subscription_id = $1
 )
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM named JOIN subscriptions.subscriptions s ON s.id = named.id
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM named JOIN subscriptions.subscriptions s ON s.id = named.id
 WHERE named.is_customer IS NOT NULL FOR UPDATE OF s
 `
 
@@ -1525,8 +1465,6 @@ func (q *Queries) SubscriptionLockByGWAID(ctx context.Context, db DBTX, gwaSubsc
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -1554,7 +1492,7 @@ WITH named AS MATERIALIZED (
     SELECT n.id, accounts.lock_customer(n.customer_id) AS is_customer
     FROM subscriptions.subscriptions n WHERE n.gwb_subscription_id = $1
 )
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM named JOIN subscriptions.subscriptions s ON s.id = named.id
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM named JOIN subscriptions.subscriptions s ON s.id = named.id
 WHERE named.is_customer IS NOT NULL FOR UPDATE OF s
 `
 
@@ -1593,8 +1531,6 @@ func (q *Queries) SubscriptionLockByGWBID(ctx context.Context, db DBTX, gwbSubsc
 		&i.TotalRefundedCents,
 		&i.HasChargeback,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.LastEventAt,
 		&i.LastEventID,
 		&i.LastPaidInvoiceID,
@@ -1631,7 +1567,7 @@ WITH lists AS MATERIALIZED (
 ), held AS MATERIALIZED (
     SELECT f.place, f.payment_id, f.ref, f.since, f.id, f.customer_id FROM found f WHERE accounts.try_lock_customer(f.customer_id)
 )
-SELECT h.place::integer AS place, s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at, l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
+SELECT h.place::integer AS place, s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at, l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
     a.charge::boolean AS charge, a.pauses::boolean AS pauses, a.charge_moves::boolean AS charge_moves
 FROM held h JOIN subscriptions.subscriptions s ON s.id = h.id
 CROSS JOIN LATERAL payments.absent_since('gwb', h.payment_id, 'subscription', h.id, h.since) AS l (payment, others, failures)
@@ -1708,8 +1644,6 @@ func (q *Queries) SubscriptionLockManyByGWBID(ctx context.Context, db DBTX, arg 
 			&i.Subscription.TotalRefundedCents,
 			&i.Subscription.HasChargeback,
 			&i.Subscription.IntentOpen,
-			&i.Subscription.RecoveryTries,
-			&i.Subscription.RecoveryAt,
 			&i.Subscription.LastEventAt,
 			&i.Subscription.LastEventID,
 			&i.Subscription.LastPaidInvoiceID,
@@ -1751,7 +1685,7 @@ WITH RECURSIVE renewals AS (
     UNION ALL
     SELECT s.id, r.steps + 1 FROM renewals r JOIN subscriptions.subscriptions s ON s.renews_id = r.id
 )
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.recovery_tries, s.recovery_at, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM renewals r JOIN subscriptions.subscriptions s ON s.id = r.id WHERE r.steps > 0 ORDER BY s.id FOR UPDATE OF s
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at FROM renewals r JOIN subscriptions.subscriptions s ON s.id = r.id WHERE r.steps > 0 ORDER BY s.id FOR UPDATE OF s
 `
 
 // What followed the subscription by renewals, oldest first, for changes.
@@ -1795,8 +1729,6 @@ func (q *Queries) SubscriptionLockRenewals(ctx context.Context, db DBTX, id obje
 			&i.TotalRefundedCents,
 			&i.HasChargeback,
 			&i.IntentOpen,
-			&i.RecoveryTries,
-			&i.RecoveryAt,
 			&i.LastEventAt,
 			&i.LastEventID,
 			&i.LastPaidInvoiceID,

@@ -55,10 +55,7 @@ type Order struct {
 	HoldUntil *time.Time
 	PaidAt    *time.Time
 	// The gateway was or is being asked and its answer is not written here yet.
-	IntentOpen    bool
-	RecoveryTries int32
-	// When the recovery job may next ask the gateway about an open intent.
-	RecoveryAt *time.Time
+	IntentOpen bool
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 	// Whose tax id holds the places: an HMAC of it and the event under a server key. While the order is reserved or paid and its event is not over.

@@ -63,7 +63,7 @@ func (q *Queries) OrderForgetHolders(ctx context.Context, db DBTX, now time.Time
 }
 
 const orderGet = `-- name: OrderGet :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE id = $1
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE id = $1
 `
 
 func (q *Queries) OrderGet(ctx context.Context, db DBTX, id objectid.ID) (Order, error) {
@@ -88,8 +88,6 @@ func (q *Queries) OrderGet(ctx context.Context, db DBTX, id objectid.ID) (Order,
 		&i.HoldUntil,
 		&i.PaidAt,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.TaxIDMac,
@@ -101,7 +99,7 @@ func (q *Queries) OrderGet(ctx context.Context, db DBTX, id objectid.ID) (Order,
 }
 
 const orderGetByPayment = `-- name: OrderGetByPayment :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE gateway = $1 AND gateway_payment_id = $2
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE gateway = $1 AND gateway_payment_id = $2
 `
 
 type OrderGetByPaymentParams struct {
@@ -131,8 +129,6 @@ func (q *Queries) OrderGetByPayment(ctx context.Context, db DBTX, arg OrderGetBy
 		&i.HoldUntil,
 		&i.PaidAt,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.TaxIDMac,
@@ -141,30 +137,6 @@ func (q *Queries) OrderGetByPayment(ctx context.Context, db DBTX, arg OrderGetBy
 		&i.DisputedAt,
 	)
 	return i, err
-}
-
-const orderListDueRecoveries = `-- name: OrderListDueRecoveries :many
-SELECT id FROM tickets.orders WHERE intent_open AND recovery_at <= $1 ORDER BY recovery_at LIMIT 500
-`
-
-func (q *Queries) OrderListDueRecoveries(ctx context.Context, db DBTX, now *time.Time) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, orderListDueRecoveries, now)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []objectid.ID{}
-	for rows.Next() {
-		var id objectid.ID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const orderListNamesOf = `-- name: OrderListNamesOf :many
@@ -195,7 +167,7 @@ func (q *Queries) OrderListNamesOf(ctx context.Context, db DBTX, customerID obje
 }
 
 const orderListOf = `-- name: OrderListOf :many
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders
 WHERE customer_id = $1 AND (state <> 'released' OR gateway_payment_id IS NOT NULL) AND ($2::bool OR NOT without_login)
 ORDER BY created_at DESC, id DESC LIMIT 1000
 `
@@ -234,8 +206,6 @@ func (q *Queries) OrderListOf(ctx context.Context, db DBTX, arg OrderListOfParam
 			&i.HoldUntil,
 			&i.PaidAt,
 			&i.IntentOpen,
-			&i.RecoveryTries,
-			&i.RecoveryAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.TaxIDMac,
@@ -254,7 +224,7 @@ func (q *Queries) OrderListOf(ctx context.Context, db DBTX, arg OrderListOfParam
 }
 
 const orderListPaidOf = `-- name: OrderListPaidOf :many
-SELECT o.id, o.customer_id, o.event_id, o.quantity, o.unit_price_cents, o.total_cents, o.gateway, o.payment_method, o.gateway_payment_id, o.gateway_customer_id, o.payment_status, o.state, o.without_login, o.pix_payload, o.pix_image, o.hold_until, o.paid_at, o.intent_open, o.recovery_tries, o.recovery_at, o.created_at, o.updated_at, o.tax_id_mac, o.email_mac, o.address_mac, o.disputed_at FROM tickets.orders o WHERE o.customer_id = $1 AND o.event_id = $2
+SELECT o.id, o.customer_id, o.event_id, o.quantity, o.unit_price_cents, o.total_cents, o.gateway, o.payment_method, o.gateway_payment_id, o.gateway_customer_id, o.payment_status, o.state, o.without_login, o.pix_payload, o.pix_image, o.hold_until, o.paid_at, o.intent_open, o.created_at, o.updated_at, o.tax_id_mac, o.email_mac, o.address_mac, o.disputed_at FROM tickets.orders o WHERE o.customer_id = $1 AND o.event_id = $2
     AND (o.state = 'paid' OR EXISTS (SELECT 1 FROM tickets.give_backs g WHERE g.order_id = o.id AND g.why = 'event_cancelled'))
 ORDER BY o.created_at, o.id
 `
@@ -293,8 +263,6 @@ func (q *Queries) OrderListPaidOf(ctx context.Context, db DBTX, arg OrderListPai
 			&i.HoldUntil,
 			&i.PaidAt,
 			&i.IntentOpen,
-			&i.RecoveryTries,
-			&i.RecoveryAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.TaxIDMac,
@@ -388,7 +356,7 @@ func (q *Queries) OrderListReservedTooLong(ctx context.Context, db DBTX, now *ti
 }
 
 const orderLock = `-- name: OrderLock :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, recovery_tries, recovery_at, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE id = $1 FOR NO KEY UPDATE
 `
 
 func (q *Queries) OrderLock(ctx context.Context, db DBTX, id objectid.ID) (Order, error) {
@@ -413,8 +381,6 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, id objectid.ID) (Order
 		&i.HoldUntil,
 		&i.PaidAt,
 		&i.IntentOpen,
-		&i.RecoveryTries,
-		&i.RecoveryAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.TaxIDMac,
@@ -431,31 +397,31 @@ WITH lists AS MATERIALIZED (
         $5::bigint[] AS unit_prices, $6::text[] AS titles, $7::text[] AS image_ids,
         $8::text[] AS gateways, $9::text[] AS methods, $10::text[] AS gateway_customer_ids,
         $11::text[] AS payment_statuses, $12::bool[] AS without_login, $13::bool[] AS unproved,
-        $14::timestamptz[] AS hold_untils, $15::timestamptz[] AS recovery_ats,
-        $16::bytea[] AS tax_id_macs, $17::bytea[] AS email_macs, $18::bytea[] AS address_macs
+        $14::timestamptz[] AS hold_untils,
+        $15::bytea[] AS tax_id_macs, $16::bytea[] AS email_macs, $17::bytea[] AS address_macs
 ), requests AS (
     SELECT unnest(l.ids) AS id, unnest(l.customer_ids) AS customer_id, unnest(l.event_ids) AS event_id, unnest(l.quantities) AS quantity,
         unnest(l.unit_prices) AS price, unnest(l.titles) AS title, unnest(l.image_ids) AS image_id,
         unnest(l.gateways) AS gateway, unnest(l.methods) AS method, unnest(l.gateway_customer_ids) AS gateway_customer_id,
         unnest(l.payment_statuses) AS payment_status, unnest(l.without_login) AS without_login, unnest(l.unproved) AS unproved,
-        unnest(l.hold_untils) AS hold_until, unnest(l.recovery_ats) AS recovery_at,
+        unnest(l.hold_untils) AS hold_until,
         unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac
     FROM lists l
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
-        payment_status, state, without_login, hold_until, paid_at, intent_open, recovery_at, created_at, updated_at,
+        payment_status, state, without_login, hold_until, paid_at, intent_open, created_at, updated_at,
         tax_id_mac, email_mac, address_mac)
     SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
         NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
-        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $19::timestamptz END, w.gateway <> '',
-        CASE WHEN w.gateway <> '' THEN w.recovery_at END, $19::timestamptz, $19::timestamptz,
+        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $18::timestamptz END, w.gateway <> '',
+        $18::timestamptz, $18::timestamptz,
         w.tax_id_mac, w.email_mac, w.address_mac
     FROM requests w
     RETURNING id, customer_id, event_id, quantity, state, without_login
 ), seated AS (
     INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
     SELECT m.event_id, m.customer_id, m.id, w.title, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login, w.unproved,
-        NULLIF(w.image_id, ''), CASE WHEN NOT m.without_login THEN m.customer_id END, $19::timestamptz, $19::timestamptz
+        NULLIF(w.image_id, ''), CASE WHEN NOT m.without_login THEN m.customer_id END, $18::timestamptz, $18::timestamptz
     FROM made m JOIN requests w ON w.id = m.id CROSS JOIN LATERAL generate_series(1, m.quantity)
     RETURNING id, order_id
 )
@@ -477,7 +443,6 @@ type OrderReserveParams struct {
 	WithoutLogin       []bool
 	Unproved           []bool
 	HoldUntils         []time.Time
-	RecoveryAts        []time.Time
 	TaxIDMacs          [][]byte
 	EmailMacs          [][]byte
 	AddressMacs        [][]byte
@@ -508,7 +473,6 @@ func (q *Queries) OrderReserve(ctx context.Context, db DBTX, arg OrderReservePar
 		arg.WithoutLogin,
 		arg.Unproved,
 		arg.HoldUntils,
-		arg.RecoveryAts,
 		arg.TaxIDMacs,
 		arg.EmailMacs,
 		arg.AddressMacs,
