@@ -159,3 +159,27 @@ it('while the server cannot be reached a banner says so, and what was not read c
   await down.waitFor({ state: 'detached' });
   expectNoFaults(page.context());
 });
+
+it('while the API is down a banner says so within seconds, and what is typed is saved once it is back', async () => {
+  const customer = await signUp('Rute Salles');
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Phone').fill('+5521900000031');
+  const began = Date.now();
+  await page.route('**/api/v1/**', (route) => route.abort());
+  const down = page.getByText('The server cannot be reached.');
+  await down.waitFor();
+  const took = Date.now() - began;
+  process.stdout.write(`the banner came after ${String(took)} ms\n`);
+  expect(took).toBeLessThan(15_000); // three times the goal: the machine may be busy otherwise
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('dialog').getByRole('alert').getByText('No answer came.').waitFor();
+  expect(await page.getByLabel('Phone').inputValue()).toBe('+5521900000031');
+  await page.unroute('**/api/v1/**');
+  await down.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved').waitFor();
+  const { docs } = await asRoot<{ docs: { phone: string }[] }>('GET', `/customers?_id=${customer.id}`);
+  expect(docs[0]?.phone).toBe('+5521900000031');
+  expectNoFaults(page.context());
+});
