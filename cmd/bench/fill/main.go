@@ -62,11 +62,13 @@ var heavy = []struct {
 	SELECT 'gwb', 'in_heavy_' || s.id || '_' || k, 'subscription', s.id, s.customer_id, 2990, 'credit_card', 'paid', at, at, at
 	FROM subscriptions.subscriptions s CROSS JOIN generate_series(1, $2::int) k
 	CROSS JOIN LATERAL (SELECT date_trunc('milliseconds', now()) - k * interval '30 days' AS at) t WHERE s.customer_id = $1`, heavyPayments},
-	{`INSERT INTO payments.failed_attempts (gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at)
+	{
+		`INSERT INTO payments.failed_attempts (gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at)
 	SELECT 'gwb', 'in_failed_' || s.id || '_' || k, 1, 'subscription', s.id, 2990, at, at
 	FROM subscriptions.subscriptions s CROSS JOIN generate_series(1, $2::int) k
 	CROSS JOIN LATERAL (SELECT date_trunc('milliseconds', now()) - k * interval '1 day' AS at) t WHERE s.customer_id = $1`,
-		heavyMoments - heavyPayments},
+		heavyMoments - heavyPayments,
+	},
 	{`INSERT INTO catalog.videos (title, slug, video_id, duration, release_date, enable, register_date, register_update_date)
 	SELECT 'Filme ' || k, 'heavy-' || $1::text || '-' || k, 'https://videos.example.com/1', 90, '2024-01-02', false, now(), now()
 	FROM generate_series(1, $2::int) k`, heavyFilms},

@@ -2,10 +2,10 @@ import { expect, inject, it } from 'vitest';
 import { expectNoFaults, signedIn, signIn } from './browser';
 import { asRoot, subscribed, until } from './people';
 
-/** What the sandbox's own ledger has of a subscription, in cents. */
+/** What the sandbox's own ledger has given back of a subscription's payments, in cents. */
 async function expectAtGateway(subscription: string, amounts: number[]) {
-  const { refunds } = await asRoot<{ refunds: { amount: number }[] }>('GET', `/subscriptions/${subscription}/refunds`);
-  expect(refunds.map(({ amount }) => amount)).toEqual(amounts);
+  const { payments } = await asRoot<{ payments: { amount_refunded: number }[] }>('GET', `/subscriptions/${subscription}/payments`);
+  expect(payments.map((payment) => payment.amount_refunded)).toEqual(amounts);
 }
 
 it('story 4: a customer is found by tax id, half is refunded, a week is added, and the timeline tells it', async () => {
@@ -102,7 +102,7 @@ it('by the keyboard alone a refund is made, which is pending until its webhook c
     await tabTo(/^Amount/);
     expect(await page.getByLabel('Amount').inputValue()).toBe('29.90');
     await page.keyboard.press('ControlOrMeta+a');
-    await page.keyboard.type('7,50');
+    await page.keyboard.type('7.50');
     await tabTo(/^Reason/);
     await page.keyboard.type('The sound was late');
     await tabTo(/^Refund BRL 7\.50$/);
