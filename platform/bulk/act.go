@@ -40,7 +40,10 @@ var Acts = []Act{
 	},
 	{Name: "webhook_log_replay", List: "/webhook-logs", Route: "webhook_log_replay", Fields: []string{}},
 	{Name: "job_retry", List: "/admin/jobs", Route: "job_retry", Fields: []string{}, Matching: jobadmin.Matching},
-	{Name: "job_cancel", List: "/admin/jobs", Route: "job_cancel", Fields: []string{"reason"}, Matching: jobadmin.Matching},
+	{
+		Name: "job_cancel", List: "/admin/jobs", Route: "job_cancel", Fields: []string{"reason"},
+		Matching: jobadmin.Matching,
+	},
 }
 
 // matching is a statement that selects the ids of the records that a filter matches, with its arguments.

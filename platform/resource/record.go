@@ -19,7 +19,8 @@ type Record struct {
 	once   map[string]any // columns that a PUT may repeat but not change
 	// repeated are the Privileged fields of a PUT by name, whose values have to be the record's.
 	repeated map[string]json.RawMessage
-	readAt   *time.Time // register_update_date of a PUT: as of when the client knows the record; nil where it does not say
+	// readAt is the register_update_date of a PUT: as of when the client knows the record; nil where it does not say.
+	readAt *time.Time
 }
 
 // Value returns the checked value of a column and whether the body, a default or

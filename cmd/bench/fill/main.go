@@ -73,7 +73,7 @@ var heavy = []struct {
 	SELECT 'Filme ' || k, 'heavy-' || $1::text || '-' || k, 'https://videos.example.com/1', 90, '2024-01-02', false, now(), now()
 	FROM generate_series(1, $2::int) k`, heavyFilms},
 	{`INSERT INTO catalog.watch_history (user_id, video_id, timeline, updated_at)
-	SELECT $1, v.id, 60, now() - row_number() OVER (ORDER BY v.id) * interval '1 hour' FROM catalog.videos v
+	SELECT $1::text, v.id, 60, now() - row_number() OVER (ORDER BY v.id) * interval '1 hour' FROM catalog.videos v
 	WHERE v.slug LIKE 'heavy-' || $1::text || '-%' AND $2::int > 0`, heavyFilms},
 }
 

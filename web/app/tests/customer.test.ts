@@ -105,7 +105,7 @@ it('by the keyboard alone a refund is made, which is pending until its webhook c
     await page.keyboard.type('7.50');
     await tabTo(/^Reason/);
     await page.keyboard.type('The sound was late');
-    await tabTo(/^Refund BRL 7\.50$/);
+    await tabTo(/^Refund BRL\s7\.50$/);
     await page.keyboard.press('Enter');
     await page.getByText('BRL 7.50 is being refunded').waitFor();
     const refunds = page.getByRole('region', { name: 'Refunds' });

@@ -140,7 +140,7 @@ it('names of files are texts in the audit trail', async () => {
   const closed = page.locator('main button[aria-expanded="false"]');
   await expect.poll(() => page.locator('main button[aria-expanded]').count()).toBeGreaterThan(0);
   while (await closed.count()) await closed.first().click();
-  await expectTexts(page, names.map((name) => `filename “${name}”`));
+  await expectTexts(page, names.map((name) => `“${name}”`));
   expectNoFaults(page.context());
 });
 
