@@ -40,7 +40,7 @@ TAGS ?=
 # With what the figures are compared: a file that keeps some, or a commit; and with what binary the benchmarks are.
 COMPARE ?=
 
-.PHONY: quick run web verify-web test-web test test-ops pgbouncer flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
+.PHONY: quick run web verify-web test-web bench-web test test-ops pgbouncer flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
 
 # Of every package with -trimpath there is another in the cache; it is for what leaves this machine.
 define compile
@@ -66,6 +66,16 @@ verify-web:
 ## test-web: the front ends' tests, in Chromium; what is missing of Node, Chromium and fonts is installed
 test-web: quick
 	web/app/test.sh
+
+# How much is in the database while `make bench-web` measures, and how often it does each thing.
+SCALE    ?= 1000000
+WEBHOOKS ?= 1000000
+ROUNDS   ?= 15
+
+## bench-web: times of the console in Chromium, beside their goals, with SCALE subscriptions and WEBHOOKS calls; by hand, on a quiet machine
+bench-web: export GOFLAGS := $(FULL)
+bench-web: build
+	SCALE='$(SCALE)' WEBHOOKS='$(WEBHOOKS)' ROUNDS='$(ROUNDS)' web/app/bench.sh
 
 ## test: every test, on a private Postgres of its own (make verify vets)
 test:

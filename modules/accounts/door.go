@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -123,6 +124,13 @@ func (s *Service) Watches(ctx context.Context) bool { return s.trail.Watches(ctx
 // RecordTx adds changes to the audit trail, in the transaction that makes them.
 func (s *Service) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change) error {
 	return s.trail.RecordTx(ctx, tx, changes...)
+}
+
+// ChangedByTx is who changed a record at an instant, or first after it, by the audit trail.
+func (s *Service) ChangedByTx(ctx context.Context, tx pgx.Tx, resource string, recordID objectid.ID,
+	at time.Time,
+) (string, error) {
+	return s.trail.ChangedByTx(ctx, tx, resource, recordID, at)
 }
 
 // AuditOf is what the trail says about one record, as the collection GET whose parameters

@@ -3,6 +3,7 @@ package finance_test
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -254,4 +255,35 @@ func TestCustomer360Finds(t *testing.T) {
 		require.Equal(t, "NOT_FOUND", b.admin.Get("/admin/customers/360?"+query).Expect(http.StatusNotFound).Code(),
 			query)
 	}
+}
+
+// TestCustomerTimeline is the timeline of the page about a customer, and goes on behind it.
+func TestCustomerTimeline(t *testing.T) {
+	t.Parallel()
+	b := setupAt(t, at("2026-06-15T12:00:00Z"))
+	b.anasHistory()
+	path := "/admin/customers/" + string(customerID) + "/timeline"
+	whole := b.get("/admin/customers/360?_id=" + string(customerID))["timeline"]
+	require.Equal(t, doc{"timeline": whole, "more": false}, b.get(path+"?qty=100"))
+	moments := whole.([]any)
+	require.Greater(t, len(moments), 10)
+	require.Equal(t, doc{"timeline": moments[3:7], "more": true}, b.get(path+"?skip=3&qty=4"))
+	require.Equal(t, doc{"timeline": []any{}, "more": false}, b.get(path+"?skip=100"))
+
+	b.exec(`INSERT INTO payments.failed_attempts
+			(gateway, gateway_payment_id, attempt, purpose, local_id, amount_cents, failed_at, created_at)
+		SELECT 'gwb', 'in_many_' || k, 1, 'subscription', '` + oldSubscription + `', 1990,
+			'2026-02-10T12:00:00Z'::timestamptz - k * interval '1 hour', now()
+		FROM generate_series(1, 250) k`)
+	seen := map[any]bool{}
+	for skip, more := 0, true; more; skip += 100 {
+		page := b.get(path + "?type=payment_failed&qty=100&skip=" + strconv.Itoa(skip))
+		for _, moment := range page["timeline"].([]any) {
+			require.Equal(t, "payment_failed", moment.(doc)["type"])
+			seen[moment.(doc)["at"]] = true
+		}
+		more = page["more"].(bool)
+	}
+	require.Len(t, seen, 251)
+	require.Equal(t, moments[0], b.get(path + "?qty=1")["timeline"].([]any)[0])
 }

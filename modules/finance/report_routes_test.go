@@ -19,7 +19,7 @@ var routes = []string{
 	"/admin/finance/definitions", "/admin/events-dashboard/overview", "/admin/events-dashboard/events",
 	"/admin/events-dashboard/events/" + unknown, "/admin/events-dashboard/promo-codes",
 	"/admin/events-dashboard/orders", "/admin/subscriptions/dashboard", "/admin/subscriptions/insights",
-	"/admin/customers/360?_id=" + unknown, "/admin/customers/tenure",
+	"/admin/customers/360?_id=" + unknown, "/admin/customers/" + unknown + "/timeline", "/admin/customers/tenure",
 }
 
 // TestReportsAreForAdmins: nobody and customers see no figure.
@@ -82,6 +82,9 @@ func TestReportsRefuse(t *testing.T) {
 		"/admin/customers/360?tax_id=123":                                     "tax_id",
 		"/admin/customers/360?tax_id=5299822472x":                             "tax_id",
 		"/admin/customers/360?_id=" + unknown + "&tax_id=1":                   "tax_id",
+		"/admin/customers/12/timeline":                                        "id",
+		"/admin/customers/" + unknown + "/timeline?type=everything":           "type",
+		"/admin/customers/" + unknown + "/timeline?skip=-1":                   "skip",
 	} {
 		res := b.admin.Get(path)
 		require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s: %s", path, res.Body)
@@ -99,7 +102,7 @@ func TestReportsOfUnknownThings(t *testing.T) {
 	b := setupAt(t, time.Now())
 	for _, path := range []string{
 		"/admin/events-dashboard/events/" + unknown,
-		"/admin/customers/360?_id=" + unknown,
+		"/admin/customers/360?_id=" + unknown, "/admin/customers/" + unknown + "/timeline",
 		"/admin/customers/360?email=nobody@example.com",
 		"/admin/customers/360?tax_id=111.444.777-35",
 		"/admin/customers/360?_id=" + customerID.String() + "&email=nobody@example.com",

@@ -10,6 +10,7 @@ package audit
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -32,6 +33,9 @@ type Trail interface {
 	// which route, and the request's id, all from ctx. Of a record that was before
 	// and is after, the members that differ are kept; secrets are masked.
 	RecordTx(ctx context.Context, tx pgx.Tx, changes ...Change) error
+	// ChangedByTx is who changed a record at an instant, or first after it: the username
+	// of that time; "" where no entry says.
+	ChangedByTx(ctx context.Context, tx pgx.Tx, resource string, recordID objectid.ID, at time.Time) (string, error)
 }
 
 type trailKey struct{}
@@ -56,6 +60,16 @@ func RecordTx(ctx context.Context, tx pgx.Tx, changes ...Change) error {
 		return nil
 	}
 	return t.RecordTx(ctx, tx, changes...)
+}
+
+// ChangedByTx is who changed a record at an instant, or first after it, as the trail of ctx
+// says: "" where it says nothing, and to those whose changes it does not keep.
+func ChangedByTx(ctx context.Context, tx pgx.Tx, resource string, recordID objectid.ID, at time.Time) (string, error) {
+	t, ok := ctx.Value(trailKey{}).(Trail)
+	if !ok || !t.Watches(ctx) {
+		return "", nil
+	}
+	return t.ChangedByTx(ctx, tx, resource, recordID, at)
 }
 
 type platformActionKey struct{}

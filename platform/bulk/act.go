@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"marquee/platform/httpapi"
+	"marquee/platform/jobadmin"
+	"marquee/platform/resource"
 )
 
 // Act is something that can be done to all records of a list.
@@ -19,6 +21,8 @@ type Act struct {
 	// Fields are the members of the arguments; each has to be given, and no other. Nil: any, which are the fields that
 	// are written.
 	Fields []string
+	// Matching selects the records of a list that is no collection; nil: the list's filter does.
+	Matching func(filter string) (sql string, args []any, err error)
 	// Once: it may not be done again where nobody knows whether it was done.
 	Once bool
 
@@ -35,6 +39,19 @@ var Acts = []Act{
 		Once: true,
 	},
 	{Name: "webhook_log_replay", List: "/webhook-logs", Route: "webhook_log_replay", Fields: []string{}},
+	{Name: "job_retry", List: "/admin/jobs", Route: "job_retry", Fields: []string{}, Matching: jobadmin.Matching},
+	{
+		Name: "job_cancel", List: "/admin/jobs", Route: "job_cancel", Fields: []string{"reason"},
+		Matching: jobadmin.Matching,
+	},
+}
+
+// matching is a statement that selects the ids of the records that a filter matches, with its arguments.
+func (a *Act) matching(api *httpapi.API, filter string) (sql string, args []any, err error) {
+	if a.Matching != nil {
+		return a.Matching(filter)
+	}
+	return resource.Matching(api, a.List, filter)
 }
 
 // call is the path and the body for one record.

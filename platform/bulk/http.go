@@ -22,7 +22,6 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
-	"marquee/platform/resource"
 )
 
 const (
@@ -79,7 +78,7 @@ func bulkOf(s stored) Bulk {
 
 type beginInput struct {
 	Body struct {
-		Act       string         `json:"act" enum:"customer_update,video_update,subscription_cancel,subscription_extend,webhook_log_replay"`
+		Act       string         `json:"act" enum:"customer_update,video_update,subscription_cancel,subscription_extend,webhook_log_replay,job_retry,job_cancel"`
 		Query     string         `json:"query" maxLength:"8000" doc:"Filter of the act's list; empty for all records"`
 		Arguments map[string]any `json:"arguments,omitempty" doc:"Fields to write, or the body of the single act"`
 		Expected  int            `json:"expected" minimum:"1" maximum:"100000" doc:"How many records the list showed for the filter"`
@@ -97,7 +96,7 @@ func (s *Service) Begin(ctx context.Context, in *beginInput) (*httpapi.Output[Bu
 	if field, says := act.check(in.Body.Arguments); says != "" {
 		return nil, fault.InvalidAt(says, "body", field)
 	}
-	ids, args, err := resource.Matching(s.api, act.List, in.Body.Query)
+	ids, args, err := act.matching(s.api, in.Body.Query)
 	if err != nil {
 		return nil, err
 	}

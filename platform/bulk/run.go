@@ -12,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"marquee/platform/httpapi"
+	"marquee/platform/jobadmin"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -22,7 +23,7 @@ type RunArgs struct {
 }
 
 // Kind names the job.
-func (RunArgs) Kind() string { return "platform_bulk_act" }
+func (RunArgs) Kind() string { return jobadmin.BulkKind }
 
 // InsertOpts leave one job to an act.
 func (RunArgs) InsertOpts() river.InsertOpts {

@@ -67,8 +67,9 @@ type listInput struct {
 }
 
 type listBody struct {
-	Jobs []Job `json:"jobs" doc:"The last made first"`
-	More bool  `json:"more" doc:"There are others before the last of these"`
+	Jobs  []Job `json:"jobs" doc:"The last made first"`
+	More  bool  `json:"more" doc:"There are others before the last of these"`
+	Total int   `json:"total" doc:"Jobs of that state, kind and queue that a bulk act may be done to; counted up to 100001"`
 }
 
 // List answers GET /admin/jobs. Errors: 422 for names that are no text.
@@ -95,14 +96,18 @@ func (s *Service) List(ctx context.Context, in *listInput) (*httpapi.Output[list
 		params = params.Where("id < @before", river.NamedArgs{"before": in.Before})
 	}
 	var found *river.JobListResult
+	var total int
 	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		found, err = s.jobs.JobListTx(ctx, tx, params)
+		if found, err = s.jobs.JobListTx(ctx, tx, params); err != nil {
+			return err
+		}
+		total, err = countTx(ctx, tx, in)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
-	body := listBody{Jobs: []Job{}, More: len(found.Jobs) > in.Qty}
+	body := listBody{Jobs: []Job{}, More: len(found.Jobs) > in.Qty, Total: total}
 	for _, row := range found.Jobs[:min(len(found.Jobs), in.Qty)] {
 		body.Jobs = append(body.Jobs, jobFor(httpapi.CallerOf(ctx), row))
 	}

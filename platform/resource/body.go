@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -122,6 +123,8 @@ func (r *Resource) readChanges(body RawJSON) ([]*Record, error) {
 				r.read(rec, &f, raw, &found)
 			case sent && f.Write == Privileged:
 				rec.repeated[f.Name] = raw
+			case sent && f.Name == updateDate:
+				rec.readAt = readInstant(i, &f, raw, &found)
 			}
 		}
 		r.refuseUnknown(i, object, &found)
@@ -196,6 +199,17 @@ func readID(i int, object map[string]json.RawMessage, seen map[objectid.ID]bool,
 		seen[id] = true
 	}
 	return id
+}
+
+// readInstant checks the date of a record that is to be changed, which is compared with the record's own.
+func readInstant(i int, f *Field, raw json.RawMessage, found *findings) *time.Time {
+	value, problem, _ := f.value(raw)
+	if problem != "" {
+		found.add(i, f.Name, "value_error", problem)
+		return nil
+	}
+	at, _ := value.(time.Time)
+	return &at
 }
 
 func (r *Resource) read(rec *Record, f *Field, raw json.RawMessage, found *findings) {

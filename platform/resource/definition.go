@@ -142,6 +142,7 @@ type Rule struct {
 
 const (
 	idField        = "_id"
+	updateDate     = "register_update_date"
 	defaultItems   = 1000
 	defaultPerPage = 10
 )
@@ -169,7 +170,7 @@ func New(def Definition) *Resource {
 			Write: ReadOnly, Doc: "User who created it",
 		},
 		Field{Name: "register_date", Column: def.CreatedColumn, Kind: query.Date, Write: ReadOnly},
-		Field{Name: "register_update_date", Column: def.UpdatedColumn, Kind: query.Date, Write: ReadOnly},
+		Field{Name: updateDate, Column: def.UpdatedColumn, Kind: query.Date, Write: ReadOnly},
 	)
 	for i := range r.all {
 		f := &r.all[i]
@@ -192,7 +193,7 @@ func setDefaults(def *Definition) {
 		&def.DefaultSort:     `{"_id":1}`,
 		&def.CreatedByColumn: "document_created_by_id",
 		&def.CreatedColumn:   "register_date",
-		&def.UpdatedColumn:   "register_update_date",
+		&def.UpdatedColumn:   updateDate,
 	} {
 		if *text == "" {
 			*text = value

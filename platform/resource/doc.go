@@ -55,6 +55,8 @@
 // A POST or PUT is checked as a whole before anything is written, and every fault
 // is listed with its index and field. Rows of a PUT are locked in the order of
 // their ids, hooks run, and then one statement an object goes out in one batch.
+// An object of a PUT that carries register_update_date is refused with 409 where its
+// row has another by then.
 //
 // What an admin's request has written goes to the audit trail of package audit,
 // with what the resource shows of each record before and after; AuditTx does the

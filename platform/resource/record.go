@@ -3,6 +3,7 @@ package resource
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
@@ -18,6 +19,8 @@ type Record struct {
 	once   map[string]any // columns that a PUT may repeat but not change
 	// repeated are the Privileged fields of a PUT by name, whose values have to be the record's.
 	repeated map[string]json.RawMessage
+	// readAt is the register_update_date of a PUT: as of when the client knows the record; nil where it does not say.
+	readAt *time.Time
 }
 
 // Value returns the checked value of a column and whether the body, a default or

@@ -117,7 +117,8 @@ func (v *View) DocumentSchema() *huma.Schema {
 }
 
 // bodySchema is the array that POST (create) or PUT takes. Fields that the
-// service keeps are accepted and ignored; so are Privileged ones of a PUT, unchanged.
+// service keeps are accepted and ignored, but for a PUT's register_update_date, which
+// has to be the record's; so are Privileged ones of a PUT, unchanged.
 func (r *Resource) bodySchema(create bool) *huma.Schema {
 	s := object(map[string]*huma.Schema{})
 	for _, f := range r.all {
@@ -131,6 +132,8 @@ func (r *Resource) bodySchema(create bool) *huma.Schema {
 	}
 	if !create {
 		s.Properties[idField].ReadOnly = false
+		s.Properties[updateDate].ReadOnly = false
+		s.Properties[updateDate].Description = "As the record was read: 409 where it was changed since, with who and when"
 		s.Required = []string{idField}
 		return arrayOf(named(r.name()+"Update", s))
 	}

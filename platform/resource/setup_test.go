@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"marquee/platform/audit"
 	"marquee/platform/clock"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -94,8 +96,20 @@ func (onlyAdmin) Caller(_ context.Context, c httpapi.Claims) (httpapi.Caller, er
 	return httpapi.Caller{ID: c.UserID, Type: httpapi.TypeAdmin}, nil
 }
 
+// namedTrail says who changed every record; it watches once it has a name.
+type namedTrail struct{ name string }
+
+func (n *namedTrail) Watches(context.Context) bool { return n.name != "" }
+
+func (*namedTrail) RecordTx(context.Context, pgx.Tx, ...audit.Change) error { return nil }
+
+func (n *namedTrail) ChangedByTx(context.Context, pgx.Tx, string, objectid.ID, time.Time) (string, error) {
+	return n.name, nil
+}
+
 type bundle struct {
 	t      *testing.T
+	trail  namedTrail
 	db     *pgxpool.Pool
 	clock  *clock.Fake
 	api    *httpapi.API
@@ -110,7 +124,9 @@ func setup(t *testing.T) *bundle {
 	_, err := b.db.Exec(t.Context(), schema)
 	require.NoError(t, err)
 	log := secrettest.Logger(t)
-	b.api = httpapi.New(httpapi.Config{Version: "test", PublicURL: "http://api.test", Auth: onlyAdmin{}, Log: log})
+	b.api = httpapi.New(httpapi.Config{
+		Version: "test", PublicURL: "http://api.test", Auth: onlyAdmin{}, Trail: &b.trail, Log: log,
+	})
 	routes := resource.Routes{Pool: b.db, Clock: b.clock, Log: log}
 	httpapi.Route(b.api, http.MethodGet, "/books", "book_list", httpapi.Public, routes.List(books.View),
 		books.ListDoc()...)

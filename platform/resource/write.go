@@ -66,8 +66,8 @@ func (r *Resource) queueInsert(b *pgx.Batch, rec *Record, by Actor) {
 }
 
 // UpdateTx changes the fields that body's objects carry, in all of them or none,
-// and returns their ids in order. Errors as for CreateTx, and 404 for an unknown
-// id.
+// and returns their ids in order. Errors as for CreateTx, 404 for an unknown id, and
+// 409 for a register_update_date that is not the record's.
 func (r *Resource) UpdateTx(ctx context.Context, tx pgx.Tx, by Actor, body RawJSON) ([]objectid.ID, error) {
 	records, err := r.readChanges(body)
 	if err != nil {
@@ -106,7 +106,8 @@ func (r *Resource) queueUpdate(b *pgx.Batch, rec *Record, by Actor) {
 }
 
 // checkPresent locks the rows of a PUT in the order of their ids, so that two of
-// them cannot deadlock, and refuses unknown ids and changed Once and Privileged fields.
+// them cannot deadlock, and refuses unknown ids, records that others changed since they
+// were read, and changed Once and Privileged fields.
 func (r *Resource) checkPresent(ctx context.Context, tx pgx.Tx, records []*Record) error {
 	found, err := r.lockTx(ctx, tx, idsOf(records), "FOR NO KEY UPDATE")
 	if err != nil {
@@ -120,6 +121,9 @@ func (r *Resource) checkPresent(ctx context.Context, tx pgx.Tx, records []*Recor
 		if !present[rec.ID] {
 			return rec.NotFound(r.def.Singular)
 		}
+	}
+	if err := r.checkFresh(ctx, tx, records); err != nil {
+		return err
 	}
 	if err := r.checkOnce(ctx, tx, records); err != nil {
 		return err

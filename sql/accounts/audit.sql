@@ -14,3 +14,10 @@ UPDATE accounts.audit_log SET before = accounts.erased(before), after = accounts
 WHERE erased_at IS NULL AND record_id IN (
     SELECT o.record_id FROM accounts.audit_log o
     WHERE o.resource = 'customer-notes' AND coalesce(o.after, o.before) ->> 'customer_id' = @customer_id::text);
+
+-- AuditGetChanger is who changed a record at an instant, or first after it; what is done to a record and changes no field
+-- has no before.
+-- name: AuditGetChanger :one
+SELECT actor_name FROM accounts.audit_log
+WHERE record_id = @record_id AND resource = @resource AND at >= @since AND before IS NOT NULL AND after IS NOT NULL
+ORDER BY at, id LIMIT 1;

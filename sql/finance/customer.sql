@@ -20,47 +20,6 @@ WITH who AS MATERIALIZED (
     FROM who JOIN finance.subscriptions s ON s.customer_id = who.customer_id
 ), placed AS MATERIALIZED (
     SELECT o.* FROM who JOIN finance.orders o ON o.customer_id = who.customer_id
-), moment AS (
-    SELECT who.created_at AS at, 'signup' AS type, 'Signed up.' AS summary FROM who
-    UNION ALL
-    SELECT who.email_verified_at, 'email_verified', 'E-mail address verified.' FROM who WHERE who.email_verified_at IS NOT NULL
-    UNION ALL
-    (SELECT t.at, 'subscription',
-        'Subscription to ' || s.plan_name || CASE WHEN t.from_status IS NULL THEN ' began as ' ELSE ' went from ' || t.from_status || ' to ' END
-        || t.to_status || ' (' || replace(t.reason, '_', ' ') || ').'
-     FROM subscription s JOIN finance.transitions t ON t.subscription_id = s.subscription_id ORDER BY t.at DESC LIMIT 100)
-    UNION ALL
-    (SELECT p.settled_at, 'payment',
-        'Paid R$ ' || to_char(p.amount_cents / 100.0, 'FM999999999990.00') || ' for ' || CASE p.purpose WHEN 'order' THEN 'a ticket order' WHEN 'customer' THEN 'nothing that is known here' ELSE 'a ' || p.purpose END
-        || ' by ' || replace(p.payment_method, '_', ' ') || ' at ' || p.gateway || '.'
-     FROM who CROSS JOIN LATERAL (SELECT * FROM finance.payments x WHERE x.customer_id = who.customer_id ORDER BY x.settled_at DESC LIMIT 100) p)
-    UNION ALL
-    (SELECT f.failed_at, 'payment_failed',
-        'A payment of R$ ' || to_char(f.amount_cents / 100.0, 'FM999999999990.00') || ' failed at ' || f.gateway || '.'
-     FROM who CROSS JOIN LATERAL (SELECT * FROM finance.customer_failures x WHERE x.customer_id = who.customer_id ORDER BY x.failed_at DESC LIMIT 100) f)
-    UNION ALL
-    (SELECT coalesce(r.refunded_at, r.requested_at), 'refund',
-        'A refund of R$ ' || to_char(r.amount_cents / 100.0, 'FM999999999990.00') || CASE r.status
-            WHEN 'done' THEN ' was given back.' WHEN 'failed' THEN ' failed.' ELSE ' is under way.' END
-     FROM who CROSS JOIN LATERAL (SELECT * FROM finance.refunds x WHERE x.customer_id = who.customer_id ORDER BY coalesce(x.refunded_at, x.requested_at) DESC LIMIT 100) r)
-    UNION ALL
-    (SELECT c.at, 'chargeback', CASE c.kind
-        WHEN 'taken' THEN 'A dispute took R$ ' || to_char(c.amount_cents / 100.0, 'FM999999999990.00') || '.'
-        ELSE 'A dispute was won: R$ ' || to_char(-c.amount_cents / 100.0, 'FM999999999990.00') || ' came back.' END
-     FROM who CROSS JOIN LATERAL (SELECT * FROM finance.chargebacks x WHERE x.customer_id = who.customer_id ORDER BY x.at DESC LIMIT 100) c)
-    UNION ALL
-    (SELECT o.created_at, 'order',
-        'Ordered ' || o.quantity || ' for ' || o.event_title || ', R$ ' || to_char(o.total_cents / 100.0, 'FM999999999990.00') || '.'
-     FROM placed o ORDER BY o.created_at DESC LIMIT 100)
-    UNION ALL
-    (SELECT t.consumed_at, 'ticket', 'Used a ticket for ' || e.title || '.'
-     FROM who CROSS JOIN LATERAL (
-        SELECT * FROM finance.tickets x WHERE x.customer_id = who.customer_id AND x.consumed_at IS NOT NULL ORDER BY x.consumed_at DESC LIMIT 100) t
-     JOIN finance.events e ON e.event_id = t.event_id)
-    UNION ALL
-    (SELECT r.redeemed_at, 'promo_code', 'Redeemed the promo code ' || n.code || '.'
-     FROM who CROSS JOIN LATERAL (SELECT * FROM finance.promo_redemptions x WHERE x.customer_id = who.customer_id ORDER BY x.redeemed_at DESC LIMIT 100) r
-     JOIN finance.promo_redemptions_personal n ON n.redemption_id = r.redemption_id)
 ), total AS MATERIALIZED (
     SELECT
         (SELECT coalesce(sum(p.amount_cents), 0)::bigint FROM finance.payments p WHERE p.customer_id = who.customer_id) AS paid,
@@ -110,7 +69,13 @@ SELECT json_build_object(
         FROM finance.watch_history w WHERE w.customer_id = who.customer_id),
     'totals', json_build_object('paid', total.paid, 'refunded', total.refunded, 'chargebacks', total.chargebacks,
         'net', total.paid - total.refunded - total.chargebacks, 'orders', total.orders, 'tickets', total.tickets),
-    'timeline', (SELECT coalesce(json_agg(json_build_object('at', platform.json_time(m.at), 'type', m.type, 'summary', m.summary) ORDER BY m.at DESC, m.type), '[]')
-        FROM (SELECT * FROM moment ORDER BY at DESC, type LIMIT 100) m)
+    'timeline', finance.customer_timeline(who.customer_id, '', 0, 100) -> 'timeline'
 )::json AS report
 FROM who CROSS JOIN total;
+
+-- name: CustomerTimelineGet :one
+-- What happened to a customer, the newest first: of one type, or of all where it is empty; no row when there is no
+-- such customer.
+SELECT finance.customer_timeline(who.customer_id, @kind::text, @skip::integer, @qty::integer)::json AS report
+FROM finance.customer_profiles_personal who
+WHERE who.customer_id = @id::text;

@@ -5,4 +5,6 @@ cd "$(dirname "$0")"
 ./chromium.sh
 ./types.sh
 PATH="$(./node.sh):$PATH"
+export FILL="$PWD/../../bin/fill"
+go -C ../.. build -o "$FILL" ./cmd/bench/fill
 npx vitest run "$@"

@@ -137,3 +137,48 @@ func TestWhatMayNotBeRepeatedIsUnknownWhenCutOff(t *testing.T) {
 	require.Equal(t, "done", outcome("subscription_cancel"))
 	require.Equal(t, 1, p.Count("SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled'"))
 }
+
+// TestJobsAreRetriedAndCancelledByTheirFilter: as one by one, by whoever may do that, and never the job that does it.
+func TestJobsAreRetriedAndCancelledByTheirFilter(t *testing.T) {
+	t.Parallel()
+	p := platformtest.New(t)
+	p.Unsound("jobs_done") // some stay given up
+	for range 3 {
+		newJob(t, p, "discarded")
+	}
+	newJob(t, p, "completed")
+	waiting := newJob(t, p, "scheduled")
+	var list struct{ Total int }
+	p.Admin().Get("/admin/jobs?state=discarded&kind=test_staff&queue=nowhere").Expect(http.StatusOK).JSON(&list)
+	require.Equal(t, 3, list.Total)
+	begin := func(act, query string, expected int, arguments platformtest.Object) platformtest.Object {
+		return platformtest.Object{"act": act, "query": query, "expected": expected, "arguments": arguments}
+	}
+	reason := platformtest.Object{"reason": "nobody waits for it"}
+	all := `{"kind":"test_staff"}`
+	require.Equal(t, http.StatusForbidden, p.Admin().Post("/admin/bulk-acts", begin("job_cancel", all, 5, reason)).Status)
+	for _, refused := range []string{`{"args":"x"}`, `{"state":{"$near":1}}`, `x`} {
+		res := p.Root().Post("/admin/bulk-acts", begin("job_cancel", refused, 5, reason))
+		require.Equal(t, http.StatusUnprocessableEntity, res.Status, refused)
+	}
+	p.Root().Get("/admin/jobs").Expect(http.StatusOK).JSON(&list)
+	require.Equal(t, list.Total, p.Count("SELECT count(*) FROM jobs.river_job WHERE kind <> 'platform_bulk_act'"))
+
+	over := func(body platformtest.Object) (act bulkAct) {
+		p.Root().Post("/admin/bulk-acts", body).Expect(http.StatusOK).JSON(&act)
+		require.Eventually(t, func() bool {
+			p.Root().Get("/admin/bulk-acts/" + act.ID.String()).JSON(&act)
+			return act.over()
+		}, time.Minute, 20*time.Millisecond)
+		return act
+	}
+	p.Work()
+	act := over(begin("job_retry", all, 5, platformtest.Object{}))
+	require.Equal(t, []int{3, 2, 0}, []int{act.Done, act.Skipped, act.Failed}, "what is done or waits is skipped, and says why")
+	require.Equal(t, 3, p.Count("SELECT count(*) FROM jobs.river_job WHERE kind = 'test_staff' AND state = 'available'"))
+	act = over(begin("job_cancel", `{"kind":"test_staff","state":{"$in":["available","scheduled"]}}`, 4, reason))
+	require.Equal(t, []int{4, 0, 0}, []int{act.Done, act.Skipped, act.Failed})
+	require.Equal(t, 1, p.Count("SELECT count(*) FROM jobs.river_job WHERE id = $1 AND state = 'cancelled'", waiting))
+	require.Equal(t, 4, p.Count(`SELECT count(*) FROM accounts.audit_log WHERE action = 'job_cancel' AND request_id = $1
+		AND after->>'reason' = 'nobody waits for it'`, act.ID))
+}

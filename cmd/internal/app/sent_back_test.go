@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +14,7 @@ import (
 
 // TestWhatIsReadMayBeSentBack: a client changes a field of a record that a list answered,
 // and sends the whole record. What it may not change, and has not, is ignored (docs/contract/collections.md, Fields
-// that clients do not write).
+// that clients do not write); where the record was changed since, it is told by whom.
 func TestWhatIsReadMayBeSentBack(t *testing.T) {
 	t.Parallel()
 	a := platformtest.New(t)
@@ -49,6 +50,14 @@ func TestWhatIsReadMayBeSentBack(t *testing.T) {
 			res := caller.Do(http.MethodPut, r.Path, []any{doc})
 			if res.Status != http.StatusOK {
 				t.Errorf("%s: %d %s", r.Name, res.Status, res.Body)
+				continue
+			}
+			record, _ := doc.(map[string]any)
+			record["register_update_date"] = "2001-01-01T00:00:00.000Z"
+			res = caller.Do(http.MethodPut, r.Path, []any{record})
+			if res.Status != http.StatusConflict || !refusedByName(res, "register_update_date") ||
+				!strings.Contains(string(res.Body), "was changed by root at ") {
+				t.Errorf("%s, stale: %d %s", r.Name, res.Status, res.Body)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,6 +16,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
 // auditPlatform is the actor of what the platform decides by itself.
@@ -60,6 +62,22 @@ func (s *Trail) RecordTx(ctx context.Context, tx pgx.Tx, changes ...audit.Change
 		}
 	})
 	return failed
+}
+
+// ChangedByTx is who changed a record at an instant, or first after it: their username at that
+// time; "" where no entry says, as of changes by customers, events and jobs.
+func (s *Trail) ChangedByTx(ctx context.Context, tx pgx.Tx, resource string, recordID objectid.ID,
+	at time.Time,
+) (string, error) {
+	name, err := s.db.AuditGetChanger(ctx, tx,
+		accountsdb.AuditGetChangerParams{RecordID: &recordID, Resource: resource, Since: at})
+	if postgres.IsNoRows(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read audit trail: %w", err)
+	}
+	return name, nil
 }
 
 // EraseAuditTx takes out what the trail says of a record's fields, because the

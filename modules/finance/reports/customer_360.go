@@ -184,6 +184,29 @@ func (h Handlers) GetCustomer360(ctx context.Context, in *customer360Input) (*do
 		func(ctx context.Context, tx pgx.Tx) ([]byte, error) { return h.db.Customer360Get(ctx, tx, who) })
 }
 
+type customerTimelineInput struct {
+	ID   string `path:"id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The customer's _id"`
+	Type string `query:"type" enum:"signup,email_verified,subscription,payment,payment_failed,refund,chargeback,order,ticket,promo_code" doc:"Of that type alone"`
+	Skip int    `query:"skip" minimum:"0" maximum:"100000" default:"0" doc:"Newer ones that are left out"`
+	Qty  int    `query:"qty" minimum:"1" maximum:"100" default:"25"`
+}
+
+// CustomerTimeline is the answer of GET /admin/customers/{id}/timeline: what happened to a customer, newest first.
+type CustomerTimeline struct {
+	Timeline []customerMoment `json:"timeline"`
+	More     bool             `json:"more" doc:"There are older ones"`
+}
+
+// GetCustomerTimeline answers GET /admin/customers/{id}/timeline. 404 when there is no such customer or the customer is
+// deleted.
+func (h Handlers) GetCustomerTimeline(ctx context.Context, in *customerTimelineInput) (*document, error) {
+	arg := financedb.CustomerTimelineGetParams{
+		ID: strings.ToLower(in.ID), Kind: in.Type, Skip: int32(in.Skip), Qty: int32(in.Qty), //nolint:gosec // both are bounded
+	}
+	return h.document(httpapi.InFull(ctx), "Customer",
+		func(ctx context.Context, tx pgx.Tx) ([]byte, error) { return h.db.CustomerTimelineGet(ctx, tx, arg) })
+}
+
 // customer reads who is meant.
 func (in *customer360Input) customer() (who financedb.Customer360GetParams, err error) {
 	if in.ID == "" && in.Email == "" && in.TaxID == "" {

@@ -2,6 +2,12 @@ import { expect, inject, it } from 'vitest';
 import { expectNoFaults, signedIn, signIn } from './browser';
 import { asRoot, subscribed, until } from './people';
 
+/** What the sandbox's own ledger has given back of a subscription's payments, in cents. */
+async function expectAtGateway(subscription: string, amounts: number[]) {
+  const { payments } = await asRoot<{ payments: { amount_refunded: number }[] }>('GET', `/subscriptions/${subscription}/payments`);
+  expect(payments.map((payment) => payment.amount_refunded)).toEqual(amounts);
+}
+
 it('story 4: a customer is found by tax id, half is refunded, a week is added, and the timeline tells it', async () => {
   const customer = await subscribed('Helena Prado');
   const page = await signedIn('admin');
@@ -67,6 +73,40 @@ it('a double click and a lost answer make one refund', async () => {
     return all.refunds.every(({ status }) => status === 'done') ? all : undefined;
   });
   expect(refunds.map((one) => one.amount)).toEqual([1000]);
+  await expectAtGateway(customer.subscription, [1000]);
+});
+
+it('by the keyboard alone a refund is made, and stands once at the gateway', async () => {
+  const customer = await subscribed('Noel Castilho');
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  await page.getByRole('button', { name: 'Refund', exact: true }).waitFor();
+  const focused = () => page.evaluate(() => {
+    const at = document.activeElement as HTMLInputElement | null;
+    return at?.labels?.[0]?.innerText || at?.innerText || '';
+  });
+  const tabTo = async (name: RegExp) => {
+    for (let i = 0; i < 80; i++) {
+      if (name.test(await focused())) return;
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`the keyboard does not come to ${String(name)}`);
+  };
+  await tabTo(/^Refund$/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByLabel('Reason').waitFor();
+  await tabTo(/^Amount/);
+  expect(await page.getByLabel('Amount').inputValue()).toBe('29.90');
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type('7.50');
+  await tabTo(/^Reason/);
+  await page.keyboard.type('The sound was late');
+  await tabTo(/^Refund BRL\s7\.50$/);
+  await page.keyboard.press('Enter');
+  await page.getByText('BRL 7.50 is being refunded').waitFor();
+  const refunds = page.getByRole('region', { name: 'Refunds' });
+  await refunds.getByText('done').waitFor(); // without a reload
+  await expectAtGateway(customer.subscription, [750]);
+  expectNoFaults(page.context());
 });
 
 it('two tabs make one refund of the whole', async () => {
@@ -88,6 +128,7 @@ it('two tabs make one refund of the whole', async () => {
     return all.refunds.some(({ status }) => status === 'done') ? all : undefined;
   });
   expect(refunds.filter(({ status }) => status !== 'failed').map((one) => one.amount)).toEqual([2990]);
+  await expectAtGateway(customer.subscription, [2990]);
 });
 
 it('above R$ 500 the amount is typed once more', async () => {

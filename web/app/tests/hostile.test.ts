@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
 import { expectNoFaults, signedIn, visit } from './browser';
-import { asRoot, signUp } from './people';
+import { asRoot, signUp, tokenOf } from './people';
 
-const { webhooks, url } = inject('platform');
+const { webhooks, url, users } = inject('platform');
 
 // What would do something if it were anything but text: to HTML, attributes, addresses, styles, scripts and templates, to
 // formats, spreadsheets and shells, and to whoever reads it.
@@ -39,15 +39,17 @@ async function expectTexts(page: Page, texts: string[]) {
 
 /** Those that the API takes for a name. */
 async function taken(take: (text: string, i: number) => Promise<unknown>): Promise<string[]> {
-  const all = await Promise.all(hostile.map(async (text, i) => {
+  const once = async (text: string, i: number): Promise<string[]> => {
     try {
       await take(text, i);
       return [text];
     } catch (cause) {
+      if (String(cause).includes('SERVICE_BUSY')) return once(text, i); // forty at once are many for a busy machine
       expect(String(cause)).toMatch(/: 422 /);
       return [];
     }
-  }));
+  };
+  const all = await Promise.all(hostile.map(once));
   return all.flat();
 }
 
@@ -113,6 +115,34 @@ it('names and titles are texts in lists, on pages, in forms, in the search and i
     expect(await strangers(page)).toBe(0);
     await page.keyboard.press('Escape');
   }
+  expectNoFaults(page.context());
+});
+
+it('names of files are texts in the audit trail', async () => {
+  const { docs: [column] } = await asRoot<{ docs: { _id: string }[] }>('POST', '/admin/requisition-status', [{ name: `Files ${String(Date.now())}` }]);
+  const { docs: [card] } = await asRoot<{ docs: { _id: string }[] }>('POST', '/admin/requisitions', [{ name: 'Files', status_id: column?._id }]);
+  const token = await tokenOf(users.root);
+  const names: string[] = [];
+  for (const name of hostile) {
+    const form = new FormData();
+    form.append('file', new Blob(['x']), name);
+    const response = await fetch(`${url}/api/v1/admin/requisitions/${card?._id ?? ''}/files`, {
+      method: 'POST', headers: { Authorization: `Bearer ${token}` }, body: form,
+    });
+    expect([200, 422]).toContain(response.status);
+    if (!response.ok) continue;
+    const { docs } = (await response.json()) as { docs: { files: { filename: string }[] }[] };
+    names.push(docs[0]?.files.at(-1)?.filename ?? '');
+  }
+  expect(names.length).toBeGreaterThan(30);
+  const { docs: entries } = await asRoot<{ docs: { _id: string; action: string }[] }>(
+    'GET', `/audit-log?query=${encodeURIComponent(JSON.stringify({ record_id: card?._id, action: 'requisition_file_upload' }))}&qty_docs_page=1`);
+  const page = await signedIn('root', {}, `/console/settings/audit/${entries[0]?._id ?? ''}`); // the last, with all of them
+  await page.locator('main .title, main h1').first().waitFor();
+  const closed = page.locator('main button[aria-expanded="false"]');
+  await expect.poll(() => page.locator('main button[aria-expanded]').count()).toBeGreaterThan(0);
+  while (await closed.count()) await closed.first().click();
+  await expectTexts(page, names.map((name) => `“${name}”`));
   expectNoFaults(page.context());
 });
 

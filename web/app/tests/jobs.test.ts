@@ -43,3 +43,39 @@ it('root pauses a queue and says why, everybody sees it, and a job is cancelled 
   expect(await banner.count()).toBe(0);
   expectNoFaults(page.context());
 });
+
+it('all jobs that a filter matches are cancelled and tried again by one act each', async () => {
+  const page = await signedIn('root', {}, '/console/settings/jobs');
+  await asRoot('POST', '/admin/queues/mail/pause', { reason: 'A test of many at once.' });
+  try {
+    for (const name of ['Ana Lote', 'Bia Lote', 'Caio Lote']) await signUp(name);
+    await page.goto('/console/settings/jobs?queue=mail&state=available');
+    const act = async (name: string, field?: string) => {
+      await page.getByRole('button', { name: /^All \d+ that match/ }).click();
+      const dialog = page.getByRole('dialog');
+      const word = /Type (\d+)/.exec(await dialog.innerText())?.[1] ?? '';
+      expect(Number(word)).toBeGreaterThanOrEqual(3);
+      await dialog.getByLabel('What is done').selectOption({ label: name });
+      if (field) await dialog.getByLabel('Reason').fill(field);
+      await dialog.getByLabel(`Type ${word} to confirm`).fill(word);
+      await dialog.getByRole('button', { name: `Do it to ${word}` }).click();
+      await page.getByText(`${name}: ${word} of ${word}`).waitFor();
+      await page.getByRole('button', { name: 'Close' }).click();
+    };
+    await act('cancel jobs', 'Nobody reads them.');
+    await page.getByText('No such jobs').waitFor();
+    await page.getByRole('combobox', { name: 'State' }).selectOption({ label: 'cancelled' });
+    await page.getByRole('button', { name: 'Try again' }).nth(2).waitFor();
+    await act('try jobs again');
+    await page.getByText('No such jobs').waitFor();
+
+    // Who may not cancel one may not cancel many.
+    const colleague = await signedIn('admin', {}, '/console/settings/jobs?queue=mail&state=available');
+    await colleague.getByRole('region', { name: 'Jobs' }).locator('tbody tr').first().waitFor();
+    expect(await colleague.getByRole('button', { name: /^All \d+ that match/ }).count()).toBe(0);
+    expectNoFaults(colleague.context());
+  } finally {
+    await asRoot('POST', '/admin/queues/mail/resume').catch(() => undefined);
+  }
+  expectNoFaults(page.context());
+});

@@ -9,6 +9,7 @@ import type { TestProject } from 'vitest/node';
 /** What `marquee dev --json` says when it is ready. */
 export interface Platform {
   url: string;
+  database_url: string;
   mailbox_url: string;
   clock_url: string;
   sandbox: { gwa: string; gwb: string };

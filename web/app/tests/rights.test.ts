@@ -52,7 +52,7 @@ beforeAll(async () => {
   pages = [
     '/', '/customers', `/customers/${customer.id}`, '/subscriptions', '/subscriptions/overdue', '/payments', '/payments/refunded',
     '/payments/disputes', '/payments/unapplied', '/webhooks', `/webhooks/${await first('/webhook-logs')}`, '/settings', '/settings/plans',
-    '/settings/users', '/settings/profiles', '/settings/audit', `/settings/audit/${await first('/audit-log')}`, '/account',
+    '/settings/users', '/settings/profiles', '/settings/explain', '/settings/jobs', '/settings/invariants', '/settings/audit', `/settings/audit/${await first('/audit-log')}`, '/account',
   ];
 });
 
@@ -71,7 +71,7 @@ describe.each(['root', 'an admin with all', 'an admin with one', 'an admin with 
       await expect.poll(() => page.locator('main .skeleton, main [aria-busy="true"]').count()).toBe(0);
       await page.locator('main h1, main .title').first().waitFor();
       await expect.poll(() => asked.size).toBe(0);
-      const lacks = path === '/settings/profiles' && !role.root;
+      const lacks = (path === '/settings/profiles' || path === '/settings/explain') && !role.root;
       expect(await page.getByText('You lack the right root').count(), path).toBe(lacks ? 1 : 0);
       expect(await page.getByText('This could not be loaded').count(), path).toBe(0);
     }

@@ -49,6 +49,8 @@ async function screensOf(crowded: boolean): Promise<[name: string, path: string]
     ['overdue', '/console/subscriptions/overdue'], ['payments', '/console/payments'], ['refunded', '/console/payments/refunded'],
     ['unapplied', '/console/payments/unapplied'], ['webhooks', '/console/webhooks'],
     ['webhook', `/console/webhooks/${await first('/webhook-logs')}`], ['settings', '/console/settings'],
+    ['jobs', '/console/settings/jobs'], ['invariants', '/console/settings/invariants'],
+    ['explain', `/console/settings/explain?path=/customers&query=${encodeURIComponent('{"full_name":"Ana"}')}`],
     ['plans', '/console/settings/plans'], ['users', '/console/settings/users'], ['profiles', '/console/settings/profiles'],
     ['audit', '/console/settings/audit'], ['entry', `/console/settings/audit/${await first('/audit-log')}`],
     ['nothing', '/console/nothing'],

@@ -95,6 +95,73 @@ it('who has a second factor is asked for its code', async () => {
   expectNoFaults(context);
 });
 
+it('a second factor is set up by picture or secret, its recovery codes are shown once, and it is turned off', async () => {
+  const iris = await newAdmin('Iris');
+  const page = await signedIn(iris, {}, '/console/account');
+  const panel = page.getByRole('region', { name: 'Second factor' });
+  await panel.getByText('off', { exact: true }).waitFor();
+  const dialog = page.getByRole('dialog');
+
+  await panel.getByRole('button', { name: 'Set up' }).click();
+  await dialog.getByLabel('Current password').fill('not the password');
+  await dialog.getByRole('button', { name: 'Set up' }).click();
+  await dialog.locator('[aria-invalid="true"]').waitFor();
+  await dialog.getByLabel('Current password').fill(iris.password);
+  await dialog.getByRole('button', { name: 'Set up' }).click();
+  const confirm = page.getByRole('dialog', { name: 'Set up the authenticator' });
+  const picture = confirm.getByRole('img', { name: 'QR code of the secret, for the authenticator app' });
+  await expect.poll(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(100);
+  await confirm.getByRole('button', { name: 'Copy the secret' }).click();
+  const secret = await page.evaluate(() => navigator.clipboard.readText());
+  expect((await confirm.innerText()).replaceAll(' ', '')).toContain(secret);
+
+  // Until the first code is right nothing asks for one.
+  await confirm.getByLabel('Code').fill('000000');
+  await confirm.getByRole('button', { name: 'Turn on' }).click();
+  await confirm.locator('[aria-invalid="true"]').waitFor();
+  await tokenOf(iris).then((token) => { expect(token).toMatch(/^ey/); });
+  await confirm.getByLabel('Code').fill(codeOf(secret));
+  await confirm.getByRole('button', { name: 'Turn on' }).click();
+  const codes = page.getByRole('dialog', { name: 'Recovery codes' });
+  await expect.poll(() => codes.getByRole('listitem').count()).toBe(10);
+  const [first = '', second = '', third = ''] = await codes.getByRole('listitem').allInnerTexts();
+  await codes.getByRole('button', { name: 'I have kept them' }).click();
+  await panel.getByText('Recovery codes left: 10').waitFor();
+  expect(await page.getByText(first).count()).toBe(0);
+
+  // Signing in asks for a code, and a passkey too.
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('dialog').getByLabel('Code').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Username or e-mail').fill(iris.username);
+  await page.getByLabel('Password').fill(iris.password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByLabel('Code').fill(first);
+  await page.getByLabel('Code').press('Enter');
+  await panel.getByText('Recovery codes left: 9').waitFor();
+
+  await panel.getByRole('button', { name: 'New recovery codes' }).click();
+  await dialog.getByLabel('Current password').fill(iris.password);
+  await dialog.getByLabel('Code').fill(second);
+  await dialog.getByRole('button', { name: 'New recovery codes' }).click();
+  await expect.poll(() => codes.getByRole('listitem').count()).toBe(10);
+  const [fresh = ''] = await codes.getByRole('listitem').allInnerTexts();
+  await page.keyboard.press('Escape');
+
+  await panel.getByRole('button', { name: 'Turn off' }).click();
+  await dialog.getByLabel('Current password').fill(iris.password);
+  await dialog.getByLabel('Code').fill(third); // void
+  await dialog.getByRole('button', { name: 'Turn off' }).click();
+  await dialog.locator('[aria-invalid="true"]').waitFor();
+  await dialog.getByLabel('Code').fill(fresh);
+  await dialog.getByRole('button', { name: 'Turn off' }).click();
+  await page.getByText('The second factor is turned off').waitFor();
+  await panel.getByText('off', { exact: true }).waitFor();
+  expect(await tokenOf(iris)).toMatch(/^ey/);
+  expectNoFaults(page.context());
+});
+
 /** The six digits of this half minute (RFC 6238). */
 function codeOf(secret: string): string {
   const bits = [...secret].map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0')).join('');

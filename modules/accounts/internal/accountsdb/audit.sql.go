@@ -45,3 +45,24 @@ func (q *Queries) AuditEraseCustomerNotes(ctx context.Context, db DBTX, arg Audi
 	_, err := db.Exec(ctx, auditEraseCustomerNotes, arg.Now, arg.CustomerID)
 	return err
 }
+
+const auditGetChanger = `-- name: AuditGetChanger :one
+SELECT actor_name FROM accounts.audit_log
+WHERE record_id = $1 AND resource = $2 AND at >= $3 AND before IS NOT NULL AND after IS NOT NULL
+ORDER BY at, id LIMIT 1
+`
+
+type AuditGetChangerParams struct {
+	RecordID *objectid.ID
+	Resource string
+	Since    time.Time
+}
+
+// AuditGetChanger is who changed a record at an instant, or first after it; what is done to a record and changes no field
+// has no before.
+func (q *Queries) AuditGetChanger(ctx context.Context, db DBTX, arg AuditGetChangerParams) (string, error) {
+	row := db.QueryRow(ctx, auditGetChanger, arg.RecordID, arg.Resource, arg.Since)
+	var actor_name string
+	err := row.Scan(&actor_name)
+	return actor_name, err
+}

@@ -23,7 +23,13 @@ export interface Schema {
 }
 
 interface Media { content?: Record<string, { schema?: Schema }> }
-interface Operation { operationId?: string; requestBody?: Media; responses?: Record<string, Media> }
+interface Operation {
+  operationId?: string;
+  parameters?: { name?: string }[];
+  requestBody?: Media;
+  responses?: Record<string, Media>;
+  'x-auth'?: string;
+}
 interface OpenAPI { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } }
 
 export type Kind = 'text' | 'id' | 'instant' | 'number' | 'boolean' | 'enum' | 'list' | 'json';
@@ -98,4 +104,14 @@ export async function fieldsOfBody(path: string, method: string): Promise<Proper
   const doc = await load();
   const body = resolved(doc, json(doc.paths[path]?.[method.toLowerCase()]?.requestBody));
   return propertiesOf(doc, body.items ? resolved(doc, body.items) : body);
+}
+
+/** The paths of the lists that take a filter and a sort, below /api/v1, but for those of customers themselves. */
+export async function staffLists(): Promise<string[]> {
+  const doc = await load();
+  return Object.entries(doc.paths).flatMap(([path, { get }]) => {
+    const names = get?.parameters?.map(({ name }) => name) ?? [];
+    const takes = names.includes('query') && names.includes('sort') && get?.['x-auth'] !== 'customer';
+    return takes && !path.includes('{') ? [path.replace('/api/v1', '')] : [];
+  }).sort();
 }

@@ -10,6 +10,9 @@ export class Problem extends Error {
     super(sentence);
   }
 
+  /** The record was changed after it was read as of the date that was sent. */
+  get stale(): boolean { return this.status === 409 && 'register_update_date' in this.fields; }
+
   /** The request never came to an answer, so that nothing is known of it. */
   get unanswered(): boolean {
     return this.status === 0 || this.status === 502 || this.status === 504;

@@ -56,7 +56,7 @@ export const enWords = {
     ticket_order: 'order', unapplied_payment: 'unapplied payment', user: 'user', video: 'video',
     webhook_log: 'webhook',
     customer_update: 'change customers', video_update: 'change videos', subscription_cancel: 'cancel subscriptions',
-    subscription_extend: 'extend subscriptions', webhook_log_replay: 'replay webhooks', stopped: 'stopped',
+    subscription_extend: 'extend subscriptions', webhook_log_replay: 'replay webhooks', job_retry: 'try jobs again', job_cancel: 'cancel jobs', stopped: 'stopped',
     skipped: 'skipped', me: 'only me', list_gone: 'the list is gone', not_allowed: 'not allowed',
     query_refused: 'the filter is not understood any more', field_gone: 'a field is gone',
     customer_disabled: 'account disabled', never_subscribed: 'never subscribed', period_over: 'paid period is over',

@@ -58,7 +58,7 @@ export const ptWords: Shape<typeof enWords> = {
     tag: 'etiqueta', ticket_order: 'pedido', unapplied_payment: 'pagamento não aplicado', user: 'usuário',
     video: 'vídeo', webhook_log: 'webhook',
     customer_update: 'alterar clientes', video_update: 'alterar vídeos', subscription_cancel: 'cancelar assinaturas',
-    subscription_extend: 'estender assinaturas', webhook_log_replay: 'repetir webhooks', stopped: 'parado',
+    subscription_extend: 'estender assinaturas', webhook_log_replay: 'repetir webhooks', job_retry: 'tentar as tarefas de novo', job_cancel: 'cancelar tarefas', stopped: 'parado',
     skipped: 'pulado', me: 'só eu', list_gone: 'a lista não existe mais', not_allowed: 'sem permissão',
     query_refused: 'o filtro não é mais entendido', field_gone: 'um campo não existe mais',
     customer_disabled: 'conta desativada', never_subscribed: 'nunca assinou', period_over: 'período pago terminou',
