@@ -54,7 +54,7 @@ it('a first paint, and a room of many', async () => {
 
 it('the search', async () => {
   const sample = await asRoot<{ docs: { _id: string; email: string; full_name: string; tax_id?: string }[] }>(
-    'GET', `/customers?sort=${encodeURIComponent('{"_id":-1}')}&qty_docs_page=40&current_page=50`);
+    'GET', `/customers?sort=${encodeURIComponent('{"_id":-1}')}&qty_docs_page=40&current_page=1`);
   const of = (round: number) => sample.docs[round % sample.docs.length] ?? sample.docs[0];
   const page = await signedIn('root');
   const bare = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '');
