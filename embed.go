@@ -13,8 +13,8 @@ import (
 //go:embed migrations/files.zip
 var archived []byte
 
-// Migrations holds the goose files, migrations/NNNNN_<module>_<what>.sql, without the folder's name. The binary has them
-// compressed: `make generate` makes the archive.
+// Migrations holds the goose files, migrations/NNNNN_<module>_<what>.sql, without the folder's name. The binary has
+// them compressed: `make generate` makes the archive.
 var Migrations = func() fs.FS {
 	archive, err := zip.NewReader(bytes.NewReader(archived), int64(len(archived)))
 	if err != nil {

@@ -43,7 +43,8 @@ func (s *Service) Routes(api *httpapi.API) {
 
 	httpapi.Route(api, http.MethodGet, "/admin/customers/360", "customer_360", admin, h.GetCustomer360,
 		reports.SchemaOf[reports.Customer360](api), title("Everything about one customer"))
-	httpapi.Route(api, http.MethodGet, "/admin/customers/{id}/timeline", "customer_timeline", admin, h.GetCustomerTimeline,
+	httpapi.Route(api, http.MethodGet, "/admin/customers/{id}/timeline", "customer_timeline", admin,
+		h.GetCustomerTimeline,
 		reports.SchemaOf[reports.CustomerTimeline](api), title("What happened to one customer"))
 	httpapi.Route(api, http.MethodGet, "/admin/customers/tenure", "customer_tenure", admin, h.GetTenure,
 		reports.SchemaOf[reports.Tenure](api), title("How long customers stay"))
