@@ -92,7 +92,7 @@ type Accounts struct {
 	RefreshTokenTTL          time.Duration `env:"REFRESH_TOKEN_TTL" envDefault:"720h" doc:"Life of a refresh token."`
 	UnverifiedTTL            time.Duration `env:"UNVERIFIED_TTL" envDefault:"720h" doc:"After it an account that was to be verified at signup, never was and bought nothing is removed."`
 	DeviceTTL                time.Duration `env:"DEVICE_TTL" envDefault:"2160h" doc:"How long a device that somebody signed in on is known: there, wrong passwords from elsewhere make nobody wait."`
-	EmailChangeNeedsPassword bool          `env:"EMAIL_CHANGE_NEEDS_PASSWORD" doc:"Makes current_password compulsory where somebody changes their own e-mail. The old address is told in any case, with a link that undoes it for 7 days."`
+	EmailChangeNeedsPassword bool          `env:"EMAIL_CHANGE_NEEDS_PASSWORD" doc:"Makes current_password compulsory where somebody changes their own e-mail. The old address is always notified, with a link that undoes it for 7 days."`
 	MFARequiredForRoot       bool          `env:"MFA_REQUIRED_FOR_ROOT" doc:"Root users have root's rights only in sessions that a second factor began; in others they may do what every user may, such as set one up."`
 	PasswordList             string        `env:"PASSWORD_LIST" envDefault:"on" doc:"on refuses the 10,000 commonest passwords and one's own e-mail or name as passwords; off takes them."`
 	LogUnsentCodes           bool          `env:"LOG_UNSENT_CODES" doc:"Logs a code that could not be mailed. For development only."`
@@ -164,7 +164,7 @@ type Payments struct {
 	ReconcilePause       time.Duration `env:"RECONCILE_PAUSE" envDefault:"2s" zero:"yes" doc:"Time between two calls of the reconciliation at gateway A, which allows 25,000 calls in 12 hours. 0: none."`
 	AutoRefundsPerHour   int           `env:"AUTO_REFUNDS_PER_HOUR" envDefault:"20" zero:"yes" doc:"Payments that could not be applied and are refunded without a person's decision, in any hour; further ones wait on the list of unapplied payments. 0: none."`
 	AutoRefundDailyLimit int64         `env:"AUTO_REFUND_DAILY_LIMIT" envDefault:"500000" zero:"yes" doc:"Sum, in cents, of what is refunded without a person's decision in any 24 hours. 0: nothing."`
-	WebhookLogMonths     int           `env:"WEBHOOK_LOG_MONTHS" envDefault:"13" zero:"yes" doc:"Months, before the present one, for which the webhook log is kept; 0 keeps all of it. Events not applied yet stay in any case."`
+	WebhookLogMonths     int           `env:"WEBHOOK_LOG_MONTHS" envDefault:"13" zero:"yes" doc:"Months, before the current one, for which the webhook log is kept; 0 keeps all of it. Events not applied yet stay in any case."`
 }
 
 // Subscriptions is when subscriptions begin, fail and end.

@@ -64,7 +64,7 @@ func (c Config) problems() problems {
 	}
 	_, err = c.location()
 	p.need(err == nil && c.Platform.ReportTZ != "Local" && c.Platform.ReportTZ != "", "REPORT_TZ",
-		"is no time zone such as America/Sao_Paulo.")
+		"is not a time zone such as America/Sao_Paulo.")
 	p.need(rising(c.Subscriptions.DunningDays), "DUNNING_DAYS",
 		"has to be days from 0 to 60, each later than the one before, such as 0,3,7.")
 	p.need(retryDays(c.Subscriptions.PixRetryDays), "PIX_RETRY_DAYS",

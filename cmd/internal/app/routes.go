@@ -105,9 +105,9 @@ func (a *App) addBulk() {
 	httpapi.Route(a.api, http.MethodPost, "/admin/bulk-acts/{id}/stop", "bulk_act_stop", httpapi.Admin, s.Stop,
 		httpapi.Summary("Stop a bulk act"))
 	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}/rows", "bulk_act_rows", httpapi.Admin, s.Rows,
-		httpapi.Summary("What became of each record"))
+		httpapi.Summary("The result for each record"))
 	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}/result", "bulk_act_result", httpapi.Admin, s.Download,
-		httpapi.Summary("What became of each record, as a CSV file"), bulk.ResultResponse())
+		httpapi.Summary("The result for each record, as a CSV file"), bulk.ResultResponse())
 }
 
 // addHome registers the figures that staff look at first.

@@ -110,7 +110,7 @@ func (h Handlers) check(caller httpapi.Caller, path string, f Fields) error {
 	}
 	switch {
 	case f.Audience != "profile" && f.ProfileID != nil:
-		return fault.InvalidAt("is for the audience profile alone", "body", "profile_id")
+		return fault.InvalidAt("is for the audience profile only", "body", "profile_id")
 	case f.Audience == "profile" && f.ProfileID == nil:
 		return fault.InvalidAt("is required", "body", "profile_id")
 	case f.Audience == "profile" && !caller.Root && !slices.Contains(caller.Profiles, *f.ProfileID):

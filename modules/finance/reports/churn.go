@@ -22,7 +22,7 @@ type ChurnMonth struct {
 	New         int64   `json:"new"`
 	Cancelled   int64   `json:"cancelled"`
 	ActiveEnd   int64   `json:"active_end"`
-	ChurnRate   float64 `json:"churn_rate" doc:"cancelled / active_start, percent; 0 when nobody was active"`
+	ChurnRate   float64 `json:"churn_rate" doc:"Percent"`
 }
 
 // ChurnReasons counts exits; each has exactly one reason.

@@ -22,7 +22,7 @@ type EventsOverview struct {
 	TotalTicketsIssued int64            `json:"total_tickets_issued" doc:"Live: pending, available, consumed"`
 	TotalTicketsSold   int64            `json:"total_tickets_sold" doc:"With an order, not counting expired-unpaid"`
 	TotalTicketsPromo  int64            `json:"total_tickets_promo" doc:"With a promo code and no order"`
-	TotalRevenue       reais            `json:"total_revenue" doc:"Of paid orders, minus what was refunded of them"`
+	TotalRevenue       reais            `json:"total_revenue" doc:"Reais"`
 	TotalOrders        int64            `json:"total_orders"`
 	EventsByType       map[string]int64 `json:"events_by_type"`
 }
@@ -65,9 +65,9 @@ type EventRow struct {
 	TicketsSold   int64                `json:"tickets_sold" doc:"With an order, not counting expired-unpaid"`
 	TicketsPromo  int64                `json:"tickets_promo" doc:"With a promo code and no order"`
 	TicketStatus  eventTicketsByStatus `json:"ticket_status"`
-	Revenue       reais                `json:"revenue" doc:"Of paid orders, minus what was refunded of them"`
+	Revenue       reais                `json:"revenue" doc:"Reais"`
 	OrdersCount   int64                `json:"orders_count"`
-	OccupancyPct  float64              `json:"occupancy_pct" doc:"Live tickets / capacity, percent; 0 for unlimited"`
+	OccupancyPct  float64              `json:"occupancy_pct" doc:"Percent"`
 	CancelledAt   *httpapi.Time        `json:"cancelled_at" nullable:"true" doc:"When it was called off: none of its orders and tickets counts any more"`
 	Kept          reais                `json:"kept" doc:"Of a called off event: what of its paid orders is not given back"`
 }
@@ -164,17 +164,17 @@ func (h Handlers) GetEvent(ctx context.Context, in *eventInput) (*document, erro
 // averages are of paid ones. Money in reais.
 type OrderTotals struct {
 	TotalOrders        int64                 `json:"total_orders"`
-	TotalRevenue       reais                 `json:"total_revenue" doc:"Of paid orders (CONFIRMED, RECEIVED, succeeded), minus what was refunded of them; none of called off events"`
+	TotalRevenue       reais                 `json:"total_revenue" doc:"Reais"`
 	ByStatus           map[string]orderShare `json:"by_status" doc:"By payment status, the gateway's own word"`
 	ByGateway          map[string]orderShare `json:"by_gateway" doc:"gwa, gwb; free for orders without a price"`
 	ByPaymentMethod    map[string]orderShare `json:"by_payment_method" doc:"credit_card, pix; unknown where none is recorded"`
-	AvgOrderValue      reais                 `json:"avg_order_value" doc:"Revenue by paid order"`
-	AvgTicketsPerOrder float64               `json:"avg_tickets_per_order" doc:"Tickets of paid orders by paid order, two decimals"`
+	AvgOrderValue      reais                 `json:"avg_order_value" doc:"Reais"`
+	AvgTicketsPerOrder float64               `json:"avg_tickets_per_order" doc:"Two decimals"`
 }
 
 type orderShare struct {
 	Count       int64 `json:"count"`
-	TotalAmount reais `json:"total_amount" doc:"Of all orders, also unpaid ones, minus what was refunded of them; none of CHARGEBACK_LOST"`
+	TotalAmount reais `json:"total_amount" doc:"Reais; of all orders, also unpaid ones"`
 }
 
 // GetOrderTotals answers GET /admin/events-dashboard/orders.

@@ -19,7 +19,7 @@ type overdueInput struct {
 // overdue first, and totals of all pages.
 type OverdueList struct {
 	TotalOverdue      int64             `json:"total_overdue"`
-	TotalAmountAtRisk int64             `json:"total_amount_at_risk" doc:"Cents: monthly prices of all overdue subscriptions"`
+	TotalAmountAtRisk int64             `json:"total_amount_at_risk" doc:"Cents"`
 	Customers         []overdueCustomer `json:"customers"`
 }
 
@@ -32,7 +32,7 @@ type overdueCustomer struct {
 	PaymentFailures    int32         `json:"payment_failures" doc:"Failures in a row"`
 	LastPaymentAt      *httpapi.Time `json:"last_payment_at" nullable:"true"`
 	NextBillingDate    *httpapi.Time `json:"next_billing_date" nullable:"true"`
-	DaysOverdue        int32         `json:"days_overdue" minimum:"0" doc:"Calendar days of REPORT_TZ since the first due date that was missed; it never falls while nothing is paid"`
+	DaysOverdue        int32         `json:"days_overdue" minimum:"0" doc:"Calendar days of REPORT_TZ"`
 	SubscriptionStatus string        `json:"subscription_status" enum:"active,pending,suspended"`
 	Amount             int64         `json:"amount" doc:"Cents a month"`
 }

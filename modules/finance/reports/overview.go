@@ -13,21 +13,21 @@ import (
 // Overview is the answer of GET /admin/finance/overview (docs/contract/figures.md, Finance). Money in cents, rates in
 // percent with two decimals.
 type Overview struct {
-	MRR                 int64               `json:"mrr" doc:"Sum of the monthly prices of active subscriptions, cents"`
+	MRR                 int64               `json:"mrr" doc:"Cents"`
 	MRRGWB              int64               `json:"mrr_gwb" doc:"Its part of gateway B, cents"`
 	MRRGWA              int64               `json:"mrr_gwa" doc:"Its part of gateway A, cents"`
 	TrialMRR            int64               `json:"trial_mrr" doc:"Its part of trials, cents"`
-	ARR                 int64               `json:"arr" doc:"MRR x 12, cents"`
+	ARR                 int64               `json:"arr" doc:"Cents"`
 	TotalCustomers      int64               `json:"total_customers" doc:"Customers that are not deleted"`
 	ActiveSubscriptions int64               `json:"active_subscriptions"`
 	OverdueCount        int64               `json:"overdue_count"`
-	ChurnRate30d        float64             `json:"churn_rate_30d" doc:"Exits of the last 30 days / active 30 days ago, percent"`
-	TotalRefunded       int64               `json:"total_refunded" doc:"All time, cents"`
-	TotalChargebacks    int64               `json:"total_chargebacks" doc:"All time, won disputes taken off, cents"`
-	NetRevenue30d       int64               `json:"net_revenue_30d" doc:"MRR less the refunds of the last 30 days, cents"`
-	CashNet30d          int64               `json:"cash_net_30d" doc:"Gross less refunds and chargebacks of the last 30 days, cents"`
-	AverageTicket       int64               `json:"average_ticket" doc:"MRR / active, cents"`
-	PaymentSuccessRate  float64             `json:"payment_success_rate" doc:"Settled / (settled + failed) attempts of the last 30 days, percent"`
+	ChurnRate30d        float64             `json:"churn_rate_30d" doc:"Percent"`
+	TotalRefunded       int64               `json:"total_refunded" doc:"Cents, of all time"`
+	TotalChargebacks    int64               `json:"total_chargebacks" doc:"Cents, of all time"`
+	NetRevenue30d       int64               `json:"net_revenue_30d" doc:"Cents"`
+	CashNet30d          int64               `json:"cash_net_30d" doc:"Cents"`
+	AverageTicket       int64               `json:"average_ticket" doc:"Cents"`
+	PaymentSuccessRate  float64             `json:"payment_success_rate" doc:"Percent"`
 	ByPaymentMethod     map[string]MRRShare `json:"by_payment_method" doc:"By credit_card, pix, boleto"`
 	ByPlan              map[string]PlanMRR  `json:"by_plan" doc:"By plan_id"`
 }

@@ -43,8 +43,8 @@ type RevenueRow struct {
 	Date             string `json:"date"`
 	Gross            int64  `json:"gross" doc:"Subscription payments settled, cents"`
 	Refunds          int64  `json:"refunds" doc:"Cents"`
-	Chargebacks      int64  `json:"chargebacks" doc:"Cents; won disputes count back when they are won"`
-	Net              int64  `json:"net" doc:"Gross less refunds and chargebacks, cents; may be negative"`
+	Chargebacks      int64  `json:"chargebacks" doc:"Cents"`
+	Net              int64  `json:"net" doc:"Cents; may be negative"`
 	NewSubscriptions int64  `json:"new_subscriptions" doc:"Customers who gained access"`
 	Cancellations    int64  `json:"cancellations" doc:"Customers who lost access"`
 	GWB              int64  `json:"gwb" doc:"Gross of gateway B, cents"`

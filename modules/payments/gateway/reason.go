@@ -104,7 +104,7 @@ var Reasons = []struct {
 	{ReasonEnded, "Nothing opens it again but money that is its own."},
 	{ReasonOlder, "A newer report of the gateway has been applied."},
 	{ReasonOlderPayment, "An invoice that was paid before another one failed says nothing of that one."},
-	{ReasonOthersPayment, "It pays that alone, whoever tells it."},
+	{ReasonOthersPayment, "It pays only that, whoever reports it."},
 	{ReasonOtherGateway, "The event names a subscription that its gateway does not charge."},
 	{ReasonNotBooked, "A refund or a dispute overtook the payment. It waits."},
 	{ReasonOtherAuthorization, "The subscription has another automatic PIX; money of it is listed."},

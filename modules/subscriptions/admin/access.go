@@ -116,7 +116,7 @@ func (b *accessBody) judgePending(sub lifecycle.Subscription) {
 	switch {
 	case sub.IntentOpen:
 		b.Reason = accessUnanswered
-		b.Sentence = "The gateway has not said what became of the first payment; it is asked again by itself."
+		b.Sentence = "The gateway has not told the outcome of the first payment yet; it is checked again automatically."
 	case sub.PaymentMethod == gateway.MethodPix && sub.PixExpiresAt != nil:
 		b.Reason = accessPixUnpaid
 		b.Sentence = "The PIX code has not been paid; it is valid until " + sub.PixExpiresAt.UTC().Format(instant) + "."

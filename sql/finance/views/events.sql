@@ -42,7 +42,7 @@ COMMENT ON COLUMN finance.events.tickets_consumed IS 'Tickets used.';
 COMMENT ON COLUMN finance.events.tickets_expired IS 'Tickets expired, paid or not.';
 COMMENT ON COLUMN finance.events.orders_count IS 'Orders, paid or not.';
 COMMENT ON COLUMN finance.events.paid_orders IS 'Paid orders.';
-COMMENT ON COLUMN finance.events.occupancy_pct IS 'tickets_live / capacity x 100, two decimals; 0 for unlimited.';
+COMMENT ON COLUMN finance.events.occupancy_pct IS 'tickets_live / capacity x 100, two decimals; 0 for unlimited, and of a called off event.';
 COMMENT ON COLUMN finance.events.is_upcoming IS 'Starts after finance.now(), and is not called off.';
 COMMENT ON COLUMN finance.events.cancelled_at IS 'When it was called off, UTC; none of its orders and tickets counts.';
 COMMENT ON COLUMN finance.events.kept_cents IS 'Of a called off event: what of its paid orders is not given back, cents.';

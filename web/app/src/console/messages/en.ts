@@ -206,7 +206,7 @@ export const en = {
     removeView: (name: string) => `Delete “${name}”`,
     removeViewGo: 'Delete',
     bulk: (n: string) => `All ${n} that match`,
-    bulkText: 'The records that match now, and no others. A job does it with your rights; what became of each can be downloaded.',
+    bulkText: 'The records that match now, and no others. A job does it with your rights; the result of each can be downloaded.',
     bulkGo: (n: string) => `Do it to ${n}`,
     bulkAct: 'What is done',
     bulkField: (name: string) => ({ labels: 'Labels, with commas', reason: 'Reason', days: 'Days' })[name] ?? name,
