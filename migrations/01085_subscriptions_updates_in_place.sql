@@ -15,14 +15,14 @@ $$;
 CREATE INDEX CONCURRENTLY subscriptions_stops_open ON subscriptions.subscriptions (id)
     WHERE cancel_at_period_end AND gateway_deleted_at IS NULL AND gateway = 'gwa' AND status IN ('active', 'suspended');
 COMMENT ON INDEX subscriptions.subscriptions_stops_open IS 'Recurrences that have still to be stopped at gateway A: those that are, and PIX periods that were paid once.';
-DROP INDEX CONCURRENTLY subscriptions.subscriptions_open_stops;
-DROP INDEX CONCURRENTLY subscriptions.subscriptions_by_update;
+DROP INDEX CONCURRENTLY IF EXISTS subscriptions.subscriptions_open_stops;
+DROP INDEX CONCURRENTLY IF EXISTS subscriptions.subscriptions_by_update;
 ALTER TABLE subscriptions.subscriptions SET (fillfactor = 90);
 
 -- +goose Down
 ALTER TABLE subscriptions.subscriptions RESET (fillfactor);
-CREATE INDEX CONCURRENTLY subscriptions_by_update ON subscriptions.subscriptions (register_update_date DESC, id);
-CREATE INDEX CONCURRENTLY subscriptions_open_stops ON subscriptions.subscriptions (register_update_date)
+CREATE INDEX CONCURRENTLY IF NOT EXISTS subscriptions_by_update ON subscriptions.subscriptions (register_update_date DESC, id);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS subscriptions_open_stops ON subscriptions.subscriptions (register_update_date)
     WHERE cancel_at_period_end AND gateway_deleted_at IS NULL AND gateway = 'gwa' AND status IN ('active', 'suspended');
 COMMENT ON INDEX subscriptions.subscriptions_open_stops IS 'Recurrences that have still to be stopped at gateway A: those that are, and PIX periods that were paid once.';
-DROP INDEX CONCURRENTLY subscriptions.subscriptions_stops_open;
+DROP INDEX CONCURRENTLY IF EXISTS subscriptions.subscriptions_stops_open;

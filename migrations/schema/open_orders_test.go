@@ -54,3 +54,25 @@ func TestOpenOrdersGetTheirIntents(t *testing.T) {
 	_, err = files.Up(t.Context())
 	require.NoError(t, err)
 }
+
+// TestUpdatesInPlaceRunAgain: 01085 has no transaction, and may be cut off between any two of its statements.
+func TestUpdatesInPlaceRunAgain(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	files, conn := migrator(t, url, schema.FS), connect(t, url)
+	const stops = "CREATE INDEX subscriptions_stops_open ON subscriptions.subscriptions (id) WHERE cancel_at_period_end"
+	for _, left := range [][]string{
+		{stops},
+		{stops, "DROP INDEX subscriptions.subscriptions_open_stops"},
+		{stops, "DROP INDEX subscriptions.subscriptions_open_stops", "DROP INDEX subscriptions.subscriptions_by_update"},
+	} {
+		_, err := files.DownTo(t.Context(), 1084)
+		require.NoError(t, err)
+		for _, sql := range left {
+			_, err := conn.Exec(t.Context(), sql)
+			require.NoError(t, err)
+		}
+		_, err = files.Up(t.Context())
+		require.NoError(t, err)
+	}
+}

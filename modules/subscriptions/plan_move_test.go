@@ -288,3 +288,19 @@ func TestNoMoveWhileACodeRenewsAtTheOldPrice(t *testing.T) {
 		require.Equal(t, int64(9990), column[int64](t, b, id, "price_cents"))
 	}
 }
+
+// TestAMoveOfTheReleaseBeforeIsAdopted: it writes the move alone, and may die before its call.
+func TestAMoveOfTheReleaseBeforeIsAdopted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	eachRecurring(t, b, func(t *testing.T, _ string, id objectid.ID, _ *apitest.Client) {
+		_, err := b.db.Exec(t.Context(), `INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, next_try_at, register_date)
+			VALUES (platform.new_object_id(), $1, 'dearer', 4990, now() + interval '1 minute', now())`, id)
+		require.NoError(t, err)
+		b.clock.Advance(20 * time.Minute)
+		require.NoError(t, b.service.Sweep(t.Context()))
+		b.runStatusChecks(t, 20*time.Second)
+		b.settle(t)
+		require.Equal(t, "done", b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1", id))
+	})
+}

@@ -48,6 +48,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	for _, sub := range unheld {
 		failed = errors.Join(failed, s.disputes.HoldUnheld(ctx, sub))
 	}
+	moves, err := s.db.PlanMoveListOpen(ctx, s.deps.Pool, now.Add(-s.base.Config.RecoveryDelay))
+	each(moves, err, s.plans.AdoptMove)
 	charges, err := s.db.RenewalChargeListDue(ctx, s.deps.Pool, now)
 	each(charges, err, s.charges.TendRenewalCharge)
 	return errors.Join(failed, s.retries.RetryDue(ctx, now), s.dunning.MailDueDunning(ctx, now),

@@ -18,11 +18,13 @@ WHERE subject_id = @subject_id AND state = 'open' AND (kind = @kind OR @kind = '
 RETURNING *;
 
 -- name: IntentEnd :many
--- IntentEnd ends the open intent of a name; given the one that a check was of, that alone, unless it was requested again meanwhile.
+-- IntentEnd ends the open intent of a name; given the one that a check was of, that alone, unless it was requested again
+-- meanwhile, or another check has it.
 WITH ended AS (
     UPDATE payments.intents i SET state = @state, ended_at = @at::timestamptz, next_look_at = NULL, leased_until = NULL, calls = 0
     WHERE i.subject_id = @subject_id AND i.kind = @kind AND i.item = @item AND i.state = 'open'
-      AND (@checked::text = '' OR i.id = @checked AND i.looked_at IS NOT NULL)
+      AND (@checked::text = '' OR i.id = @checked AND i.looked_at IS NOT NULL
+        AND i.leased_until IS NOT DISTINCT FROM sqlc.narg(leased_until)::timestamptz)
     RETURNING i.id, i.state, i.gateway, i.told_at
 ), noted AS (
     INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
@@ -108,7 +110,8 @@ RETURNING i.*;
 
 -- name: IntentRelease :exec
 -- IntentRelease lets go of one that was requested again during a check.
-UPDATE payments.intents SET leased_until = NULL WHERE id = @id AND state = 'open' AND looked_at IS NULL;
+UPDATE payments.intents SET leased_until = NULL
+WHERE id = @id AND state = 'open' AND looked_at IS NULL AND leased_until IS NOT DISTINCT FROM sqlc.narg(leased_until)::timestamptz;
 
 -- name: IntentRequest :execrows
 -- IntentRequest makes an open intent due: its row wants something else than what the check before, or under way, was made for. Given so, only one under way.

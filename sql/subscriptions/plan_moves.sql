@@ -23,3 +23,6 @@ SELECT EXISTS (
 -- name: PlanMoveListOpenOf :many
 SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND subscription_id = ANY(@subscription_ids::text[])
 ORDER BY id;
+
+-- name: PlanMoveListOpen :many
+SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND register_date <= @before ORDER BY id LIMIT 500;

@@ -207,9 +207,9 @@ func (s *Service) checkOne(ctx context.Context, r stored, suspect bool) (right b
 	}
 	switch found {
 	case settled:
-		return true, s.endCheck(ctx, r, Succeeded[any]{})
+		return true, s.endCheck(ctx, c.row, Succeeded[any]{})
 	case foundAgain:
-		err := s.endCheck(ctx, r, Void[any]{})
+		err := s.endCheck(ctx, c.row, Void[any]{})
 		return true, errors.Join(err, s.health.Trust(ctx, r.Gateway, "a check has found again what was missing"))
 	case waiting:
 		c.row.Failures, c.row.Misses, c.row.MissedAt = 0, 0, nil
@@ -241,13 +241,13 @@ func (c *check) callAgain(ctx context.Context) error {
 }
 
 // endCheck ends what the checker's own transaction has not ended. One that RequestTx was called for meanwhile stays
-// open, and is due. Errors are those of EndTx.
+// open, and is due; one whose lease is over is another check's. Errors are those of EndTx.
 func (s *Service) endCheck(ctx context.Context, r stored, how Outcome[any]) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		if err := s.endTx(ctx, tx, refOf(r), r.ID, how, ByCheck); err != nil {
+		if err := s.endTx(ctx, tx, refOf(r), r, how, ByCheck); err != nil {
 			return err
 		}
-		return s.db.IntentRelease(ctx, tx, r.ID)
+		return s.db.IntentRelease(ctx, tx, paymentsdb.IntentReleaseParams{ID: r.ID, LeasedUntil: r.LeasedUntil})
 	})
 }
 

@@ -277,18 +277,18 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 // what else has brought it. One that has ended already is left alone, since an event may be faster than the answer. An
 // error is the database's, or of Hooks.Known.
 func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, outcome stepped, by By) error {
-	return s.endTx(ctx, tx, r, "", outcome, by)
+	return s.endTx(ctx, tx, r, stored{}, outcome, by)
 }
 
 // endTx is EndTx; of a check, it ends the one that was checked.
-func (s *Service) endTx(ctx context.Context, tx pgx.Tx, r Ref, checked objectid.ID, outcome stepped, by By) error {
+func (s *Service) endTx(ctx context.Context, tx pgx.Tx, r Ref, checked stored, outcome stepped, by By) error {
 	to, err := state.Intents.Move(state.IntentOpen, outcome.step())
 	if err != nil {
 		return fmt.Errorf("end intent: %w", err)
 	}
 	ended, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
 		At: s.deps.Clock.Now(), By: by, State: to, SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
-		Checked: checked.String(),
+		Checked: checked.ID.String(), LeasedUntil: checked.LeasedUntil,
 	})
 	if err != nil {
 		return fmt.Errorf("end intent: %w", err)

@@ -370,3 +370,29 @@ func TestEachStepIsProvedByItsOwnMisses(t *testing.T) {
 func (b *buying) seenSteps() int {
 	return b.count("SELECT count(*) FROM payments.intent_steps WHERE by = 'look' AND outcome = 'not_there' OR outcome = 'called' AND by = 'look'")
 }
+
+// TestACheckThatStoodStillDoesNotEndWhatAnotherHas: it has done what the row wanted before; another has the intent by
+// then, for what the row wants now, and fails.
+func TestACheckThatStoodStillDoesNotEndWhatAnotherHas(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tries := 0
+	var meanwhile func()
+	request, id := b.requested(func(context.Context, intent.Ref) error {
+		if tries++; tries == 1 {
+			meanwhile()
+			return nil
+		}
+		return errors.New("status 500")
+	})
+	meanwhile = func() {
+		require.NoError(t, b.tx(request))
+		b.clock.Advance(2 * time.Minute) // the lease is over
+		require.NoError(t, b.svc.CheckDue(t.Context(), "gwb"))
+		require.Equal(t, 2, tries)
+	}
+	require.NoError(t, b.tx(request))
+	require.NoError(t, b.svc.CheckDue(t.Context(), "gwb"))
+	_, open := b.open(id)
+	require.True(t, open)
+}

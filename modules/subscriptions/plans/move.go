@@ -21,8 +21,8 @@ import (
 	"marquee/platform/postgres"
 )
 
-// PlanMoveArgs finishes a move whose answer was lost. Only the release before its intent
-// inserts it.
+// PlanMoveArgs finishes a move whose answer was lost. Only releases before moves had intents
+// inserted it.
 type PlanMoveArgs struct {
 	MoveID objectid.ID `json:"move_id"`
 	At     time.Time   `json:"at"` // distinguishes the tries of one move
@@ -158,19 +158,27 @@ func (s *Plans) checkMove(ctx context.Context, id objectid.ID) error {
 	return nil
 }
 
-// RecoverMove has the checks finish an open move. Only the release before has a job for that, whose rows may have no
-// intent.
+// RecoverMove has the checks finish an open move. Only releases before moves had intents have a job for that.
 func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
+	if err := s.AdoptMove(ctx, id); err != nil {
+		return err
+	}
+	return s.deps.Intents.CheckOne(ctx, intent.PlanMove, id)
+}
+
+// AdoptMove opens the intent of an open move that has none: a process of the release before, which writes the move
+// alone, has died before its call. The sweep does it for as long as such a process may run beside this one.
+func (s *Plans) AdoptMove(ctx context.Context, id objectid.ID) error {
 	o, err := s.readMove(ctx, id)
 	if err != nil || o.move.State != state.MoveOpen {
 		return err
 	}
 	err = postgres.InTx(ctx, s.deps.Pool,
 		func(tx pgx.Tx) error { return s.deps.Intents.OpenTx(ctx, tx, openingOfMove(id, o.sub)) })
-	if err != nil && !intent.AlreadyOpen(err) {
-		return err
+	if intent.AlreadyOpen(err) {
+		return nil
 	}
-	return s.deps.Intents.CheckOne(ctx, intent.PlanMove, id)
+	return err
 }
 
 func openingOfMove(id objectid.ID, sub lifecycle.Subscription) intent.Opening {

@@ -1,6 +1,10 @@
 package gwa
 
-import "strings"
+import (
+	"strings"
+
+	"marquee/platform/nullable"
+)
 
 type cardView struct {
 	CreditCardNumber *string `json:"creditCardNumber"`

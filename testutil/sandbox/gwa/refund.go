@@ -1,6 +1,10 @@
 package gwa
 
-import "time"
+import (
+	"time"
+
+	"marquee/platform/nullable"
+)
 
 // Statuses of refunds (docs/gateway-facts.md, A7).
 const (

@@ -1,6 +1,10 @@
 package gwa
 
-import "time"
+import (
+	"time"
+
+	"marquee/platform/nullable"
+)
 
 // Subscription makes charges by itself (docs/gateway-facts.md, A4).
 type Subscription struct {

@@ -194,23 +194,25 @@ const intentEnd = `-- name: IntentEnd :many
 WITH ended AS (
     UPDATE payments.intents i SET state = $1, ended_at = $2::timestamptz, next_look_at = NULL, leased_until = NULL, calls = 0
     WHERE i.subject_id = $3 AND i.kind = $4 AND i.item = $5 AND i.state = 'open'
-      AND ($6::text = '' OR i.id = $6 AND i.looked_at IS NOT NULL)
+      AND ($6::text = '' OR i.id = $6 AND i.looked_at IS NOT NULL
+        AND i.leased_until IS NOT DISTINCT FROM $7::timestamptz)
     RETURNING i.id, i.state, i.gateway, i.told_at
 ), noted AS (
     INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-    SELECT id, $2::timestamptz, $7, state, state FROM ended
+    SELECT id, $2::timestamptz, $8, state, state FROM ended
 )
 SELECT gateway, (told_at IS NOT NULL)::bool AS told FROM ended
 `
 
 type IntentEndParams struct {
-	State     state.Intent
-	At        time.Time
-	SubjectID objectid.ID
-	Kind      state.IntentKind
-	Item      string
-	Checked   string
-	By        state.IntentBy
+	State       state.Intent
+	At          time.Time
+	SubjectID   objectid.ID
+	Kind        state.IntentKind
+	Item        string
+	Checked     string
+	LeasedUntil *time.Time
+	By          state.IntentBy
 }
 
 type IntentEndRow struct {
@@ -218,7 +220,8 @@ type IntentEndRow struct {
 	Told    bool
 }
 
-// IntentEnd ends the open intent of a name; given the one that a check was of, that alone, unless it was requested again meanwhile.
+// IntentEnd ends the open intent of a name; given the one that a check was of, that alone, unless it was requested again
+// meanwhile, or another check has it.
 func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) ([]IntentEndRow, error) {
 	rows, err := db.Query(ctx, intentEnd,
 		arg.State,
@@ -227,6 +230,7 @@ func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) (
 		arg.Kind,
 		arg.Item,
 		arg.Checked,
+		arg.LeasedUntil,
 		arg.By,
 	)
 	if err != nil {
@@ -705,12 +709,18 @@ func (q *Queries) IntentProbe(ctx context.Context, db DBTX, arg IntentProbeParam
 }
 
 const intentRelease = `-- name: IntentRelease :exec
-UPDATE payments.intents SET leased_until = NULL WHERE id = $1 AND state = 'open' AND looked_at IS NULL
+UPDATE payments.intents SET leased_until = NULL
+WHERE id = $1 AND state = 'open' AND looked_at IS NULL AND leased_until IS NOT DISTINCT FROM $2::timestamptz
 `
 
+type IntentReleaseParams struct {
+	ID          objectid.ID
+	LeasedUntil *time.Time
+}
+
 // IntentRelease lets go of one that was requested again during a check.
-func (q *Queries) IntentRelease(ctx context.Context, db DBTX, id objectid.ID) error {
-	_, err := db.Exec(ctx, intentRelease, id)
+func (q *Queries) IntentRelease(ctx context.Context, db DBTX, arg IntentReleaseParams) error {
+	_, err := db.Exec(ctx, intentRelease, arg.ID, arg.LeasedUntil)
 	return err
 }
 

@@ -126,6 +126,30 @@ func (q *Queries) PlanMoveIsPrice(ctx context.Context, db DBTX, arg PlanMoveIsPr
 	return exists, err
 }
 
+const planMoveListOpen = `-- name: PlanMoveListOpen :many
+SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND register_date <= $1 ORDER BY id LIMIT 500
+`
+
+func (q *Queries) PlanMoveListOpen(ctx context.Context, db DBTX, before time.Time) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, planMoveListOpen, before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []objectid.ID{}
+	for rows.Next() {
+		var id objectid.ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const planMoveListOpenOf = `-- name: PlanMoveListOpenOf :many
 SELECT id FROM subscriptions.plan_moves WHERE state = 'open' AND subscription_id = ANY($1::text[])
 ORDER BY id
