@@ -305,6 +305,40 @@ func TestAResumptionThatIsNotAnswered(t *testing.T) {
 	}
 }
 
+// TestACancelDuringTheCheckOfAResumptionWaitsForIt: the check's call could reach the gateway last, and the customer be
+// charged who was told that it ends.
+func TestACancelDuringTheCheckOfAResumptionWaitsForIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
+	b.settle(t)
+	gateway := b.gateways.Sandbox.GWB.Stage()
+	gateway.Webhooks.Hold("*")
+	require.NoError(t, gateway.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
+	}))
+	require.Equal(t, "pending", b.expect(t, 200, http.MethodPut, renewPath, object{})["subscription"].(object)["status"])
+	gateway.Faults.Clear()
+	require.NoError(t, gateway.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Kind: stage.FaultDelay, Delay: stage.Duration(2 * time.Second),
+	}))
+	b.clock.Advance(10 * time.Second)
+	checked := make(chan error, 1)
+	go func() { checked <- b.payments.Intents().CheckDue(t.Context(), "gwb") }()
+	require.Eventually(t, func() bool { return len(gateway.Faults.Planned()) == 0 }, time.Minute, time.Millisecond)
+	require.Contains(t, b.expect(t, 409, http.MethodDelete, subscriptionPath+atEnd, nil)["detail"],
+		"Resuming your subscription is still being confirmed.")
+	require.NoError(t, <-checked)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
+	gateway.Webhooks.Release()
+	b.settle(t)
+	remote, err := b.gateways.B.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)
+	require.NoError(t, err)
+	require.True(t, remote.CancelAtPeriodEnd)
+	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
+}
+
 // TestRenewCannotUndoADeletion: gateway A has no recurrence any more, so a card is
 // needed; a PIX that was paid once has none to take back.
 func TestRenewCannotUndoADeletion(t *testing.T) {

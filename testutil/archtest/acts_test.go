@@ -28,7 +28,7 @@ type place struct{ file, why string }
 
 const (
 	step     = "a step of an intent.Operation: between two committed phases, and looked for when its answer is lost"
-	repeated = "what an intent.Repeated does: it has an intent from its first failure on"
+	repeated = "what intent.Repeat does: it has an intent, a resumption from its first failure on"
 )
 
 // acts are the methods and functions of package gateway by which a gateway does something, and the files

@@ -52,6 +52,7 @@ type Intent struct {
 	NextCheck     time.Time
 	Cause         string // why it is not known, for operators
 	CreatedAt     time.Time
+	LeasedUntil   *time.Time // a call of it, or a check, may be under way until then
 }
 
 // Since is the time from which the outcome is not known.

@@ -21,8 +21,7 @@ import (
 // stored is an intent as it is stored.
 type stored = paymentsdb.PaymentsIntent
 
-// OpenOf is the oldest open intent of a subject: what a 409 tells, since when it is not known and when the next check
-// is. An error is the database's.
+// OpenOf is the oldest open intent of a subject, of which a 409 tells. An error is the database's.
 func (s *Service) OpenOf(ctx context.Context, db postgres.DB, subject objectid.ID) (Intent, bool, error) {
 	open, err := s.db.IntentListOpenOf(ctx, db, subject)
 	if err != nil || len(open) == 0 {
@@ -54,7 +53,7 @@ func intentOf(r stored) Intent {
 	return Intent{
 		Ref: refOf(r), Customer: nullable.Value(r.CustomerID), Gateway: r.Gateway, Reference: r.Reference,
 		NotKnownSince: r.NotKnownSince, NextCheck: nullable.Value(r.NextLookAt), Cause: nullable.Value(r.Cause),
-		CreatedAt: r.CreatedAt,
+		CreatedAt: r.CreatedAt, LeasedUntil: r.LeasedUntil,
 	}
 }
 

@@ -119,15 +119,19 @@ func (s *SelfService) ResumeAgain(ctx context.Context, r intent.Ref) error {
 	return err
 }
 
-// giveUpResume has nobody ask any more that a subscription goes on whose customer wants
-// it to end after all.
+// giveUpResume has nobody ask any more that a subscription goes on whose customer wants it to end after all. While a
+// check asks for it this is 409: its call may reach the gateway after that of the end.
 func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Subscription) error {
 	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, resumeIntent(sub.ID)); err != nil || !open {
 		return err
 	}
 	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, _ lifecycle.Subscription) error {
-		if open, err := s.deps.Intents.IsOpen(ctx, tx, resumeIntent(sub.ID)); err != nil || !open {
+		i, open, err := s.deps.Intents.OpenOf(ctx, tx, sub.ID)
+		if err != nil || !open || i.Ref != resumeIntent(sub.ID) {
 			return err
+		}
+		if i.LeasedUntil != nil && i.LeasedUntil.After(s.deps.Clock.Now()) {
+			return s.resumeConflict(ctx, sub)
 		}
 		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, intent.ByResponse)
 	})

@@ -3,8 +3,6 @@ package gwa
 import (
 	"time"
 
-	"marquee/platform/nullable"
-
 	"github.com/google/uuid"
 )
 
@@ -255,16 +253,16 @@ func (a *Authorization) view(date func(day) string, second func(time.Time) strin
 	v := authorizationView{
 		ID: a.ID, EndToEndIdentifier: a.EndToEnd, Status: a.Status, CustomerID: a.Customer, ContractID: a.Contract,
 		Frequency: a.Frequency, StartDate: date(a.Start), Value: a.Value, MinLimitValue: a.MinLimit,
-		Description: nullable.Ptr(a.Description), OriginType: "IMMEDIATE_PAYMENT_AND_RECURRING_QR_CODE",
-		PaymentCreationMode: a.Mode, RetryPolicy: a.RetryPolicy, SubscriptionID: nullable.Ptr(a.Subscription),
-		CancellationReason: nullable.Ptr(a.CancellationReason),
+		Description: orNull(a.Description), OriginType: "IMMEDIATE_PAYMENT_AND_RECURRING_QR_CODE",
+		PaymentCreationMode: a.Mode, RetryPolicy: a.RetryPolicy, SubscriptionID: orNull(a.Subscription),
+		CancellationReason: orNull(a.CancellationReason),
 		ImmediateQRCode:    immediateQRView{a.Conciliation, second(a.QRExpires)},
 	}
 	if a.Finish != "" {
-		v.FinishDate = nullable.Ptr(date(a.Finish))
+		v.FinishDate = orNull(date(a.Finish))
 	}
 	if !a.CancelledAt.IsZero() {
-		v.CancellationDate = nullable.Ptr(second(a.CancelledAt))
+		v.CancellationDate = orNull(second(a.CancelledAt))
 	}
 	return v
 }

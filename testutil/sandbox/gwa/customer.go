@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"marquee/platform/nullable"
 )
 
 // Customer is a payer (docs/gateway-facts.md, A2).
@@ -174,13 +172,13 @@ type customerView struct {
 
 func (c *Customer) view() customerView {
 	return customerView{
-		Object: "customer", ID: c.ID, DateCreated: c.Created, Name: c.Name, Email: nullable.Ptr(c.Email),
-		Company: nullable.Ptr(c.Company), Phone: nullable.Ptr(c.Phone), MobilePhone: nullable.Ptr(c.MobilePhone),
-		Address: nullable.Ptr(c.Address), AddressNumber: nullable.Ptr(c.AddressNumber), Complement: nullable.Ptr(c.Complement),
-		Province: nullable.Ptr(c.Province), PostalCode: nullable.Ptr(c.PostalCode), CPFCNPJ: c.CPFCNPJ, PersonType: c.PersonType,
-		Deleted: c.Deleted, AdditionalEmails: nullable.Ptr(c.AdditionalEmails),
-		ExternalReference: nullable.Ptr(c.ExternalReference), NotificationDisabled: c.NotificationDisabled,
-		Observations: nullable.Ptr(c.Observations), MunicipalInscription: nullable.Ptr(c.MunicipalInscription),
-		StateInscription: nullable.Ptr(c.StateInscription), CanDelete: true, CanEdit: true, Country: "Brasil",
+		Object: "customer", ID: c.ID, DateCreated: c.Created, Name: c.Name, Email: orNull(c.Email),
+		Company: orNull(c.Company), Phone: orNull(c.Phone), MobilePhone: orNull(c.MobilePhone),
+		Address: orNull(c.Address), AddressNumber: orNull(c.AddressNumber), Complement: orNull(c.Complement),
+		Province: orNull(c.Province), PostalCode: orNull(c.PostalCode), CPFCNPJ: c.CPFCNPJ, PersonType: c.PersonType,
+		Deleted: c.Deleted, AdditionalEmails: orNull(c.AdditionalEmails),
+		ExternalReference: orNull(c.ExternalReference), NotificationDisabled: c.NotificationDisabled,
+		Observations: orNull(c.Observations), MunicipalInscription: orNull(c.MunicipalInscription),
+		StateInscription: orNull(c.StateInscription), CanDelete: true, CanEdit: true, Country: "Brasil",
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"marquee/platform/nullable"
-
 	"github.com/google/uuid"
 )
 
@@ -279,8 +277,8 @@ type idView struct {
 func (i *Instruction) view(date func(day) string) instructionView {
 	v := instructionView{
 		ID: i.ID, EndToEndIdentifier: i.EndToEnd, Authorization: idView{i.Authorization}, PaymentID: i.Payment,
-		DueDate: date(i.Due), Status: i.Status, Purpose: "SCHEDULING", RetryAttempt: nullable.Ptr(i.Retry),
-		RefusalReason: nullable.Ptr(i.RefusalReason), CancellationReason: nullable.Ptr(i.CancelReason),
+		DueDate: date(i.Due), Status: i.Status, Purpose: "SCHEDULING", RetryAttempt: orNull(i.Retry),
+		RefusalReason: orNull(i.RefusalReason), CancellationReason: orNull(i.CancelReason),
 	}
 	if i.Retry > 0 {
 		v.Purpose = "RETRY"

@@ -1,10 +1,6 @@
 package gwa
 
-import (
-	"strings"
-
-	"marquee/platform/nullable"
-)
+import "strings"
 
 type cardView struct {
 	CreditCardNumber *string `json:"creditCardNumber"`
@@ -87,13 +83,13 @@ func (s *state) paymentView(p *Payment) paymentView {
 	number := strings.TrimPrefix(p.ID, "pay_")
 	v := paymentView{
 		Object: "payment", ID: p.ID, DateCreated: p.Created, Customer: p.Customer, Subscription: p.Subscription,
-		Value: p.Value, NetValue: net(p.Value, p.BillingType), Description: nullable.Ptr(p.Description),
-		BillingType: p.BillingType, ConfirmedDate: p.ConfirmedDate, PixTransaction: nullable.Ptr(p.PixTransaction),
+		Value: p.Value, NetValue: net(p.Value, p.BillingType), Description: orNull(p.Description),
+		BillingType: p.BillingType, ConfirmedDate: p.ConfirmedDate, PixTransaction: orNull(p.PixTransaction),
 		PixAuthorization: p.Authorization, Status: p.Status, DueDate: p.Due, OriginalDueDate: p.OriginalDue,
-		PaymentDate: nullable.Ptr(p.PaymentDate), ClientPaymentDate: nullable.Ptr(p.ClientPaymentDate),
+		PaymentDate: orNull(p.PaymentDate), ClientPaymentDate: orNull(p.ClientPaymentDate),
 		InvoiceURL: "https://sandbox.asaas.com/i/" + number, InvoiceNumber: p.InvoiceNumber,
-		ExternalReference: nullable.Ptr(p.ExternalReference), Deleted: p.Deleted, CreditDate: nullable.Ptr(p.CreditDate),
-		EstimatedCreditDate: nullable.Ptr(p.CreditDate), TransactionReceiptURL: nullable.Ptr(p.Receipt),
+		ExternalReference: orNull(p.ExternalReference), Deleted: p.Deleted, CreditDate: orNull(p.CreditDate),
+		EstimatedCreditDate: orNull(p.CreditDate), TransactionReceiptURL: orNull(p.Receipt),
 		Discount: noDiscount, Fine: noFine, Interest: noInterest, Chargeback: p.Chargeback, Refunds: p.Refunds,
 	}
 	switch p.BillingType {

@@ -1,10 +1,6 @@
 package gwa
 
-import (
-	"time"
-
-	"marquee/platform/nullable"
-)
+import "time"
 
 // Statuses of refunds (docs/gateway-facts.md, A7).
 const (
@@ -99,7 +95,7 @@ func (g *Gateway) takeBack(id string, value Cents, now time.Time) (*Payment, *ap
 func (g *Gateway) newRefund(p *Payment, value Cents, description string, now time.Time) Refund {
 	g.receipt(p)
 	return Refund{
-		DateCreated: isoTime(now), Status: refundPending, Value: value, Description: nullable.Ptr(description),
+		DateCreated: isoTime(now), Status: refundPending, Value: value, Description: orNull(description),
 		ReceiptURL: p.Receipt, RefundedSplits: []null{},
 	}
 }

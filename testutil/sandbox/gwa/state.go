@@ -115,3 +115,12 @@ type null struct{}
 
 // MarshalJSON prints null.
 func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// orNull is nil for the zero value, so that an empty text or date prints as null.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}

@@ -1,10 +1,6 @@
 package gwa
 
-import (
-	"time"
-
-	"marquee/platform/nullable"
-)
+import "time"
 
 // Subscription makes charges by itself (docs/gateway-facts.md, A4).
 type Subscription struct {
@@ -281,9 +277,9 @@ func (sub *Subscription) eventView(iso bool) subscriptionView {
 func (sub *Subscription) view(format func(day) string) subscriptionView {
 	v := subscriptionView{
 		Object: "subscription", ID: sub.ID, DateCreated: format(sub.Created), Customer: sub.Customer, Value: sub.Value,
-		NextDueDate: format(sub.NextDue), Cycle: sub.Cycle, Description: nullable.Ptr(sub.Description),
+		NextDueDate: format(sub.NextDue), Cycle: sub.Cycle, Description: orNull(sub.Description),
 		BillingType: sub.BillingType, Deleted: sub.Deleted, Status: sub.Status,
-		ExternalReference: nullable.Ptr(sub.ExternalReference), MaxPayments: sub.MaxPayments, Fine: noFine,
+		ExternalReference: orNull(sub.ExternalReference), MaxPayments: sub.MaxPayments, Fine: noFine,
 		Interest: noInterest,
 	}
 	if sub.EndDate != "" {

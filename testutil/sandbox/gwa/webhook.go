@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"marquee/platform/nullable"
-
 	"github.com/google/uuid"
 
 	"marquee/testutil/sandbox/stage"
@@ -216,7 +214,7 @@ type webhookView struct {
 // webhookView prints a webhook; its token is never shown again.
 func (g *Gateway) webhookView(w *Webhook) webhookView {
 	v := webhookView{
-		ID: w.ID, Name: w.Name, URL: w.URL, Email: nullable.Ptr(w.Email), Enabled: w.Enabled, APIVersion: 3,
+		ID: w.ID, Name: w.Name, URL: w.URL, Email: orNull(w.Email), Enabled: w.Enabled, APIVersion: 3,
 		HasAuthToken: w.Token != "", SendType: sendNonSequentially, Events: w.Events,
 		Interrupted: g.stage.Webhooks.Status().Paused,
 	}
