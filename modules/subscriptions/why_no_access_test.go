@@ -54,7 +54,7 @@ func TestStaffSeeWhyACustomerMayNotWatch(t *testing.T) {
 		{"status = 'suspended'", "payment_failed", "could not collect"},
 		{"status = 'suspended', has_chargeback = true", "payment_disputed", "bank"},
 		{"status = 'pending'", "payment_pending", "by card"},
-		{"status = 'pending', intent_open = true", "gateway_unanswered", "asked again"},
+		{"status = 'pending', intent_open = true", "gateway_unanswered", "checked again"},
 		{"status = 'pending', payment_method = 'pix'", "pix_unpaid", "has not been paid"},
 		{"status = 'pending', payment_method = 'pix', pix_expires_at = now()", "pix_unpaid", "valid until"},
 		{"status = 'expired', ended_at = now()", "period_over", "ended on"},
