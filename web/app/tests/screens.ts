@@ -81,6 +81,8 @@ export function testScreens(locale: 'en-GB' | 'pt-BR') {
         await page.setViewportSize({ width, height });
         await page.emulateMedia({ colorScheme: scheme });
         if (longer) await lengthen(page);
+        // What a page changes with its size comes with the frame after.
+        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
         if (rules) expect(await violationsOf(page, rules), `${screen}, ${name}`).toEqual([]);
         const sideways = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         expect(sideways, `${screen}, ${name}, scrolls sideways`).toBeLessThanOrEqual(0);
