@@ -1,18 +1,14 @@
 package app_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"testing"
 	"time"
 
-	"github.com/descope/virtualwebauthn"
-	"github.com/pquerna/otp/totp"
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/payments/paymentstest"
-	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
@@ -367,92 +363,6 @@ var trailed = map[string]func(o *office) made{
 			WHERE id = (SELECT id FROM payments.webhook_logs WHERE signature_valid AND event_type NOT LIKE 'ADMIN%' LIMIT 1)`).String()
 		return made{o.root.Post("/webhook-logs/"+id+"/replay", nil), "webhook-logs", id}
 	},
-}
-
-// session is one of the user's that goes on.
-func (o *office) session(userID string) string {
-	return o.Insert(`INSERT INTO accounts.sessions (id, user_id, method, second_factor, device, address, started_at,
-			refreshed_at, expires_at)
-		VALUES (platform.new_object_id(), $1, 'login', false, '', '', $2, $2, $2::timestamptz + interval '1 day')`, userID,
-		paymentstest.Now()).String()
-}
-
-// beginTotp begins to set up root's second factor, whether there is one or not.
-func (o *office) beginTotp() *apitest.Response {
-	o.Exec(`DELETE FROM accounts.totp`)
-	return o.root.Post("/me/totp", obj{"current_password": platformtest.Password})
-}
-
-func (o *office) confirmTotp() *apitest.Response {
-	code, err := totp.GenerateCode(o.beginTotp().Expect(http.StatusOK).Map()["secret"].(string), paymentstest.Now())
-	require.NoError(o.t, err)
-	return o.root.Post("/me/totp/confirm", obj{"totp": code}).Expect(http.StatusOK)
-}
-
-// registerPasskey registers one of root's, who has no second factor.
-func (o *office) registerPasskey() *apitest.Response {
-	o.Exec(`DELETE FROM accounts.totp`)
-	options := o.root.Post("/me/passkeys/options", obj{"current_password": platformtest.Password}).Expect(http.StatusOK)
-	parsed, err := virtualwebauthn.ParseAttestationOptions(string(options.Body))
-	require.NoError(o.t, err)
-	key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
-	for len(key.Key.AttestationData()) < 77 { // it leaves zeros in front of a coordinate out, which no real one does
-		key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
-	}
-	site := virtualwebauthn.RelyingParty{ID: parsed.RelyingPartyID, Origin: "https://" + parsed.RelyingPartyID}
-	credential := virtualwebauthn.CreateAttestationResponse(site, virtualwebauthn.NewAuthenticator(),
-		key, *parsed)
-	return o.root.Post("/me/passkeys", obj{"name": "Phone", "credential": json.RawMessage(credential)})
-}
-
-func (o *office) self() string { return o.root.Get("/current-user").Map()["user_id"].(string) }
-
-// active is a subscription that no gateway knows.
-func (o *office) active() string {
-	u, _ := o.NewCustomer()
-	return subscriptionstest.Active(o.t, o.DB, u.ID).String()
-}
-
-func (o *office) act(before, id, after string, body any) made {
-	if body == nil {
-		return made{o.root.Do(http.MethodPost, before+id+after, nil), "subscriptions", id}
-	}
-	return made{o.root.Post(before+id+after, body), "subscriptions", id}
-}
-
-// actOnOrder buys a ticket and has an admin do something with the order.
-func (o *office) actOnOrder(what string) made {
-	o.t.Helper()
-	event := idIn(o.root.Post("/events", []obj{{
-		"title": "Premiere", "event_date": "2099-01-01T20:00:00Z", "ticket_value": 30, "is_sale_box_office": true,
-	}}).Expect(http.StatusOK))
-	_, client := o.NewCustomer()
-	bought := client.Post("/store/purchase/gwb/card", obj{
-		"event_id": event, "quantity": 1, "payment_method_id": paymentstest.TokenApproved,
-	}).Expect(http.StatusOK)
-	id := bought.Map()["order"].(obj)["_id"].(string)
-	return made{o.root.Post("/admin/ticket-orders/"+id+what, obj{"reason": "as agreed"}), "ticket-orders", id}
-}
-
-// newCustomerNote is a note about a new customer.
-func (o *office) newCustomerNote() obj {
-	o.t.Helper()
-	u, _ := o.NewCustomer()
-	return obj{"customer_id": u.ID, "text": "Called"}
-}
-
-func (o *office) newView() *apitest.Response {
-	o.t.Helper()
-	return o.root.Post("/admin/views", obj{"path": "/customers", "name": "All"}).Expect(http.StatusOK)
-}
-
-// beginBulk begins to label the customers of a name; nobody works the job.
-func (o *office) beginBulk() *apitest.Response {
-	o.t.Helper()
-	u, _ := o.NewCustomer()
-	return o.root.Post("/admin/bulk-acts", obj{
-		"act": "customer_update", "query": `{"_id":"` + u.ID.String() + `"}`, "expected": 1, "arguments": obj{"labels": []string{"x"}},
-	}).Expect(http.StatusOK)
 }
 
 // writesOfAdmins are the registered routes by which an admin can write.
