@@ -80,7 +80,10 @@ func TestOnePurchaseIsOneTrace(t *testing.T) {
 	serving := o.serve("")
 	o.start("work", "")
 	event := o.event()
+	// An event that overtakes the answer settles the order, and what follows from that is in the event's trace.
+	o.sandbox.GWB.Stage().Webhooks.Hold()
 	order := o.purchase(event)
+	o.sandbox.GWB.Stage().Webhooks.Release()
 	card := expect(t, 201, http.MethodPost, o.api("/gwa/subscribe"), o.login(), map[string]any{
 		"plan_id": "plus", "credit_card": gatewayACard, "credit_card_holder_info": cardHolder("52998224725"),
 	})
