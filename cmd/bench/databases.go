@@ -20,8 +20,7 @@ func benchDatabases(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer p.stop()
-	const size = 10_000
-	if err := p.fill(ctx, size); err != nil {
+	if err := p.fill(ctx, 10_000); err != nil {
 		return err
 	}
 	r, err := p.renewals(ctx)
@@ -30,11 +29,11 @@ func benchDatabases(ctx context.Context, b *bench) error {
 	}
 	defer r.close(ctx)
 	replica := side{name: "replica"}
-	if err := b.besideDirect(ctx, p, replica, r, size, p.databaseURL, "DATABASE_REPLICA_URL="+p.databaseURL); err != nil {
+	if err := b.besideDirect(ctx, p, replica, r, p.databaseURL, "DATABASE_REPLICA_URL="+p.databaseURL); err != nil {
 		return fmt.Errorf("with a replica: %w", err)
 	}
 	for _, program := range programs {
-		if err := b.throughPooler(ctx, p, program, r, size); err != nil {
+		if err := b.throughPooler(ctx, p, program, r); err != nil {
 			return fmt.Errorf("through PgBouncer %s: %w", program, err)
 		}
 	}
@@ -45,18 +44,18 @@ func benchDatabases(ctx context.Context, b *bench) error {
 }
 
 // throughPooler measures a server through a pooler, whose processor time is told with Postgres'.
-func (b *bench) throughPooler(ctx context.Context, p *platform, program pgbouncer.Program, r *renewals, size int) error {
+func (b *bench) throughPooler(ctx context.Context, p *platform, program pgbouncer.Program, r *renewals) error {
 	pooler, err := program.Run(p.databaseURL)
 	if err != nil {
 		return err
 	}
 	defer pooler.Stop()
-	return b.besideDirect(ctx, p, side{name: "PgBouncer " + program.String(), pooler: pooler.ID()}, r, size, pooler.URL,
+	return b.besideDirect(ctx, p, side{name: "PgBouncer " + program.String(), pooler: pooler.ID()}, r, pooler.URL,
 		"DATABASE_POOLER=transaction", "DATABASE_DIRECT_URL="+p.databaseURL)
 }
 
 // besideDirect measures the platform's own server, and by turns with it another one, of another environment.
-func (b *bench) besideDirect(ctx context.Context, p *platform, of side, r *renewals, size int, databaseURL string,
+func (b *bench) besideDirect(ctx context.Context, p *platform, of side, r *renewals, databaseURL string,
 	env ...string,
 ) error {
 	addr, err := freeAddr()
@@ -74,7 +73,7 @@ func (b *bench) besideDirect(ctx context.Context, p *platform, of side, r *renew
 	both.report.heading("direct, and %s, %v a turn", of.name, b.length)
 	read := readLoads[0]
 	read.clients = []int{8}
-	err = both.measureReads(ctx, read, size, goal{})
+	err = both.measureReads(ctx, read, goal{})
 	if err == nil {
 		err = both.run(ctx, load{name: "W5", what: "renewal by webhook", clients: []int{8, 32}, at: r.deliveries})
 	}

@@ -37,6 +37,7 @@ type options struct {
 	subscriptions int
 	data          string
 	videos        string
+	growth        string
 	length        time.Duration // of each turn
 	only          []string
 	load          float64
@@ -69,6 +70,7 @@ func parse() (o options) {
 	flag.StringVar(&o.compare, "compare", "", "another marquee binary, measured by turns with it in the bare server's place")
 	flag.IntVar(&o.subscriptions, "subscriptions", 1_000_000, "subscriptions of the benchmark finance")
 	flag.StringVar(&o.videos, "videos", "10000,100000", "sizes of the catalogue, growing")
+	flag.StringVar(&o.growth, "growth", "10000,100000,1000000", "rows of the benchmark growth, the fewest first")
 	flag.StringVar(&o.data, "finance-data", "",
 		"data directory of the benchmark finance, filled at first and kept for the next run; a temporary one when empty")
 	flag.DurationVar(&o.length, "length", 3*time.Second, "length of each turn")
@@ -100,6 +102,7 @@ var benchmarks = []struct {
 	{name: "cards", run: benchCards},
 	{name: "files", run: benchFiles, alone: true},
 	{name: "finance", run: benchFinance, alone: true},
+	{name: "growth", run: benchGrowth, alone: true},
 }
 
 // bench is one run: the platform that is measured, and what is measured beside it.
@@ -159,7 +162,7 @@ func measure(ctx context.Context, o options) error {
 
 // isLimit reports whether the bare server is beside the platform: on the same rows, so that
 // answers are compared.
-func (b *bench) isLimit() bool { return b.compare == "" }
+func (b *bench) isLimit() bool { return b.ours.platform == b.beside.platform }
 
 // platforms are those whose database has to be made ready: one, or two.
 func (b *bench) platforms() []*platform {

@@ -45,6 +45,7 @@ type platform struct {
 	server      side
 	Users       map[string]user `json:"users"` // those of `marquee dev`
 	databaseURL string
+	videos      int // in its catalogue
 	gateways    struct {
 		Sandbox  struct{ GWA, GWB string }
 		Keys     struct{ GWA, GWB string }

@@ -40,7 +40,7 @@ func benchVideos(ctx context.Context, b *bench) error {
 		}
 		b.report.heading("GET /videos as a subscriber, %d videos, %v a turn", size, b.length)
 		for _, l := range readLoads {
-			if err := b.measureReads(ctx, l, size, l.goal()); err != nil {
+			if err := b.measureReads(ctx, l, l.goal()); err != nil {
 				return err
 			}
 		}
@@ -109,10 +109,10 @@ type expected struct {
 }
 
 // measureReads asks for each address first: those are the answers that have to come.
-func (b *bench) measureReads(ctx context.Context, l reads, size int, g goal) error {
+func (b *bench) measureReads(ctx context.Context, l reads, g goal) error {
 	all := map[*platform]expected{}
 	for _, p := range b.platforms() {
-		k, err := b.expect(ctx, p, l, size)
+		k, err := b.expect(ctx, p, l)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (l reads) goal() goal {
 }
 
 // expect asks for each address.
-func (b *bench) expect(ctx context.Context, p *platform, l reads, size int) (k expected, err error) {
+func (b *bench) expect(ctx context.Context, p *platform, l reads) (k expected, err error) {
 	if k.token, err = p.server.login(ctx, "customer"); err != nil {
 		return k, err
 	}
@@ -161,7 +161,7 @@ func (b *bench) expect(ctx context.Context, p *platform, l reads, size int) (k e
 		r := request{Method: http.MethodGet, Path: l.path(n, k.ids), Token: k.token}
 		res, err := b.firstResponse(ctx, p, r)
 		if err == nil {
-			err = l.check(res, size)
+			err = l.check(res, p.videos)
 		}
 		if err != nil {
 			return k, fmt.Errorf("%s: %w: %.300s", r.Path, err, res)
@@ -221,6 +221,7 @@ func idsOf(docs []json.RawMessage) (ids []string, err error) {
 
 // fill adds videos through the API until there are as many as wanted.
 func (p *platform) fill(ctx context.Context, want int) error {
+	p.videos = want
 	admin, err := p.server.login(ctx, "admin")
 	if err != nil {
 		return err

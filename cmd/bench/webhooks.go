@@ -39,15 +39,11 @@ func (r *renewals) close(ctx context.Context) { _ = r.conn.Close(context.Without
 // history, finance) and answered after its commit; and what Postgres itself does of one
 // durable statement.
 func benchWebhooks(ctx context.Context, b *bench) error {
-	all := map[*platform]*renewals{}
-	for _, p := range b.platforms() {
-		r, err := p.renewals(ctx)
-		if err != nil {
-			return err
-		}
-		defer r.close(ctx)
-		all[p] = r
+	all, err := b.renewals(ctx)
+	if err != nil {
+		return err
 	}
+	defer all.close(ctx)
 	b.report.heading("webhooks of gateway B, each a paid renewal, one in %d a repetition, %v a turn", repeatEvery, b.length)
 	ours := all[b.ours.platform]
 	if b.isLimit() {
@@ -55,18 +51,9 @@ func benchWebhooks(ctx context.Context, b *bench) error {
 			return err
 		}
 	}
-	err := b.run(ctx, load{
-		name: "W5", what: "renewal by webhook", clients: []int{1, 8, 32},
-		at:   func(s side) caller { return all[s.platform].deliveries(s) },
-		goal: goal{rate: map[int]float64{8: 1, 32: 1}, cpu: 1.5, p99: 20 * time.Millisecond},
-	})
+	err = b.deliver(ctx, all, []int{1, 8, 32}, goal{rate: map[int]float64{8: 1, 32: 1}, cpu: 1.5, p99: 20 * time.Millisecond})
 	if err != nil {
 		return err
-	}
-	for _, r := range all {
-		if err := r.check(ctx); err != nil {
-			return err
-		}
 	}
 	alone, err := newStatement(ctx, b.ours.platform.databaseURL, ours.conn, ours.Renewal(0, ours.subs[0]).Body)
 	if err != nil {
@@ -75,6 +62,42 @@ func benchWebhooks(ctx context.Context, b *bench) error {
 	return b.besidePostgres("W5", []int{1, 8, 32}, func(clients int) (float64, error) {
 		return alone.run(ctx, clients, b.length)
 	})
+}
+
+// allRenewals are those of each platform.
+type allRenewals map[*platform]*renewals
+
+func (b *bench) renewals(ctx context.Context) (allRenewals, error) {
+	all := allRenewals{}
+	for _, p := range b.platforms() {
+		r, err := p.renewals(ctx)
+		if err != nil {
+			all.close(ctx)
+			return nil, err
+		}
+		all[p] = r
+	}
+	return all, nil
+}
+
+func (all allRenewals) close(ctx context.Context) {
+	for _, r := range all {
+		r.close(ctx)
+	}
+}
+
+// deliver measures W5, and checks what has come of it.
+func (b *bench) deliver(ctx context.Context, all allRenewals, clients []int, g goal) error {
+	err := b.run(ctx, load{
+		name: "W5", what: "renewal by webhook", clients: clients, goal: g,
+		at: func(s side) caller { return all[s.platform].deliveries(s) },
+	})
+	for _, r := range all {
+		if err == nil {
+			err = r.check(ctx)
+		}
+	}
+	return err
 }
 
 // sameRenewals has both sides take events and a repetition each, the other's: answers and rows
