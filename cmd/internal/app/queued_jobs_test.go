@@ -105,10 +105,12 @@ func TestJobsOfTheReleaseBeforeAreWorked(t *testing.T) {
 			state, payable_until, intent_open, register_date, register_update_date)
 		VALUES (platform.new_object_id(), $1, $2, 'gwb', 4990, 'open', now() + interval '1 hour', false, now(), now())`,
 		p.subscription, p.id)
+	unapplied := o.unapplied("gwb")
+	o.Exec(`INSERT INTO payments.unapplied_decisions (unapplied_id, at, to_state, source) VALUES ($1, now(), 'open', 'platform')`, unapplied)
 	ids := strings.NewReplacer("{customer}", p.id.String(), "{subscription}", p.subscription, "{order}", p.order,
 		"{refund}", refund, "{event}", event, "{ticket}", ticket,
 		"{pause}", pause.String(), "{charge_move}", chargeMove.String(), "{plan_move}", planMove.String(),
-		"{renewal_charge}", charge.String(), "{unapplied}", o.unapplied("gwb"), "{none}", objectid.New().String())
+		"{renewal_charge}", charge.String(), "{unapplied}", unapplied, "{none}", objectid.New().String())
 	o.Exec(`DELETE FROM jobs.river_job`)
 	for kind, args := range queuedJobs {
 		o.Exec(`INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state, priority, scheduled_at) VALUES ($1, $2, 10, 'gateway', 'available', 1, now())`, kind, ids.Replace(args))

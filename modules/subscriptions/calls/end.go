@@ -39,9 +39,7 @@ func (s *Calls) end(ctx context.Context, id objectid.ID, item string) error {
 	if err != nil || !sub.RunsThere() && !sub.Stops() {
 		return err
 	}
-	o := lifecycle.OpeningOfEnd(sub)
-	o.Item = item
-	return s.deps.Intents.Request(ctx, o)
+	return s.deps.Intents.Request(ctx, lifecycle.OpeningOfEnd(sub, item))
 }
 
 // Ends ends at the gateway whatever of a subscription is to end there, or does what is given where nothing is.

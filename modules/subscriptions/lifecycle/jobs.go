@@ -107,48 +107,42 @@ func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Subscription, at time
 	if !sub.Stops() {
 		return nil
 	}
-	return s.endTx(ctx, tx, sub, "", at.Sub(s.deps.Clock.Now()))
+	o := OpeningOfEnd(sub, "")
+	o.After = at.Sub(s.deps.Clock.Now())
+	return s.deps.Intents.RequestTx(ctx, tx, o)
 }
 
-// EndAtGatewayTx has the checks end at the gateway what is known there, and not known to have ended. An error is the
-// database's.
+// EndAtGatewayTx has the checks end at the gateway what is known there. An error is the database's.
 func (s *Store) EndAtGatewayTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
-	return s.endAfterTx(ctx, tx, sub, 0)
+	return s.EndAfterTx(ctx, tx, sub, 0)
+}
+
+// EndAfterTx is EndAtGatewayTx for what a request is to end before so much time is over. An error is the database's.
+func (s *Store) EndAfterTx(ctx context.Context, tx pgx.Tx, sub Subscription, after time.Duration) error {
+	if !sub.KnownAtGateway() || sub.GatewayEndedAt != nil {
+		return nil
+	}
+	o := OpeningOfEnd(sub, "")
+	o.After = after
+	return s.deps.Intents.RequestTx(ctx, tx, o)
 }
 
 // EndReportedTx has the checks confirm at the gateway an end that its event reports. An error is the database's.
 func (s *Store) EndReportedTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
-	return s.endTx(ctx, tx, sub, EndReported, 0)
-}
-
-// EndSoonTx has the checks end at the gateway what is known there, should the request not have by then. An error is
-// the database's.
-func (s *Store) EndSoonTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
-	return s.endAfterTx(ctx, tx, sub, EndRetry)
-}
-
-func (s *Store) endAfterTx(ctx context.Context, tx pgx.Tx, sub Subscription, after time.Duration) error {
-	if !sub.KnownAtGateway() || sub.GatewayEndedAt != nil {
-		return nil
-	}
-	return s.endTx(ctx, tx, sub, "", after)
-}
-
-func (s *Store) endTx(ctx context.Context, tx pgx.Tx, sub Subscription, item string, after time.Duration) error {
-	o := OpeningOfEnd(sub)
-	o.Item, o.After = item, after
-	return s.deps.Intents.RequestTx(ctx, tx, o)
-}
-
-// OpeningOfEnd is the intent of an order to end at its gateway whatever of a subscription is to end there.
-func OpeningOfEnd(sub Subscription) intent.Opening {
-	return intent.Opening{
-		Ref: intent.Ref{Kind: intent.End, Subject: sub.ID}, Customer: sub.CustomerID, Gateway: sub.Gateway,
-	}
+	return s.deps.Intents.RequestTx(ctx, tx, OpeningOfEnd(sub, EndReported))
 }
 
 // EndReported is the item of an end that the gateway's event has reported: it is read first, and ended where it runs.
 const EndReported = "reported"
+
+// OpeningOfEnd is the intent of an order to end at its gateway whatever of a subscription is to end there. The item is
+// EndReported or "".
+func OpeningOfEnd(sub Subscription, item string) intent.Opening {
+	return intent.Opening{
+		Ref:      intent.Ref{Kind: intent.End, Subject: sub.ID, Item: item},
+		Customer: sub.CustomerID, Gateway: sub.Gateway,
+	}
+}
 
 // EndRetry is when the checks end at the gateway what the request could not.
 const EndRetry = time.Minute

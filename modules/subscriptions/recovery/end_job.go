@@ -54,7 +54,7 @@ func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
 	if err != nil || !s.pixRunsOut(sub) {
 		return err
 	}
-	return s.deps.Intents.Request(ctx, lifecycle.OpeningOfEnd(sub))
+	return s.deps.Intents.Request(ctx, lifecycle.OpeningOfEnd(sub, ""))
 }
 
 func (s *Recovery) pixRunsOut(sub lifecycle.Subscription) bool {
