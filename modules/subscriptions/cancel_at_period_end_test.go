@@ -320,10 +320,11 @@ func TestAResumptionHasItsIntentBeforeItsCall(t *testing.T) {
 		Method: http.MethodPost, Kind: stage.FaultDelay, Delay: stage.Duration(2 * time.Second),
 	}))
 	resumed := make(chan int, 1)
-	go func() {
+	resume := func() {
 		status, _ := b.call(t, http.MethodPut, renewPath, object{})
 		resumed <- status
-	}()
+	}
+	go resume()
 	require.Eventually(t, func() bool { return len(gateway.Faults.Planned()) == 0 }, time.Minute, time.Millisecond)
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM payments.intents WHERE kind = 'resume' AND subject_id = $1 AND state = 'open' AND calls = 1", id))

@@ -40,7 +40,7 @@ var queuedOrders = map[string]struct {
 		o.Exec("UPDATE payments.intents SET next_look_at = now() + interval '1 hour', leased_until = NULL WHERE state = 'open'")
 		return id
 	}, done: "SELECT status = 'active' AND NOT intent_open FROM subscriptions.subscriptions WHERE id = $1"},
-	"subscriptions_end_at_gateway": {open: notEndedThere, done: endedThere},
+	"subscriptions_end_at_gateway":      {open: notEndedThere, done: endedThere},
 	"subscriptions_end_at_gateway told": {open: notEndedThere, done: endedThere, with: `, "told": true`},
 	"subscriptions_stop_recurrence": {open: func(o *office) string {
 		id := o.subscribed("gwa")

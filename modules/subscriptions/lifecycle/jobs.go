@@ -101,8 +101,8 @@ func (s *Store) Reopen(r *Subscription, ended Subscription) {
 	}
 }
 
-// StopTx has the checks end at the gateway, from an instant on, what would charge a subscription that ends with its paid
-// time. An error is the database's.
+// StopTx has the checks end at the gateway, from an instant on, what would charge a subscription that ends with its
+// paid time. An error is the database's.
 func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Subscription, at time.Time) error {
 	if !sub.Stops() {
 		return nil

@@ -126,7 +126,8 @@ func (s *SelfService) AbandonResume(ctx context.Context, sub lifecycle.Subscript
 		if err != nil {
 			return err
 		}
-		return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &locked, lifecycle.Subscription{PeriodEndTells: -1}, true)
+		before := lifecycle.Subscription{PeriodEndTells: -1} // whatever was answered: it is read at once
+		return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &locked, before, true)
 	})
 }
 
