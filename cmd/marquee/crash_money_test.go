@@ -92,6 +92,7 @@ var killings = map[string]func(o *outside, step string){
 	"pause.after_call":            killedPausing,
 	"charge_move.after_drop":      killedExtending,
 	"charge_move.after_call":      killedExtending,
+	"resume.committed":            killedResuming,
 	"refund.committed":            killedRefunding,
 	"refund.answered":             killedRefunding,
 	"refund.settling":             killedRefunding,
@@ -310,6 +311,24 @@ func killedPausing(o *outside, step string) {
 	require.Len(o.t, o.listed(o.sandbox.GWAURL()+"/subscriptions?status=INACTIVE"), 1)
 	require.Equal(o.t, 1,
 		o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'suspended' AND has_chargeback`))
+}
+
+// killedResuming: the customer has said that it goes on, and the checks tell the gateway.
+func killedResuming(o *outside, step string) {
+	p := o.serve(step)
+	token := o.login()
+	o.subscribed(token)
+	expect(o.t, 200, http.MethodDelete, o.api("/customers/me/subscription?at=period_end"), token, nil)
+	o.dies(p, http.MethodPut, "/customers/me/subscription/renew", token, map[string]any{})
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.intents WHERE kind = 'resume' AND state = 'open'`))
+	o.serve("")
+	o.start("work", "")
+	eventually(o.t, "the subscription does not go on", func() bool {
+		o.runStatusChecksAt("gwb")
+		return o.count(`SELECT count(*) FROM subscriptions.subscriptions
+			WHERE status = 'active' AND NOT cancel_at_period_end AND expires_at IS NULL`) == 1
+	})
+	require.Zero(o.t, o.count(`SELECT count(*) FROM payments.intents WHERE state = 'open'`))
 }
 
 // killedRefunding: the money is given back once.

@@ -10,7 +10,9 @@ import (
 )
 
 // TestOpenOrdersGetTheirIntents: rows that are open when it comes are carried on by the checks; what has an intent
-// keeps it. Taken back, rows of the new form are those of the old.
+// keeps it. Their calls are those of the release before, which are not known: what is looked for is proved to be missing
+// before it is called again, and a pause or charge move is the same again. Of a move to another plan alone a refusal
+// counts, unless it was tried before. Taken back, rows of the new form are those of the old.
 func TestOpenOrdersGetTheirIntents(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
@@ -30,7 +32,8 @@ func TestOpenOrdersGetTheirIntents(t *testing.T) {
 		VALUES ('0000000000000000000000a1', '000000000000000000000001', 'pausing', now(), now(), NULL, now()), ('0000000000000000000000a2', '000000000000000000000002', 'resuming', now(), now(), NULL, now()),
 			('0000000000000000000000a3', '000000000000000000000003', 'paused', now(), NULL, NULL, now());
 		INSERT INTO subscriptions.charge_moves (id, subscription_id, from_at, to_at, next_try_at, register_date) VALUES ('0000000000000000000000b1', '000000000000000000000001', now(), now() + interval '1 day', now(), now());
-		INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, next_try_at, register_date) VALUES ('0000000000000000000000b2', '000000000000000000000002', 'plus', now(), now());
+		INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, tries, next_try_at, register_date) VALUES ('0000000000000000000000b2', '000000000000000000000002', 'plus', 0, now(), now()),
+			('0000000000000000000000b3', '000000000000000000000003', 'plus', 1, now(), now());
 		INSERT INTO subscriptions.renewal_charges (id, subscription_id, customer_id, gateway, amount_cents, state, payable_until, intent_open, look_at, register_date, register_update_date)
 		VALUES ('0000000000000000000000c1', '000000000000000000000001', '000000000000000000000091', 'gwa', 4990, 'open', now(), true, now(), now(), now());
 		INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, payment_status, state, hold_until, intent_open, recovery_at, created_at, updated_at)
@@ -43,10 +46,11 @@ func TestOpenOrdersGetTheirIntents(t *testing.T) {
 		"charge_move 0000000000000000000000b1 gwb 0 000000000000000000000091", "order 0000000000000000000000d1 gwb 0 000000000000000000000091",
 		"pause 0000000000000000000000a1 gwb 0 000000000000000000000091", "pause 0000000000000000000000a2 gwb 0 000000000000000000000092",
 		"plan_move 0000000000000000000000b2 gwb 0 000000000000000000000092",
+		"plan_move 0000000000000000000000b3 gwb 1 000000000000000000000093",
 		"renewal_charge 0000000000000000000000c1 gwa 0 000000000000000000000091",
 		"subscription 000000000000000000000001 gwb 0 000000000000000000000091", "subscription 000000000000000000000002 gwb 1 000000000000000000000092",
 	}, column(t, conn, "SELECT concat_ws(' ', kind, subject_id, gateway, calls, customer_id) FROM payments.intents WHERE state = 'open' ORDER BY 1"))
-	require.Equal(t, []string{"7"}, column(t, conn, "SELECT count(*)::text FROM payments.intent_steps WHERE outcome = 'seen'"))
+	require.Equal(t, []string{"8"}, column(t, conn, "SELECT count(*)::text FROM payments.intent_steps WHERE outcome = 'seen'"))
 	exec(`UPDATE subscriptions.pauses SET next_try_at = NULL; UPDATE subscriptions.charge_moves SET next_try_at = NULL; UPDATE subscriptions.plan_moves SET next_try_at = NULL;
 		UPDATE subscriptions.subscriptions SET intent_open = NOT intent_open; UPDATE subscriptions.renewal_charges SET look_at = NULL; UPDATE tickets.orders SET recovery_at = NULL`)
 	_, err = files.DownTo(t.Context(), 1083)

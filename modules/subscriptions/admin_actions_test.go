@@ -374,7 +374,7 @@ func TestAdminListsAndEdits(t *testing.T) {
 	require.Empty(t, b.current(t))
 	require.NotNil(t, column[*time.Time](t, b, id, "ended_at"))
 	require.Equal(t, 422, put(object{"status": "suspended"}), "it has ended")
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))
 	require.Equal(t, 4, b.count(t, "SELECT count(*) FROM accounts.audit_log WHERE action = 'subscription_update'"))
 	require.Len(t, b.history(t, id), 4)
 	other := subscriptionstest.Active(t, b.db, b.customer.ID)

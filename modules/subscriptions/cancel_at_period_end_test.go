@@ -2,6 +2,7 @@ package subscriptions_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -180,8 +181,8 @@ func TestCancelNamesTheDaysGivenUp(t *testing.T) {
 	require.NotContains(t, message, "paid")
 }
 
-// TestRecurrenceIsStoppedAfterALostAnswer: the gateway is silent, the job goes on,
-// and where that is lost the sweep.
+// TestRecurrenceIsStoppedAfterALostAnswer: the gateway is silent, the checks go on,
+// and where there is no intent the sweep.
 func TestRecurrenceIsStoppedAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -194,7 +195,7 @@ func TestRecurrenceIsStoppedAfterALostAnswer(t *testing.T) {
 	require.Equal(t, "active", a["status"])
 	gateway.Faults.Clear()
 	require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
-	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_stop_recurrence'"))
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))
 	b.runStatusChecks(t, 10*time.Second)
 	require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 	b.settle(t)
@@ -301,6 +302,63 @@ func TestAResumptionThatIsNotAnswered(t *testing.T) {
 			require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id),
 				"no charge")
+		})
+	}
+}
+
+// TestAResumptionHasItsIntentBeforeItsCall: whoever dies from then on is found by the checks, and a cancel waits for the
+// call.
+func TestAResumptionHasItsIntentBeforeItsCall(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
+	b.settle(t)
+	gateway := b.gateways.Sandbox.GWB.Stage()
+	gateway.Webhooks.Hold("*")
+	require.NoError(t, gateway.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Kind: stage.FaultDelay, Delay: stage.Duration(2 * time.Second),
+	}))
+	resumed := make(chan int, 1)
+	resume := func() {
+		status, _ := b.call(t, http.MethodPut, renewPath, object{})
+		resumed <- status
+	}
+	go resume()
+	require.Eventually(t, func() bool { return len(gateway.Faults.Planned()) == 0 }, time.Minute, time.Millisecond)
+	require.Equal(t, 1, b.count(t,
+		"SELECT count(*) FROM payments.intents WHERE kind = 'resume' AND subject_id = $1 AND state = 'open' AND calls = 1", id))
+	for _, method := range []string{http.MethodDelete + " " + subscriptionPath + atEnd, http.MethodPut + " " + renewPath} {
+		method, path, _ := strings.Cut(method, " ")
+		require.Contains(t, b.expect(t, 409, method, path, nil)["detail"],
+			"Resuming your subscription is still being confirmed.")
+	}
+	require.Equal(t, 200, <-resumed)
+	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'resume' AND state = 'done'"))
+	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+	gateway.Webhooks.Release()
+	b.settle(t)
+}
+
+// TestAnAdminsResumptionThatIsNotAnswered is repeated by nobody: the gateway is read, and the row says what stands there.
+func TestAnAdminsResumptionThatIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	for kind, ends := range map[stage.FaultKind]bool{stage.FaultResetBefore: true, stage.FaultResetAfter: false} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := b.paidGWB(t)
+			b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
+			b.settle(t)
+			gateway := b.gateways.Sandbox.GWB.Stage()
+			gateway.Webhooks.Hold("*")
+			require.NoError(t, gateway.Faults.Plan(stage.Fault{Method: http.MethodPost, Kind: kind, Times: manyTimes}))
+			require.Equal(t, 503, b.admin(t).Post("/admin/subscriptions/"+id.String()+"/activate", object{}).Status)
+			gateway.Faults.Clear()
+			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'resume' AND state = 'void'"))
+			b.runStatusChecks(t, time.Minute)
+			require.NoError(t, b.service.Sweep(t.Context()))
+			b.agreed(t, id, ends)
 		})
 	}
 }

@@ -351,7 +351,7 @@ func TestLateMoney(t *testing.T) {
 		require.Equal(t, "active", b.status(t, now))
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "the ledger has it")
 		require.Equal(t, 1, b.count(t,
-			"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
+			"SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))
 	})
 }
 

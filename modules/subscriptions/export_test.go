@@ -14,7 +14,7 @@ import (
 	"marquee/platform/postgres"
 )
 
-// The rooms' work that tests have done at once, and that jobs do otherwise.
+// The rooms' work that tests have done at once, and that jobs and checks do otherwise.
 
 // Recover is that of the room.
 func (s *Service) Recover(ctx context.Context, id objectid.ID) error {
@@ -48,18 +48,11 @@ func (s *Service) SettleDebitLate(ctx context.Context, i intent.Intent, meanwhil
 	})
 }
 
-// EndAtGateway is that of the room.
+// EndAtGateway is the check of what is to end, at once.
 func (s *Service) EndAtGateway(ctx context.Context, id objectid.ID) error {
-	return s.calls.EndAtGateway(ctx, id)
-}
-
-// ConfirmEnd is that of the room.
-func (s *Service) ConfirmEnd(ctx context.Context, id objectid.ID) error {
-	return s.calls.ConfirmEnd(ctx, id)
-}
-
-// StopRecurrence is that of the room.
-func (s *Service) StopRecurrence(ctx context.Context, id objectid.ID) error {
+	if err := s.base.Intents.CheckOne(ctx, intent.End, id); err != nil {
+		return err
+	}
 	return s.calls.EndAtGateway(ctx, id)
 }
 

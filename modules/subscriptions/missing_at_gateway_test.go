@@ -58,7 +58,7 @@ func TestMissingEndsWhatWasFoundOnlyWhenSeenTwice(t *testing.T) {
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Contains(t, b.history(t, id), "active>cancelled gone_at_gateway recovery")
 		require.Equal(t, 1, b.count(t,
-			"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"),
+			"SELECT count(*) FROM payments.intents WHERE kind = 'end'"),
 			"its id is deleted once more")
 		require.Equal(t, "admin_cancelled", b.text(t, "SELECT finance.exit_reason('gone_at_gateway')"))
 	})

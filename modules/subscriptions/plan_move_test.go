@@ -179,6 +179,28 @@ func TestMoveThatTheGatewayRefusesChangesNothing(t *testing.T) {
 	}
 }
 
+// TestARefusalAfterTheReleaseBeforeProvesNothing: its call may have changed the price already.
+func TestARefusalAfterTheReleaseBeforeProvesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	eachRecurring(t, b, func(t *testing.T, kind string, id objectid.ID, _ *apitest.Client) {
+		r := recurring[kind]
+		_, err := b.db.Exec(t.Context(), `INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, tries, register_date)
+			VALUES ($1, $2, $3, 1, $4)`, objectid.New(), id, dearer, b.clock.Now().Add(-time.Hour))
+		require.NoError(t, err)
+		require.NoError(t, r.stage(b).Faults.Plan(stage.Fault{
+			Method: r.verb, Path: r.path, Kind: stage.FaultStatus, Status: 400, Times: manyTimes,
+		}))
+		require.NoError(t, b.service.Sweep(t.Context()))
+		b.runStatusChecks(t, 10*time.Second)
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'plan_move' AND looks > 0 AND state = 'open'"))
+		r.stage(b).Faults.Clear()
+		b.runStatusChecks(t, time.Minute)
+		b.settle(t)
+		b.moved(t, kind, id)
+	})
+}
+
 func TestMoveOfWhatEndedMeanwhileIsVoid(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -66,14 +66,14 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 			b.settle(t)
 			if end == nil {
 				require.Equal(t, "active", b.status(t, id))
-				require.NoError(t, b.service.StopRecurrence(t.Context(), id))
+				require.NoError(t, b.service.EndAtGateway(t.Context(), id))
 				require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 				require.True(t, b.access(t), "to the end of what is paid")
 			} else {
 				end(b, t)
 				require.Equal(t, "cancelled", b.status(t, id))
 				require.Equal(t, 1, b.count(t,
-					"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_at_gateway'"))
+					"SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'"))
 				if name == "by its event" {
 					require.Equal(t, "processed cancelled",
 						b.text(t,

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
-	"marquee/modules/subscriptions/settle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	sandboxa "marquee/testutil/sandbox/gwa"
@@ -92,7 +91,7 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 				require.Empty(t, b.pause(t, id))
 				require.True(t, b.access(t))
 				require.Equal(t, state, b.listed(t, payment)["state"])
-				require.Empty(t, taken[settle.LateMoneyArgs](t, b, "subscriptions_end_at_gateway"),
+				require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'end'"),
 					"nothing ends at the gateway")
 			}
 			paid := func() string {

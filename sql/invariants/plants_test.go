@@ -144,6 +144,7 @@ var plants = map[string][]string{
 	},
 	"intents_agree": {
 		pause("pausing", "NULL"),
+		chargeMove("open"),
 		`INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, register_date) VALUES (platform.new_object_id(), 'SUB', 'plus', '2026-11-20 11:44')`,
 		`UPDATE subscriptions.subscriptions SET intent_open = true, register_date = '2026-11-20 11:44'`,
 		openIntent("subscription", "SUB", "'2026-11-20 12:01', NULL, NULL"),

@@ -44,13 +44,13 @@ var queuedJobs = map[string]string{
 	"payments_refund_recover":             `{"refund_id": "{refund}"}`,
 	"payments_refunds_adopt":              `{}`,
 	"payments_unapplied":                  `{"id": "{none}"}`,
-	"payments_unapplied_mail":             `{"id": "{none}"}`,
+	"payments_unapplied_mail":             `{"id": "{unapplied}"}`,
 	"payments_unapplied_sweep":            `{}`,
 	"payments_webhook_log_months":         `{}`,
 	"platform_bulk_act":                   `{"bulk_id": "{none}"}`,
 	"platform_bulk_purge":                 `{}`,
 	"subscriptions_authorization_refused": `{"subscription_id": "{subscription}", "event_id": "evt_none", "authorization_id": "aut_none"}`,
-	"subscriptions_charge_move":           `{"move_id": "{none}", "at": "2026-11-01T10:00:00Z"}`,
+	"subscriptions_charge_move":           `{"move_id": "{charge_move}", "at": "2026-11-01T10:00:00Z"}`,
 	"subscriptions_debit":                 `{"subscription_id": "{subscription}", "at": "2026-11-01T10:00:00Z"}`,
 	"subscriptions_debit_retry":           `{"subscription_id": "{subscription}", "cycle": "2026-12-10", "at": "2026-11-01T10:00:00Z"}`,
 	"subscriptions_drop_pix":              `{"subscription_id": "{subscription}", "at": "2026-11-01T10:00:00Z"}`,
@@ -61,11 +61,11 @@ var queuedJobs = map[string]string{
 	"subscriptions_follow_recurrence":     `{"subscription_id": "{subscription}", "event_id": "evt_none", "moved": true}`,
 	"subscriptions_give_back":             `{"subscription_id": "{subscription}"}`,
 	"subscriptions_late_money":            `{"subscription_id": "{subscription}", "payment_id": "in_none", "event_id": "evt_none", "first": false, "misses": 1}`,
-	"subscriptions_pause":                 `{"pause_id": "{none}", "at": "2026-11-01T10:00:00Z"}`,
-	"subscriptions_plan_move":             `{"move_id": "{none}", "at": "2026-11-01T10:00:00Z"}`,
+	"subscriptions_pause":                 `{"pause_id": "{pause}", "at": "2026-11-01T10:00:00Z"}`,
+	"subscriptions_plan_move":             `{"move_id": "{plan_move}", "at": "2026-11-01T10:00:00Z"}`,
 	"subscriptions_reconcile":             `{}`,
 	"subscriptions_recover":               `{"subscription_id": "{subscription}", "at": "2026-11-01T10:00:00Z"}`,
-	"subscriptions_renewal_charge":        `{"charge_id": "{none}", "at": "2026-11-01T10:00:00Z"}`,
+	"subscriptions_renewal_charge":        `{"charge_id": "{renewal_charge}", "at": "2026-11-01T10:00:00Z"}`,
 	"subscriptions_stop_recurrence":       `{"subscription_id": "{subscription}"}`,
 	"subscriptions_stray_money":           `{"gateway": "gwb", "payment_id": "in_none", "customer_id": "cus_none", "reference": "{none}"}`,
 	"subscriptions_sweep":                 `{}`,
@@ -95,9 +95,22 @@ func TestJobsOfTheReleaseBeforeAreWorked(t *testing.T) {
 		o.DB.QueryRow(t.Context(),
 			`SELECT (SELECT id FROM payments.refunds LIMIT 1), (SELECT id FROM tickets.events LIMIT 1),
 		(SELECT id FROM tickets.tickets WHERE order_id = $1 LIMIT 1)`, p.order).Scan(&refund, &event, &ticket))
+	pause := o.Insert(`INSERT INTO subscriptions.pauses (id, subscription_id, since, register_date)
+		VALUES (platform.new_object_id(), $1, now(), now())`, p.subscription)
+	chargeMove := o.Insert(`INSERT INTO subscriptions.charge_moves (id, subscription_id, from_at, to_at, register_date)
+		VALUES (platform.new_object_id(), $1, now() + interval '30 days', now() + interval '60 days', now())`, p.subscription)
+	planMove := o.Insert(`INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, register_date)
+		VALUES (platform.new_object_id(), $1, 'fixture-plan', now())`, p.subscription)
+	charge := o.Insert(`INSERT INTO subscriptions.renewal_charges (id, subscription_id, customer_id, gateway, amount_cents,
+			state, payable_until, intent_open, register_date, register_update_date)
+		VALUES (platform.new_object_id(), $1, $2, 'gwb', 4990, 'open', now() + interval '1 hour', false, now(), now())`,
+		p.subscription, p.id)
+	unapplied := o.unapplied("gwb")
+	o.Exec(`INSERT INTO payments.unapplied_decisions (unapplied_id, at, to_state, source) VALUES ($1, now(), 'open', 'platform')`, unapplied)
 	ids := strings.NewReplacer("{customer}", p.id.String(), "{subscription}", p.subscription, "{order}", p.order,
 		"{refund}", refund, "{event}", event, "{ticket}", ticket,
-		"{none}", objectid.New().String())
+		"{pause}", pause.String(), "{charge_move}", chargeMove.String(), "{plan_move}", planMove.String(),
+		"{renewal_charge}", charge.String(), "{unapplied}", unapplied, "{none}", objectid.New().String())
 	o.Exec(`DELETE FROM jobs.river_job`)
 	for kind, args := range queuedJobs {
 		o.Exec(`INSERT INTO jobs.river_job (kind, args, max_attempts, queue, state, priority, scheduled_at) VALUES ($1, $2, 10, 'gateway', 'available', 1, now())`, kind, ids.Replace(args))
@@ -124,18 +137,6 @@ func TestJobsOfTheReleaseBeforeAreWorked(t *testing.T) {
 	}, 2*time.Minute, 100*time.Millisecond)
 	found := states()
 	for kind := range queuedJobs {
-		if missing := missingRows[kind]; missing != "" {
-			require.Contains(t, found[kind], missing, kind)
-		} else {
-			require.Equal(t, "completed", found[kind], kind)
-		}
+		require.Equal(t, "completed", found[kind], kind)
 	}
-}
-
-// missingRows are the kinds that stand for a row that this test has not: how their work fails without it.
-var missingRows = map[string]string{
-	"payments_unapplied_mail":      "read unapplied payment: no rows",
-	"subscriptions_charge_move":    "read charge move: no rows",
-	"subscriptions_pause":          "read pause: no rows",
-	"subscriptions_renewal_charge": "no rows",
 }

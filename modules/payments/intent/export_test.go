@@ -21,7 +21,3 @@ func NewChecker(check func(context.Context, *Check) (Finding, error), wasFound b
 
 func (c *Check) Proved() bool                        { return c.proved }
 func (c *Check) CallAgain(ctx context.Context) error { return c.callAgain(ctx) }
-
-func (s *Service) NotKnown(ctx context.Context, r Ref, cause error) error {
-	return s.notKnown(ctx, r, cause)
-}

@@ -107,6 +107,8 @@ func (s *Service) opened(o Opening) opened {
 	case o.CallTime > 0:
 		until := o.leasedUntil(now)
 		row.Calls, row.CallEndsAt, row.LeasedUntil, row.NextCheck = 1, until, &until, until
+	case o.Called:
+		row.Calls = 1
 	case s.hooks.Checkers[o.Kind].wasFound:
 		row.Misses, row.MissedAt, row.NextCheck = 1, &now, now.Add(backoff.FoundAgainAfter)
 	}
@@ -252,8 +254,9 @@ func (s Step[R, A]) judge(row R, a A) Outcome[A] {
 func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A], by By) (R, error) {
 	s, ref := o.Intents, o.Opening(row).Ref
 	if unknown, ok := outcome.(NotKnown[A]); ok {
-		err := errors.Join(unknown.Cause, s.notKnown(ctx, ref, unknown.Cause))
-		s.log(ref).WarnContext(ctx, "what the gateway made of a call is not known", "error", err)
+		if err := s.NotKnown(ctx, ref, unknown.Cause); err != nil {
+			s.log(ref).ErrorContext(ctx, "not noted: its lease runs out", "error", err)
+		}
 		return row, nil
 	}
 	ctx = context.WithoutCancel(ctx)

@@ -216,8 +216,8 @@ func TestARepetitionThatIsNotMadeLooksForTheFirst(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsHasAnOrderCarriedOutNow: while it is open the checks alone repeat it, and whoever has tried it first leaves
-// it to them.
+// TestWhoWaitsHasAnOrderCarriedOutNow: while it is open the checks alone repeat it. Whoever tries it first, after the
+// commit of its intent, leaves it to them.
 func TestWhoWaitsHasAnOrderCarriedOutNow(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []error{nil, gateway.ErrUnavailable, intent.ErrUnderWay, errors.New("the database is away")} {
@@ -233,14 +233,18 @@ func TestWhoWaitsHasAnOrderCarriedOutNow(t *testing.T) {
 			continue
 		}
 		require.NoError(t, b.svc.Request(t.Context(), o))
-		require.NoError(t, b.svc.HandOver(t.Context(), o, fails))
+		require.NoError(t, b.svc.NotKnown(t.Context(), o.Ref, fails), "no call of its own")
 		require.Equal(t, 1, tries, "the checks alone repeat it")
 		word = nil
 		b.turn("gwb", 2*time.Minute)
 		require.Equal(t, 2, tries)
 		_, open = b.open(id)
 		require.False(t, open)
-		require.NoError(t, b.svc.HandOver(t.Context(), o, fails))
+		o.CallTime = b.svc.CallTime()
+		require.NoError(t, b.tx(func(tx pgx.Tx) error { return b.svc.OpenTx(t.Context(), tx, o) }))
+		b.turn("gwb", time.Second)
+		require.Equal(t, 2, tries, "its first call is under way")
+		require.NoError(t, b.svc.NotKnown(t.Context(), o.Ref, fails))
 		i, open := b.open(id)
 		require.True(t, open)
 		require.WithinDuration(t, b.clock.Now().Add(5*time.Second), i.NextCheck, time.Second)

@@ -66,18 +66,3 @@ func (s *Service) request(ctx context.Context, db postgres.DB, r Ref, underWay b
 		Now: s.deps.Clock.Now(), SubjectID: r.Subject, Kind: r.Kind, Item: r.Item, UnderWay: underWay,
 	})
 }
-
-// HandOver leaves an order of Repeat that was tried, and not carried out, to the checks. One that is open already is no
-// error: another try has failed meanwhile. Errors are the database's.
-func (s *Service) HandOver(ctx context.Context, o Opening, cause error) error {
-	ctx, o.CallTime = context.WithoutCancel(ctx), s.CallTime()
-	s.log(o.Ref).WarnContext(ctx, "not carried out at the gateway yet", "gateway", o.Gateway, "error", cause)
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.OpenTx(ctx, tx, o) })
-	if AlreadyOpen(err) {
-		return nil
-	}
-	if err == nil {
-		err = s.notKnown(ctx, o.Ref, cause)
-	}
-	return err
-}

@@ -59,10 +59,11 @@ func intentOf(r stored) Intent {
 
 func refOf(r stored) Ref { return Ref{Kind: r.Kind, Subject: r.SubjectID, Item: r.Item} }
 
-// notKnown notes that the call ended without an answer that can be used: the first check is in 5 s. Without it, after
+// NotKnown notes that the call ended without an answer that can be used: the first check is in 5 s. Without it, after
 // a crash, the lease runs out. An error is the database's.
-func (s *Service) notKnown(ctx context.Context, r Ref, cause error) error {
+func (s *Service) NotKnown(ctx context.Context, r Ref, cause error) error {
 	ctx = context.WithoutCancel(ctx)
+	s.log(r).WarnContext(ctx, "what the gateway made of a call is not known", "error", cause)
 	row, ok, err := s.open(ctx, s.deps.Pool, r)
 	called := ok && row.LeasedUntil != nil && row.CallEndsAt != nil && row.LeasedUntil.Equal(*row.CallEndsAt)
 	if err != nil || !called {

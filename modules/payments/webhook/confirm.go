@@ -39,7 +39,7 @@ type Confirmation struct {
 // Confirm looks once. What was read is applied, and the event finished, in one transaction, also
 // when the caller goes away.
 func (s *Webhooks) Confirm(ctx context.Context, c Confirmation) error {
-	pause, again := gateway.LivePause(c.Misses)
+	pause, again := livePause(c.Misses)
 	live, err := c.Read(ctx, !again)
 	missing := errors.Is(err, gateway.ErrMissing)
 	if err != nil && !missing {
@@ -166,4 +166,17 @@ func (s *Webhooks) FinishConfirmationTx(ctx context.Context, tx pgx.Tx, gateway 
 		return fmt.Errorf("finish event %s: %w", eventID, err)
 	}
 	return nil
+}
+
+// livePauses lie between the looks for a payment that was told and is not found, or not
+// paid: gateway A's answers may lag, and the last of four decides.
+var livePauses = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+// livePause is how long to wait after so many checks that did not find a payment paid; ok
+// is false when that was the last.
+func livePause(misses int) (pause time.Duration, ok bool) {
+	if misses >= len(livePauses) {
+		return 0, false
+	}
+	return livePauses[misses], true
 }

@@ -171,6 +171,11 @@ func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Subscription,
 		}
 		return s.auditTx(ctx, tx, before, *locked, reason)
 	})
+	if gateway.IsError(err) && !fault.Is(err, fault.KindConflict) {
+		if abandoned := s.deps.SelfService.AbandonResume(ctx, sub); abandoned != nil {
+			return lifecycle.Subscription{}, abandoned
+		}
+	}
 	if err != nil {
 		return lifecycle.Subscription{}, s.deps.Payments.Refused(ctx, "take back the end of the period", err)
 	}

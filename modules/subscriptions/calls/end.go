@@ -15,32 +15,31 @@ import (
 	"marquee/platform/objectid"
 )
 
-// EndNow tries what the job would do, and answers the row as it is after.
+// EndNow carries out at once the end that was committed with the row, and answers the row as it is after. What fails is
+// repeated by the checks.
 func (s *Calls) EndNow(ctx context.Context, sub lifecycle.Subscription) (lifecycle.Subscription, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deps.Intents.CallTime())
-	defer cancel()
-	if err := s.EndAtGateway(ctx, sub.ID); err != nil {
+	if err := s.deps.Intents.CheckOne(context.WithoutCancel(ctx), intent.End, sub.ID); err != nil {
 		s.deps.Log.WarnContext(ctx, "not ended at the gateway yet", slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", string(sub.Gateway)), slog.Any("error", err))
 	}
-	return s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
+	return s.db.SubscriptionGet(context.WithoutCancel(ctx), s.deps.Pool, sub.ID)
 }
 
 // EndAtGateway ends at the gateway whatever of a subscription is to end there: what has ended
 // here, or would charge it beyond its paid time. When that fails the checks repeat it.
-func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error {
+func (s *Calls) EndAtGateway(ctx context.Context, id objectid.ID) error { return s.end(ctx, id, "") }
+
+// ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
+func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
+	return s.end(ctx, id, lifecycle.EndReported)
+}
+
+func (s *Calls) end(ctx context.Context, id objectid.ID, item string) error {
 	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
 	if err != nil || !sub.RunsThere() && !sub.Stops() {
 		return err
 	}
-	return s.deps.Intents.Request(ctx, OpeningOfEnd(sub))
-}
-
-// OpeningOfEnd is the intent of an order to end something.
-func OpeningOfEnd(sub lifecycle.Subscription) intent.Opening {
-	return intent.Opening{
-		Ref: intent.Ref{Kind: intent.End, Subject: sub.ID}, Customer: sub.CustomerID, Gateway: sub.Gateway,
-	}
+	return s.deps.Intents.Request(ctx, lifecycle.OpeningOfEnd(sub, item))
 }
 
 // Ends ends at the gateway whatever of a subscription is to end there, or does what is given where nothing is.
@@ -50,6 +49,8 @@ func (s *Calls) Ends(other func(context.Context, lifecycle.Subscription) error) 
 		switch {
 		case err != nil:
 			return err
+		case sub.RunsThere() && r.Item == lifecycle.EndReported:
+			return s.confirmEnd(ctx, sub)
 		case sub.RunsThere():
 			return s.endThere(ctx, sub)
 		case sub.Stops():
@@ -59,28 +60,24 @@ func (s *Calls) Ends(other func(context.Context, lifecycle.Subscription) error) 
 	})
 }
 
-// ConfirmEnd looks whether what an event told to have ended has, and ends it where it runs.
-func (s *Calls) ConfirmEnd(ctx context.Context, id objectid.ID) error {
-	sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, id)
-	if err != nil || !sub.RunsThere() {
-		return err
+// confirmEnd reads what is said to have ended, and ends it where it runs, or nobody knows.
+func (s *Calls) confirmEnd(ctx context.Context, sub lifecycle.Subscription) error {
+	if sub.RemoteID() == "" {
+		return s.endThere(ctx, sub)
 	}
 	gw, err := s.deps.Payments.Gateway(sub.Gateway)
 	if err != nil {
 		return err
 	}
-	if sub.RemoteID() == "" {
-		return s.EndAtGateway(ctx, id)
-	}
-	remote, err := gw.ReadSubscription(gateway.Background(ctx), sub.RemoteID(), sub.ID)
+	remote, err := gw.ReadSubscription(ctx, sub.RemoteID(), sub.ID)
 	if errors.Is(err, gateway.ErrMissing) || err == nil && remote.Status.Ended() {
 		return s.recordEnded(ctx, sub)
 	}
 	if err == nil {
 		s.deps.Log.WarnContext(ctx, "recurrence runs although an event says that it has ended: it is ended",
-			slog.String("subscription_id", id.String()))
+			slog.String("subscription_id", sub.ID.String()))
 	}
-	return s.EndAtGateway(ctx, id) // what is not known, too
+	return s.endThere(ctx, sub)
 }
 
 // endThere ends at the gateway what has ended here, and notes that it has.

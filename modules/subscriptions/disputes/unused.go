@@ -122,7 +122,7 @@ func slippedAsOpened(sub lifecycle.Subscription, disputes []payments.Dispute, p 
 }
 
 // listSlippedTx lists what was charged after the dispute had been opened and was booked
-// before that was told, as keepPausedTx does with what is booked later: it bought nothing.
+// before that was told, as listPausedTx does with what is booked later: it bought nothing.
 // The date of the next charge stays: the gateway has made this one.
 func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) error {
 	if sub.Status.Ended() || !sub.Collects() {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/payments/intent"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 )
@@ -57,7 +58,7 @@ type DebitArgs struct {
 // Kind names the job.
 func (DebitArgs) Kind() string { return "subscriptions_debit" }
 
-// EndArgs ends at the gateway what has ended here.
+// EndArgs ends at the gateway what has ended here. Only the release before inserts it: the checks do.
 type EndArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 	// Told is that the gateway said by an event that it has ended there: a check may be enough.
@@ -68,7 +69,7 @@ type EndArgs struct {
 func (EndArgs) Kind() string { return "subscriptions_end_at_gateway" }
 
 // StopArgs ends at gateway A a recurrence or authorization whose subscription goes
-// on until the end of its paid time.
+// on until the end of its paid time. Only the release before inserts it: the checks do.
 type StopArgs struct {
 	SubscriptionID objectid.ID `json:"subscription_id"`
 }
@@ -100,49 +101,50 @@ func (s *Store) Reopen(r *Subscription, ended Subscription) {
 	}
 }
 
-// StopTx queues what StopRecurrence does. An error is the database's.
+// StopTx has the checks end at the gateway, from an instant on, what would charge a subscription that ends with its
+// paid time. An error is the database's.
 func (s *Store) StopTx(ctx context.Context, tx pgx.Tx, sub Subscription, at time.Time) error {
 	if !sub.Stops() {
 		return nil
 	}
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, StopArgs{SubscriptionID: sub.ID},
-		&river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
-	if err != nil {
-		return fmt.Errorf("queue the end of a recurrence: %w", err)
-	}
-	return nil
+	o := OpeningOfEnd(sub, "")
+	o.After = at.Sub(s.deps.Clock.Now())
+	return s.deps.Intents.RequestTx(ctx, tx, o)
 }
 
-// EndAtGatewayTx has a job end at the gateway what is known there. An error is the database's.
+// EndAtGatewayTx has the checks end at the gateway what is known there. An error is the database's.
 func (s *Store) EndAtGatewayTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
-	if !sub.KnownAtGateway() {
+	return s.EndAfterTx(ctx, tx, sub, 0)
+}
+
+// EndAfterTx is EndAtGatewayTx for what a request is to end before so much time is over. An error is the database's.
+func (s *Store) EndAfterTx(ctx context.Context, tx pgx.Tx, sub Subscription, after time.Duration) error {
+	if !sub.KnownAtGateway() || sub.GatewayEndedAt != nil {
 		return nil
 	}
-	return s.EndTx(ctx, tx, EndArgs{SubscriptionID: sub.ID})
+	o := OpeningOfEnd(sub, "")
+	o.After = after
+	return s.deps.Intents.RequestTx(ctx, tx, o)
 }
 
-// EndTx inserts the job that ends a subscription at its gateway, which is not called in a transaction. An error is
-// the database's.
-func (s *Store) EndTx(ctx context.Context, tx pgx.Tx, a EndArgs) error {
-	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
-		return fmt.Errorf("queue the end at the gateway: %w", err)
+// EndReportedTx has the checks confirm at the gateway an end that its event reports. An error is the database's.
+func (s *Store) EndReportedTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
+	return s.deps.Intents.RequestTx(ctx, tx, OpeningOfEnd(sub, EndReported))
+}
+
+// EndReported is the item of an end that the gateway's event has reported: it is read first, and ended where it runs.
+const EndReported = "reported"
+
+// OpeningOfEnd is the intent of an order to end at its gateway whatever of a subscription is to end there. The item is
+// EndReported or "".
+func OpeningOfEnd(sub Subscription, item string) intent.Opening {
+	return intent.Opening{
+		Ref:      intent.Ref{Kind: intent.End, Subject: sub.ID, Item: item},
+		Customer: sub.CustomerID, Gateway: sub.Gateway,
 	}
-	return nil
 }
 
-// EndSoonTx has a job end at the gateway what is known there, should the request not have by then. An error is the
-// database's.
-func (s *Store) EndSoonTx(ctx context.Context, tx pgx.Tx, sub Subscription) error {
-	if !sub.KnownAtGateway() {
-		return nil
-	}
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, EndArgs{SubscriptionID: sub.ID}, &river.InsertOpts{
-		Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(EndRetry),
-	})
-	return err
-}
-
-// EndRetry is when the job ends at the gateway what the request could not.
+// EndRetry is when the checks end at the gateway what the request could not.
 const EndRetry = time.Minute
 
 // GivenBackSoon is when a refund that is not answered, or under way, is looked at again.

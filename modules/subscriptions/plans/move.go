@@ -173,8 +173,9 @@ func (s *Plans) AdoptMove(ctx context.Context, id objectid.ID) error {
 	if err != nil || o.move.State != state.MoveOpen {
 		return err
 	}
-	err = postgres.InTx(ctx, s.deps.Pool,
-		func(tx pgx.Tx) error { return s.deps.Intents.OpenTx(ctx, tx, openingOfMove(id, o.sub)) })
+	opening := openingOfMove(id, o.sub)
+	opening.Called = true
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.deps.Intents.OpenTx(ctx, tx, opening) })
 	if intent.AlreadyOpen(err) {
 		return nil
 	}

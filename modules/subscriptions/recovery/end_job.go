@@ -8,7 +8,6 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
-	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/extensions"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
@@ -55,7 +54,7 @@ func (s *Recovery) DropPix(ctx context.Context, id objectid.ID) error {
 	if err != nil || !s.pixRunsOut(sub) {
 		return err
 	}
-	return s.deps.Intents.Request(ctx, calls.OpeningOfEnd(sub))
+	return s.deps.Intents.Request(ctx, lifecycle.OpeningOfEnd(sub, ""))
 }
 
 func (s *Recovery) pixRunsOut(sub lifecycle.Subscription) bool {

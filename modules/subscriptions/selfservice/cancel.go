@@ -138,7 +138,7 @@ func (s *SelfService) cancelHere(ctx context.Context, sub lifecycle.Subscription
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
 		sub = locked
-		return s.deps.Store.EndSoonTx(ctx, tx, sub)
+		return s.deps.Store.EndAfterTx(ctx, tx, sub, lifecycle.EndRetry)
 	})
 	if err != nil {
 		return lifecycle.Subscription{}, "", err

@@ -1,6 +1,7 @@
 package selfservice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -13,14 +14,52 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
+	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 )
 
-// Resume takes back that the subscription ends with its paid time; nothing is charged.
-// It is a no-op at the gateway when repeated. Write gets the locked row in the
-// transaction that follows the gateway's word. 409 when the gateway refuses; other
-// errors of the gateway are as it gave them.
+// Resume takes back that the subscription ends with its paid time; nothing is charged. Its intent is committed first,
+// which the checks carry out when nobody hears the answer. It is a no-op at the gateway when repeated. Write gets the
+// locked row in the transaction that follows the gateway's word. 409 when the gateway refuses, when it has ended, or
+// while another resumption is under way; other errors of the gateway are as it gave them, and leave the intent open.
 func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription,
+	write func(tx pgx.Tx, locked *lifecycle.Subscription) error,
+) error {
+	ctx = context.WithoutCancel(ctx) // what the gateway does has to be written
+	if sub.GwbSubscriptionID == nil {
+		return s.takeEndBack(ctx, sub, intent.ByResponse, write)
+	}
+	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
+		if locked.Status.Ended() {
+			return fault.Conflict("The subscription is %s already.", locked.Status)
+		}
+		return s.deps.Intents.OpenTx(ctx, tx, intent.Opening{
+			Ref: resumeIntent(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway,
+			CallTime: s.deps.Intents.CallTime(),
+		})
+	})
+	switch {
+	case intent.AlreadyOpen(err):
+		return s.resumeConflict(ctx, sub)
+	case err != nil:
+		return err
+	}
+	faultpoint.Hit("resume.committed")
+	call, cancel := context.WithTimeout(ctx, s.deps.Intents.CallTime())
+	defer cancel()
+	err = s.takeEndBack(call, sub, intent.ByResponse, write)
+	if !fault.Is(err, fault.KindConflict) {
+		return err
+	}
+	ended := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Refused[any]{}, intent.ByResponse)
+	})
+	return cmp.Or(ended, err)
+}
+
+// takeEndBack calls the gateway and writes what it says, with the end of the intent. Errors are those of Resume.
+func (s *SelfService) takeEndBack(ctx context.Context, sub lifecycle.Subscription, by intent.By,
 	write func(tx pgx.Tx, locked *lifecycle.Subscription) error,
 ) error {
 	if sub.GwbSubscriptionID != nil {
@@ -33,7 +72,8 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription,
 			return err
 		}
 	}
-	return s.deps.Store.Locked(context.WithoutCancel(ctx), sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
+	ctx = context.WithoutCancel(ctx)
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if locked.Status.Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
@@ -41,7 +81,10 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription,
 			sub.GwbSubscriptionID != nil); err != nil {
 			return err
 		}
-		return write(tx, &locked)
+		if err := write(tx, &locked); err != nil {
+			return err
+		}
+		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, by)
 	})
 }
 
@@ -49,10 +92,6 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription,
 // row, and no charge. While it is not known whether the gateway took the end back the
 // answer is pending, and the checks ask for it again; 409 to another try meanwhile.
 func (s *SelfService) resume(ctx context.Context, sub lifecycle.Subscription) (checkout.CardOutcome, error) {
-	ref := resumeIntent(sub.ID)
-	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, ref); err != nil || open {
-		return checkout.CardOutcome{}, errors.Join(err, s.resumeConflict(ctx, sub))
-	}
 	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Subscription) error {
 		defer func() { sub = *locked }()
 		return s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, (*lifecycle.Subscription).GoOn)
@@ -68,8 +107,7 @@ func (s *SelfService) resume(ctx context.Context, sub lifecycle.Subscription) (c
 	case !gateway.IsError(err) || fault.Is(err, fault.KindConflict):
 		return checkout.CardOutcome{}, err
 	}
-	o := intent.Opening{Ref: ref, Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: sub.ID.String()}
-	if err := s.deps.Intents.HandOver(ctx, o, err); err != nil {
+	if err := s.deps.Intents.NotKnown(ctx, resumeIntent(sub.ID), err); err != nil {
 		return checkout.CardOutcome{}, err
 	}
 	sub.Status = state.Pending
@@ -77,6 +115,20 @@ func (s *SelfService) resume(ctx context.Context, sub lifecycle.Subscription) (c
 		Sub: sub, PaymentStatus: string(gateway.OutcomeUnknown),
 		Message: "The gateway has not confirmed yet that your subscription goes on, and is asked again. Nothing was charged, and access goes on.",
 	}, nil
+}
+
+// AbandonResume has nobody repeat a resumption whose answer is not known: the gateway is read, and the row says what
+// stands there. An error is the database's.
+func (s *SelfService) AbandonResume(ctx context.Context, sub lifecycle.Subscription) error {
+	ctx = context.WithoutCancel(ctx)
+	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
+		err := s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, intent.ByResponse)
+		if err != nil {
+			return err
+		}
+		before := lifecycle.Subscription{PeriodEndTells: -1} // whatever was answered: it is read at once
+		return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &locked, before, true)
+	})
 }
 
 func resumeIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
@@ -98,15 +150,12 @@ func (s *SelfService) ResumeAgain(ctx context.Context, r intent.Ref) error {
 		return err
 	}
 	wanted := true
-	err = s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Subscription) (err error) {
+	err = s.takeEndBack(ctx, sub, intent.ByCheck, func(tx pgx.Tx, locked *lifecycle.Subscription) (err error) {
 		wanted, err = s.deps.Intents.IsOpen(ctx, tx, resumeIntent(sub.ID))
 		if err != nil || !wanted {
 			return err
 		}
-		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, (*lifecycle.Subscription).GoOn); err != nil {
-			return err
-		}
-		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, intent.ByCheck)
+		return s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, (*lifecycle.Subscription).GoOn)
 	})
 	switch {
 	case fault.Is(err, fault.KindConflict): // refused, or ended meanwhile: it ends as it was to

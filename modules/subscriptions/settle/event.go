@@ -74,3 +74,16 @@ func EventOf(e gateway.Event) *string { return nullable.Ptr(e.ID) }
 func IsOthers(sub lifecycle.Subscription, known *gateway.LedgerPayment) bool {
 	return known != nil && (known.Purpose != gateway.ForSubscription || known.LocalID != sub.ID)
 }
+
+// Absent is what was looked for before a payment is settled, and is not there: of what makes a payment something other
+// than a renewal most have nothing, and so it is looked for at once. What is there is read where it is needed. The zero
+// value says nothing.
+type Absent struct {
+	Payment     bool // no payment with the id
+	Others      bool // none with it that is for something else
+	Failures    bool // no failed attempt of the subscription after the event
+	Charge      bool // the event is about no renewal charge
+	Pauses      bool // the subscription's collection was never paused
+	ChargeMoves bool // no extension has moved its charges
+	Deletion    bool // the customer, who is locked, has not deleted the account
+}

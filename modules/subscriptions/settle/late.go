@@ -31,8 +31,10 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Sub
 		return s.ListUnappliedTx(ctx, tx, *sub, p, "Reported after the customer had withdrawn from the subscription.", true)
 	}
 	if chargedBeforeEnd(*sub, p) {
-		if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
-			return err
+		if !p.Absent.Deletion {
+			if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
+				return err
+			}
 		}
 		return s.ListUnappliedTx(ctx, tx, *sub, p,
 			"Charged before the subscription ended, and reported after it: it added no paid time.", true)

@@ -318,21 +318,27 @@ func (s *Settler) settleBookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	return p.countTx(ctx, tx, s.deps.Payments, sub)
 }
 
-// listByRuleTx lists money that pays no period of a living subscription, by the first of
-// the rules that holds of it.
+// listByRuleTx lists money that pays no period of a living subscription, by the first of the rules that holds of it:
+// each with what it can concern at all.
 func (s *Settler) listByRuleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
 	p Payment,
 ) (listed bool, err error) {
-	if listed, err = s.keepPausedTx(ctx, tx, *sub, p); err != nil || listed {
-		return listed, err
-	}
-	if listed, err = s.refundDeletedTx(ctx, tx, sub, p); err != nil || listed {
-		return listed, err
-	}
-	for _, keep := range []func(context.Context, pgx.Tx, lifecycle.Subscription, Payment) (bool, error){
-		s.keepMovedTx, s.keepUnrecurringTx, s.keepBesideTx, s.keepTwiceTx,
+	charge := p.Recurs && !p.First
+	for _, rule := range []struct {
+		concerns bool
+		listTx   func(context.Context, pgx.Tx, *lifecycle.Subscription, Payment) (listed bool, err error)
+	}{
+		{!p.Absent.Pauses, s.listPausedTx},
+		{!p.Absent.Deletion, s.refundDeletedTx},
+		{charge && sub.Recurs() && !p.Absent.ChargeMoves, s.listMovedTx},
+		{charge && p.Charge == nil && !p.Older && sub.Stopped() && sub.ExpiresAt != nil, s.listUnrecurringTx},
+		{p.Beside, s.listBesideTx},
+		{paysADay(*sub, p), s.listTwiceTx},
 	} {
-		if listed, err = keep(ctx, tx, *sub, p); err != nil || listed {
+		if !rule.concerns {
+			continue
+		}
+		if listed, err = rule.listTx(ctx, tx, sub, p); err != nil || listed {
 			return listed, err
 		}
 	}
@@ -459,17 +465,4 @@ func (s *Settler) payAutomatic(r *lifecycle.Subscription, p Payment, settledAt t
 	if !r.Stopped() {
 		r.ExpiresAt = nil
 	}
-}
-
-// Absent is what was looked for before a payment is settled, and is not there: of what makes a payment something other
-// than a renewal most have nothing, and so it is looked for at once. What is there is read where it is needed. The zero
-// value says nothing.
-type Absent struct {
-	Payment     bool // no payment with the id
-	Others      bool // none with it that is for something else
-	Failures    bool // no failed attempt of the subscription after the event
-	Charge      bool // the event is about no renewal charge
-	Pauses      bool // the subscription's collection was never paused
-	ChargeMoves bool // no extension has moved its charges
-	Deletion    bool // the customer, who is locked, has not deleted the account
 }

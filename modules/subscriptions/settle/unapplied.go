@@ -47,9 +47,6 @@ func referenceOf(p Payment) objectid.ID {
 func (s *Settler) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
 	p Payment,
 ) (refunded bool, err error) {
-	if p.Absent.Deletion {
-		return false, nil
-	}
 	deleted, err := s.deps.Accounts.CustomerDeletedAt(ctx, tx, sub.CustomerID)
 	if err != nil || deleted == nil || paidBeforeDeletion(*sub, p, *deleted, s.deps.Config.Zone) {
 		return false, err
@@ -77,13 +74,10 @@ func paidBeforeDeletion(sub lifecycle.Subscription, p Payment, deleted time.Time
 	return p.SettledAt.Before(deleted.Truncate(time.Second))
 }
 
-// keepMovedTx lists a charge that slipped through for time that an extension gives: it
+// listMovedTx lists a charge that slipped through for time that an extension gives: it
 // moves no date, and is given back by itself.
-func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
-	if p.Absent.ChargeMoves || !p.Recurs || p.First || !sub.Recurs() {
-		return false, nil
-	}
-	moved, err := s.db.ChargeMoveCovers(ctx, tx, sub.ID, dueOf(sub, p.Payment, s.deps.Clock.Now()))
+func (s *Settler) listMovedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment) (bool, error) {
+	moved, err := s.db.ChargeMoveCovers(ctx, tx, sub.ID, dueOf(*sub, p.Payment, s.deps.Clock.Now()))
 	if err != nil || !moved {
 		return false, err
 	}
@@ -96,20 +90,19 @@ func (s *Settler) keepMovedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subs
 	return true, err
 }
 
-// keepUnrecurringTx lists a charge of a recurrence that has ended, or was to: it was
+// listUnrecurringTx lists a charge of a recurrence that has ended, or was to: it was
 // opened again for one period, or ends with its paid time. It is given back by itself. A
 // charge that was taken before still pays its period, where it moves the end.
-func (s *Settler) keepUnrecurringTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
+func (s *Settler) listUnrecurringTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription,
 	p Payment,
 ) (bool, error) {
-	open := sub.Status == state.Active || sub.GatewayEndOpenSince != nil
-	if !p.Recurs || p.First || p.Charge != nil || p.Older || !open || !sub.Stopped() || sub.ExpiresAt == nil {
+	if sub.Status != state.Active && sub.GatewayEndOpenSince == nil {
 		return false, nil
 	}
 	deleted := sub.GatewayDeletedAt
 	before := sub.GatewayEndOpenSince == nil &&
 		(sub.CancelAtPeriodEnd || deleted != nil && p.SettledAt != nil && p.SettledAt.Before(*deleted))
-	if before && (sub.Traits().EndsWithPeriod || s.movesEnd(sub, p)) {
+	if before && (sub.Traits().EndsWithPeriod || s.movesEnd(*sub, p)) {
 		return false, nil
 	}
 	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
@@ -130,12 +123,9 @@ func (s *Settler) movesEnd(sub lifecycle.Subscription, p Payment) bool {
 	return after.ExpiresAt == nil || after.ExpiresAt.After(*sub.ExpiresAt)
 }
 
-// keepPausedTx lists a charge that slipped through while collection was paused, to be
+// listPausedTx lists a charge that slipped through while collection was paused, to be
 // given back. False: it counts as any other.
-func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
-	if p.Absent.Pauses {
-		return false, nil
-	}
+func (s *Settler) listPausedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment) (bool, error) {
 	at := s.deps.Clock.Now()
 	if p.SettledAt != nil {
 		at = *p.SettledAt
@@ -144,7 +134,7 @@ func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 	if err != nil || !paused {
 		return false, err
 	}
-	all, err := s.deps.Disputes.DisputesOf(ctx, tx, sub)
+	all, err := s.deps.Disputes.DisputesOf(ctx, tx, *sub)
 	if err != nil || disputes.DisputedPayment(all, p.Payment) {
 		return false, err
 	}
@@ -157,12 +147,9 @@ func (s *Settler) keepPausedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 	return true, err
 }
 
-// keepBesideTx lists money that was made beside the recurrence: it moves no end, and is
+// listBesideTx lists money that was made beside the recurrence: it moves no end, and is
 // given back by itself.
-func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
-	if !p.Beside {
-		return false, nil
-	}
+func (s *Settler) listBesideTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment) (bool, error) {
 	note := "It names the subscription, but is no charge of its recurrence, which pays each period."
 	if p.First {
 		note = "The first month of the subscription was paid before."
@@ -175,14 +162,11 @@ func (s *Settler) keepBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 	return true, err
 }
 
-// keepTwiceTx lists a second charge of gateway A's recurrence for a due date that is paid:
+// listTwiceTx lists a second charge of gateway A's recurrence for a due date that is paid:
 // it pays no further period, and is given back by itself. A charge that is tried again, or
 // whose due date is moved, stays one payment, and stays made for the day that it was made
 // for; gateway B makes one invoice a period, and the ledger knows it by that.
-func (s *Settler) keepTwiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
-	if !paysADay(sub, p) {
-		return false, nil
-	}
+func (s *Settler) listTwiceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment) (bool, error) {
 	twins, err := s.deps.Payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
 	if err != nil || len(twins) == 0 {
 		return false, err

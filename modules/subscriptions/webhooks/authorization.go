@@ -58,7 +58,7 @@ func (s *Applier) applyUnauthorizedTx(ctx context.Context, tx pgx.Tx, sub *lifec
 		if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil {
 			return "", err
 		}
-		return "", s.deps.Store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
+		return "", s.deps.Store.EndReportedTx(ctx, tx, *sub)
 	case !cancelled && sub.LastEventAt != nil && e.CreatedAt.Before(*sub.LastEventAt):
 		return gateway.ReasonOlder, nil
 	}

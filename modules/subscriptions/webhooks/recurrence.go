@@ -117,10 +117,13 @@ func (s *Applier) EndWithGatewayTx(ctx context.Context, tx pgx.Tx, sub *lifecycl
 				r.GatewayEndedAt = &now
 			}
 		}
-		if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil || !leaves {
+		switch _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); {
+		case err != nil || !leaves:
 			return err
+		case proven:
+			return s.deps.Store.EndReportedTx(ctx, tx, *sub)
 		}
-		return s.deps.Store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: proven})
+		return s.deps.Store.EndAtGatewayTx(ctx, tx, *sub)
 	}
 	if sub.GatewayDeletedAt != nil {
 		return nil

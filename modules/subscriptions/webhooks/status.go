@@ -108,7 +108,7 @@ func (s *Applier) moveByStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if _, err := s.deps.Store.MoveTx(ctx, tx, sub, c); err != nil || !sub.Status.Ended() {
 		return "", err
 	}
-	return "", s.deps.Store.EndTx(ctx, tx, lifecycle.EndArgs{SubscriptionID: sub.ID, Told: true})
+	return "", s.deps.Store.EndReportedTx(ctx, tx, *sub)
 }
 
 // paidAlready reports whether the newest payment that a status event names is

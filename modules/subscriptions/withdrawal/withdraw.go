@@ -161,7 +161,7 @@ func (s *Withdrawals) withdrawTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 	if !moved {
 		return fault.Conflict("The subscription is %s.", sub.Status)
 	}
-	if err := s.deps.Store.EndSoonTx(ctx, tx, *sub); err != nil {
+	if err := s.deps.Store.EndAfterTx(ctx, tx, *sub, lifecycle.EndRetry); err != nil {
 		return err
 	}
 	return s.deps.Store.GiveBackLaterTx(ctx, tx, sub.ID)
