@@ -5,7 +5,15 @@
 -- keys stand in it once, instead of in the log. One month after the other, each in a transaction of its own, as 01052
 -- does it: some three seconds a million logs, in which calls of that month wait. What a run that was cut off has built
 -- is dropped with the index above it.
-DROP INDEX IF EXISTS payments.webhook_logs_by_type;
+-- +goose StatementBegin
+DO $$
+BEGIN
+    IF to_regclass('payments.webhook_logs_by_type') IS NOT NULL THEN
+        DROP INDEX payments.webhook_logs_by_type;
+    END IF;
+END
+$$;
+-- +goose StatementEnd
 CREATE INDEX webhook_logs_by_type ON ONLY payments.webhook_logs (event_type, gateway, processed, signature_valid);
 -- +goose StatementBegin
 DO $$
