@@ -32,6 +32,6 @@ func Finder() lookup.Finder {
 	}
 }
 
-// newestFirst is no order that an index has. With one of that order Postgres, which thinks that an object has many calls,
+// newestFirst is no order that an index has. With one of that order Postgres, which takes an object to have many calls,
 // reads the log from its end until it has found as many, and all of it where there are none.
 const newestFirst = "t.received_at + interval '0' DESC, t.id DESC"

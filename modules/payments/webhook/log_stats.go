@@ -34,8 +34,8 @@ type webhookHour struct {
 	Calls int64        `json:"calls"`
 }
 
-// webhookHours is how far back hours are told apart.
-const webhookHours = 7 * 24 * time.Hour
+// hourlySpan is how far back hours are told apart.
+const hourlySpan = 7 * 24 * time.Hour
 
 type webhookStatsInput struct {
 	Start string `query:"start" doc:"First instant or day (UTC) of receipt; default from the beginning"`
@@ -95,7 +95,7 @@ func (s *Log) stats(ctx context.Context, from, to *time.Time) (webhookStats, err
 	}
 	err := s.deps.Reads.Read(ctx, func(ctx context.Context, db postgres.Pool) (err error) {
 		row, err = s.db.WebhookLogStatsGet(ctx, db, paymentsdb.WebhookLogStatsGetParams{
-			FromAt: from, ToAt: to, HoursFrom: until.Add(-webhookHours),
+			FromAt: from, ToAt: to, HoursFrom: until.Add(-hourlySpan),
 		})
 		if err == nil {
 			counted, err = s.db.RefusedWebhookStatsGet(ctx, db,
