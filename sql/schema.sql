@@ -7293,11 +7293,17 @@ CREATE INDEX webhook_logs_by_request ON ONLY payments.webhook_logs USING btree (
 
 CREATE INDEX webhook_logs_by_time ON ONLY payments.webhook_logs USING btree (received_at DESC, id DESC);
 
+CREATE INDEX webhook_logs_by_type ON ONLY payments.webhook_logs USING btree (event_type, gateway, processed, signature_valid);
+
+COMMENT ON INDEX payments.webhook_logs_by_type IS 'What staff filter the log by, for the totals of their lists.';
+
 CREATE INDEX webhook_logs_rest_event_charge_idx ON payments.webhook_logs_rest USING btree (payments.event_charge(payload)) WHERE (payments.event_charge(payload) IS NOT NULL);
 
 CREATE INDEX webhook_logs_rest_event_id_gateway_idx ON payments.webhook_logs_rest USING btree (event_id, gateway);
 
 CREATE INDEX webhook_logs_rest_event_object_idx ON payments.webhook_logs_rest USING btree (payments.event_object(payload));
+
+CREATE INDEX webhook_logs_rest_event_type_idx ON payments.webhook_logs_rest USING btree (event_type, gateway, processed, signature_valid);
 
 CREATE INDEX webhook_logs_rest_received_at_id_idx ON payments.webhook_logs_rest USING btree (received_at DESC, id DESC);
 
@@ -7514,6 +7520,8 @@ ALTER INDEX payments.webhook_logs_by_charge ATTACH PARTITION payments.webhook_lo
 ALTER INDEX payments.webhook_logs_by_event ATTACH PARTITION payments.webhook_logs_rest_event_id_gateway_idx;
 
 ALTER INDEX payments.webhook_logs_by_object ATTACH PARTITION payments.webhook_logs_rest_event_object_idx;
+
+ALTER INDEX payments.webhook_logs_by_type ATTACH PARTITION payments.webhook_logs_rest_event_type_idx;
 
 ALTER INDEX payments.webhook_logs_pkey ATTACH PARTITION payments.webhook_logs_rest_pkey;
 

@@ -131,8 +131,14 @@ type stats struct {
 	InvalidSignature int            `json:"invalid_signature"`
 	ByGateway        map[string]int `json:"by_gateway"`
 	ByEventType      map[string]int `json:"by_event_type"`
+	ByHour           []statsHour    `json:"by_hour"`
 	LastReceivedAt   *string        `json:"last_received_at"`
 	P95              float64        `json:"p95_processing_ms"`
+}
+
+type statsHour struct {
+	At    time.Time `json:"at"`
+	Calls int       `json:"calls"`
 }
 
 func (b *bundle) stats(query string) stats {
@@ -147,7 +153,8 @@ func (b *bundle) stats(query string) stats {
 func TestWebhookLogStats(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.Equal(t, stats{ByGateway: map[string]int{"gwa": 0, "gwb": 0}, ByEventType: map[string]int{}}, b.stats(""))
+	none := stats{ByGateway: map[string]int{"gwa": 0, "gwb": 0}, ByEventType: map[string]int{}, ByHour: []statsHour{}}
+	require.Equal(t, none, b.stats(""))
 	b.deliver("gwb", sample(t, "gwb.invoice.paid.first.dahlia"))
 	b.apply.failing.Store(true)
 	b.deliver("gwb", sample(t, "gwb.invoice.paid.renewal.dahlia"))
@@ -163,7 +170,10 @@ func TestWebhookLogStats(t *testing.T) {
 		Total: 4, Processed: 1, Pending: 1, Failed: 1, InvalidSignature: 1,
 		ByGateway:   map[string]int{"gwa": 2, "gwb": 2},
 		ByEventType: map[string]int{"invoice.paid": 2, "PAYMENT_CONFIRMED": 1},
+		ByHour:      []statsHour{{At: b.clock.Now().UTC().Truncate(time.Hour), Calls: 4}},
 	}, got)
+	later := b.clock.Now().AddDate(0, 0, 8).UTC().Format(time.RFC3339)
+	require.Empty(t, b.stats("?end="+url.QueryEscape(later)).ByHour, "of the last seven days alone")
 
 	today, tomorrow := b.clock.Now().UTC().Format(time.DateOnly),
 		b.clock.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)

@@ -16,7 +16,7 @@ SELECT r.id, r.gateway, r.event_id, r.event_type, r.payload, r.signature_valid F
 
 -- name: WebhookLogStatsGet :one
 -- WebhookLogStatsGet counts the stored calls received in [from, to); null is no bound.
--- Every one is in one of processed, pending, failed and invalid_signature.
+-- Every one is in one of processed, pending, failed and invalid_signature. by_hour has those since hours_from.
 WITH calls AS (
     SELECT w.gateway, w.event_id, w.event_type, w.received_at, w.processed_at, w.signature_valid, w.processed FROM payments.webhook_logs w
     UNION ALL
@@ -47,6 +47,11 @@ SELECT
             SELECT event_type, count(*) AS n FROM logs WHERE event_type IS NOT NULL AND signature_valid GROUP BY event_type ORDER BY n DESC LIMIT 200
         ) kinds
     ), '{}')::jsonb AS by_event_type,
+    coalesce((
+        SELECT jsonb_agg(jsonb_build_object('at', at, 'calls', n) ORDER BY at) FROM (
+            SELECT date_trunc('hour', received_at, 'UTC') AS at, count(*) AS n FROM logs WHERE received_at >= @hours_from::timestamptz GROUP BY 1
+        ) hours
+    ), '[]')::jsonb AS by_hour,
     coalesce(max(received_at), 'epoch')::timestamptz AS last_received_at,
     coalesce(percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM processed_at - received_at) * 1000)
         FILTER (WHERE outcome = 'processed'), 0)::float8 AS p95_processing_ms

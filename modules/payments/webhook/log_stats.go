@@ -23,9 +23,19 @@ type webhookStats struct {
 	InvalidSignature int64            `json:"invalid_signature" doc:"Refused calls: those stored and those counted alone, by whole hours"`
 	ByGateway        map[string]int64 `json:"by_gateway"`
 	ByEventType      map[string]int64 `json:"by_event_type" doc:"Of authenticated calls"`
+	ByHour           []webhookHour    `json:"by_hour" doc:"Stored calls by hour of receipt, of the last seven days of the span"`
 	LastReceivedAt   *httpapi.Time    `json:"last_received_at" nullable:"true"`
 	P95Processing    float64          `json:"p95_processing_ms" doc:"From receipt to the result, of processed ones"`
 }
+
+// webhookHour is an hour in which calls came; those without any are left out.
+type webhookHour struct {
+	At    httpapi.Time `json:"at" doc:"Its first instant"`
+	Calls int64        `json:"calls"`
+}
+
+// hourlySpan is how far back hours are told apart.
+const hourlySpan = 7 * 24 * time.Hour
 
 type webhookStatsInput struct {
 	Start string `query:"start" doc:"First instant or day (UTC) of receipt; default from the beginning"`
@@ -79,8 +89,14 @@ func (s *Log) stats(ctx context.Context, from, to *time.Time) (webhookStats, err
 	}
 	var row paymentsdb.WebhookLogStatsGetRow
 	var counted paymentsdb.RefusedWebhookStatsGetRow
+	until := s.deps.Clock.Now()
+	if to != nil {
+		until = *to
+	}
 	err := s.deps.Reads.Read(ctx, func(ctx context.Context, db postgres.Pool) (err error) {
-		row, err = s.db.WebhookLogStatsGet(ctx, db, paymentsdb.WebhookLogStatsGetParams{FromAt: from, ToAt: to})
+		row, err = s.db.WebhookLogStatsGet(ctx, db, paymentsdb.WebhookLogStatsGetParams{
+			FromAt: from, ToAt: to, HoursFrom: until.Add(-hourlySpan),
+		})
 		if err == nil {
 			counted, err = s.db.RefusedWebhookStatsGet(ctx, db,
 				paymentsdb.RefusedWebhookStatsGetParams{FromAt: from, ToAt: to})
@@ -112,6 +128,9 @@ func (s *Log) stats(ctx context.Context, from, to *time.Time) (webhookStats, err
 	}
 	if err := json.Unmarshal(row.ByEventType, &stats.ByEventType); err != nil {
 		return webhookStats{}, fmt.Errorf("read counts by event type: %w", err)
+	}
+	if err := json.Unmarshal(row.ByHour, &stats.ByHour); err != nil {
+		return webhookStats{}, fmt.Errorf("read counts by hour: %w", err)
 	}
 	return stats, nil
 }

@@ -55,12 +55,17 @@ it('a first paint, and a room of many', async () => {
 it('the search', async () => {
   const sample = await asRoot<{ docs: { _id: string; email: string; full_name: string; tax_id?: string }[] }>(
     'GET', `/customers?sort=${encodeURIComponent('{"_id":-1}')}&qty_docs_page=40&current_page=1`);
+  const listed = (query: object) => `query=${encodeURIComponent(JSON.stringify(query))}&qty_docs_page=20`;
+  const subscriptions = await asRoot<{ docs: { gwb_subscription_id?: string }[] }>('GET', `/subscriptions?${listed({ gateway: 'gwb' })}`);
+  const logs = await asRoot<{ docs: { request_id?: string }[] }>('GET', `/webhook-logs?${listed({ request_id: { $exists: true } })}`);
   const of = (round: number) => sample.docs[round % sample.docs.length] ?? sample.docs[0];
   const page = await signedIn('root');
   const bare = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '');
   const kinds: [string, (round: number) => string][] = [
     ['half an e-mail', (round) => of(round)?.email.split('@')[0] ?? ''],
-    ['a CPF with dots', (round) => (of(round)?.tax_id ?? '').replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4')],
+    ['a CPF with dots', () => '111.444.777-35'], // the sample customer's: those that are made up have none
+    ['a subscription at gateway B', (round) => subscriptions.docs[round % subscriptions.docs.length]?.gwb_subscription_id ?? ''],
+    ['a request id', (round) => logs.docs[round % logs.docs.length]?.request_id ?? ''],
     ['a name without accents', (round) => bare(of(round)?.full_name ?? '')],
     ['an id', (round) => of(round)?._id ?? ''],
     ['an event id', (round) => `evt_fill_${String(round * 1000)}`],

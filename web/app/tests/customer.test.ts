@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest';
 import { expectNoFaults, signedIn, signIn } from './browser';
-import { asRoot, subscribed, until } from './people';
+import { asRoot, atGateway, subscribed, subscribedAtA, until } from './people';
 
 /** What the sandbox's own ledger has given back of a subscription's payments, in cents. */
 async function expectAtGateway(subscription: string, amounts: number[]) {
@@ -106,6 +106,44 @@ it('by the keyboard alone a refund is made, and stands once at the gateway', asy
   const refunds = page.getByRole('region', { name: 'Refunds' });
   await refunds.getByText('done').waitFor(); // without a reload
   await expectAtGateway(customer.subscription, [750]);
+  expectNoFaults(page.context());
+});
+
+it('a refund is pending until its webhook comes, and then done, without a reload', async () => {
+  const customer = await subscribedAtA('Otavio Braga');
+  const { payments: [payment] } = await asRoot<{ payments: { gateway_payment_id: string }[] }>('GET', `/admin/customers/360?_id=${customer.id}`);
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  let loads = 0;
+  page.on('load', () => { loads++; });
+  await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: true });
+  try {
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    await expect.poll(() => page.getByLabel('Amount').inputValue()).toBe('29.90');
+    await page.getByLabel('Amount').fill('9.90');
+    await page.getByLabel('Reason').fill('A week without captions');
+    await page.getByRole('button', { name: 'Refund BRL 9.90' }).dblclick();
+    await page.getByText('BRL 9.90 is being refunded').waitFor();
+    const refunds = page.getByRole('region', { name: 'Refunds' });
+    await refunds.getByText('pending', { exact: true }).waitFor();
+
+    // The gateway has given the money back, and its webhook is on the way.
+    await atGateway('gwa', 'POST', '/webhooks/hold', { types: ['PAYMENT_PARTIALLY_REFUNDED'] });
+    const { refunds: made } = await atGateway<{ refunds: { status: string; value: number }[] }>(
+      'gwa', 'POST', `/payments/${payment?.gateway_payment_id ?? ''}/refund/complete`);
+    expect(made.map(({ status, value }) => [status, value])).toEqual([['DONE', 9.9]]);
+    await page.waitForResponse((response) => response.url().includes('/admin/customers/360')); // looked for again
+    await page.waitForResponse((response) => response.url().includes('/admin/customers/360'));
+    await refunds.getByText('pending', { exact: true }).waitFor();
+
+    await atGateway('gwa', 'POST', '/webhooks/release');
+    await refunds.getByText('done', { exact: true }).waitFor();
+    expect(await refunds.locator('tbody tr').count()).toBe(1);
+  } finally {
+    await atGateway('gwa', 'POST', '/webhooks/release');
+    await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: false });
+  }
+  expect(loads).toBe(0);
+  await expectAtGateway(customer.subscription, [990]);
   expectNoFaults(page.context());
 });
 

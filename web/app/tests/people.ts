@@ -33,6 +33,16 @@ export async function asRoot<T = Body>(method: string, path: string, body?: unkn
   return call<T>(method, path, await staff, body);
 }
 
+/** A control of a gateway's sandbox (testutil/sandbox/README.md). */
+export async function atGateway<T = Body>(gateway: 'gwa' | 'gwb', method: string, path: string, body?: unknown): Promise<T> {
+  const response = await fetch(`${new URL(platform.sandbox[gateway]).origin}/_sandbox${path}`, {
+    method, ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return JSON.parse(text) as T;
+}
+
 /** The digits of a CPF whose check digits are right, made of a number. */
 export function cpfOf(n: number): string {
   const digits = String(n).padStart(9, '0').split('').map(Number);
@@ -73,6 +83,23 @@ export async function signUp(name: string): Promise<Customer> {
 export async function subscribed(name: string, plan = 'plus'): Promise<Customer & { subscription: string }> {
   const customer = await signUp(name);
   await call('POST', '/gwb/subscribe', customer.token, { plan_id: plan, payment_method_id: 'pm_card_visa' });
+  return settled(customer);
+}
+
+/** The same, by card at gateway A. */
+export async function subscribedAtA(name: string, plan = 'plus'): Promise<Customer & { subscription: string }> {
+  const customer = await signUp(name);
+  await call('POST', '/gwa/subscribe', customer.token, {
+    plan_id: plan,
+    credit_card: { holderName: name.toUpperCase(), number: '5162306219378829', expiryMonth: '05', expiryYear: '2035', ccv: '318' },
+    credit_card_holder_info: {
+      name, email: customer.email, cpfCnpj: customer.taxID, postalCode: '01310100', addressNumber: '150', phone: '1138830000',
+    },
+  });
+  return settled(customer);
+}
+
+async function settled(customer: Customer): Promise<Customer & { subscription: string }> {
   const subscription = await until(async () => {
     const { docs } = await call<{ docs: { _id: string; status: string }[] }>('GET', '/customers/me/subscription', customer.token);
     return docs[0]?.status === 'active' ? docs[0]._id : undefined;

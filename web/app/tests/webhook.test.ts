@@ -33,3 +33,19 @@ it('story 8: a webhook is read, tried dry beside what is, and replayed, without 
   await page.getByText('The event was applied again').waitFor();
   expectNoFaults(page.context());
 });
+
+it('the rate by hour stands beneath the log, as bars and as a table, of the week that the figures are of', async () => {
+  await subscribed('Ruy Teles');
+  const page = await signedIn('admin', {}, '/console/webhooks');
+  const rate = page.getByRole('region', { name: 'Calls by hour, last seven days' });
+  await rate.getByRole('figure').waitFor();
+  await rate.getByText('As a table').click();
+  await rate.locator('tbody tr').first().waitFor();
+  const total = await page.getByRole('listitem').filter({ hasText: 'Received' }).locator('strong').innerText();
+  const calls = await rate.locator('tbody tr td:last-child').allInnerTexts();
+  const number = (text: string) => Number(text.replace(/\D/g, ''));
+  expect(calls.map(number).reduce((sum, one) => sum + one, 0)).toBe(number(total));
+  await page.getByRole('link', { name: 'Processed' }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('query')).toMatch(/^\{"processed":true,"received_at":\{"\$gte":"/);
+  expectNoFaults(page.context());
+});

@@ -112,8 +112,8 @@ WITH calls AS (
         END AS outcome
     FROM calls l
     LEFT JOIN payments.processed_events e ON e.gateway = l.gateway AND e.event_id = l.event_id AND e.state = 'waiting' AND l.signature_valid
-    WHERE ($1::timestamptz IS NULL OR l.received_at >= $1)
-      AND ($2::timestamptz IS NULL OR l.received_at < $2)
+    WHERE ($2::timestamptz IS NULL OR l.received_at >= $2)
+      AND ($3::timestamptz IS NULL OR l.received_at < $3)
 )
 SELECT
     count(*) AS total,
@@ -128,6 +128,11 @@ SELECT
             SELECT event_type, count(*) AS n FROM logs WHERE event_type IS NOT NULL AND signature_valid GROUP BY event_type ORDER BY n DESC LIMIT 200
         ) kinds
     ), '{}')::jsonb AS by_event_type,
+    coalesce((
+        SELECT jsonb_agg(jsonb_build_object('at', at, 'calls', n) ORDER BY at) FROM (
+            SELECT date_trunc('hour', received_at, 'UTC') AS at, count(*) AS n FROM logs WHERE received_at >= $1::timestamptz GROUP BY 1
+        ) hours
+    ), '[]')::jsonb AS by_hour,
     coalesce(max(received_at), 'epoch')::timestamptz AS last_received_at,
     coalesce(percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM processed_at - received_at) * 1000)
         FILTER (WHERE outcome = 'processed'), 0)::float8 AS p95_processing_ms
@@ -135,8 +140,9 @@ FROM logs
 `
 
 type WebhookLogStatsGetParams struct {
-	FromAt *time.Time
-	ToAt   *time.Time
+	HoursFrom time.Time
+	FromAt    *time.Time
+	ToAt      *time.Time
 }
 
 type WebhookLogStatsGetRow struct {
@@ -148,14 +154,15 @@ type WebhookLogStatsGetRow struct {
 	FromGwa          int64
 	FromGwb          int64
 	ByEventType      json.RawMessage
+	ByHour           json.RawMessage
 	LastReceivedAt   time.Time
 	P95ProcessingMs  float64
 }
 
 // WebhookLogStatsGet counts the stored calls received in [from, to); null is no bound.
-// Every one is in one of processed, pending, failed and invalid_signature.
+// Every one is in one of processed, pending, failed and invalid_signature. by_hour has those since hours_from.
 func (q *Queries) WebhookLogStatsGet(ctx context.Context, db DBTX, arg WebhookLogStatsGetParams) (WebhookLogStatsGetRow, error) {
-	row := db.QueryRow(ctx, webhookLogStatsGet, arg.FromAt, arg.ToAt)
+	row := db.QueryRow(ctx, webhookLogStatsGet, arg.HoursFrom, arg.FromAt, arg.ToAt)
 	var i WebhookLogStatsGetRow
 	err := row.Scan(
 		&i.Total,
@@ -166,6 +173,7 @@ func (q *Queries) WebhookLogStatsGet(ctx context.Context, db DBTX, arg WebhookLo
 		&i.FromGwa,
 		&i.FromGwb,
 		&i.ByEventType,
+		&i.ByHour,
 		&i.LastReceivedAt,
 		&i.P95ProcessingMs,
 	)

@@ -41,6 +41,12 @@ export function day(iso: string): string {
   return new Intl.DateTimeFormat(language.tag, { dateStyle: 'medium', timeZone: ZONE }).format(new Date(iso));
 }
 
+/** An hour, without its year. */
+export function hour(iso: string): string {
+  return new Intl.DateTimeFormat(language.tag, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', timeZone: ZONE })
+    .format(new Date(iso));
+}
+
 /** A month of the API, 2026-11, as Nov 2026. */
 export function month(yearMonth: string): string {
   return new Intl.DateTimeFormat(language.tag, { month: 'short', year: 'numeric', timeZone: 'UTC' })
