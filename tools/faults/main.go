@@ -153,23 +153,47 @@ func (p place) tryIn(ctx context.Context, dir string) outcome {
 		o.state, o.log = notTried, err.Error()
 		return o
 	}
-	defer os.WriteFile(file, []byte(p.text), 0o600) //nolint:errcheck // the copy goes
+	defer func() {
+		_ = os.WriteFile(file, []byte(p.text), 0o600) // the copy goes
+		_ = p.pack(ctx, dir)
+	}()
+	if err := p.pack(ctx, dir); err != nil {
+		o.state, o.log = notTried, err.Error()
+		return o
+	}
 	args := append([]string{
 		"test", "-vet=off", "-ldflags=-s -w", "-count=1", "-failfast", "-timeout=10m",
 		"-run=^(" + strings.Join(p.tests, "|") + ")$",
 	}, p.packages...)
+	out, err := goIn(ctx, dir, args...).CombinedOutput()
+	o.took, o.log = time.Since(began), string(out)
+	if o.state, o.by = judge(o.log, err); ctx.Err() != nil {
+		o.state = notTried
+	}
+	return o
+}
+
+// pack has the archive, from which databases are migrated, hold the migration in which the fault stands.
+func (p place) pack(ctx context.Context, dir string) error {
+	if !strings.HasPrefix(p.file, "migrations/") {
+		return nil
+	}
+	cmd := goIn(ctx, dir, "test", "-vet=off", "-count=1", "-run=^TestTheArchiveHoldsTheFiles$", "./migrations/schema")
+	cmd.Env = append(cmd.Env, "UPDATE_GOLDEN=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("pack the migrations: %w: %s", err, out)
+	}
+	return nil
+}
+
+func goIn(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	// Without the paths of the copy in them, packages come from the cache.
 	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
-	out, err := cmd.CombinedOutput()
-	o.took, o.log = time.Since(began), string(out)
-	if o.state, o.by = judge(o.log, err); ctx.Err() != nil {
-		o.state = notTried
-	}
-	return o
+	return cmd
 }
 
 // judge reads the output of go test: a test has to fail, and not the compiler.
