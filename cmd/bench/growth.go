@@ -35,7 +35,7 @@ func benchGrowth(ctx context.Context, b *bench) error {
 	}
 	defer fewest.stop()
 	for _, size := range sizes[1:] {
-		if err := b.grow(ctx, fewest.side(fmt.Sprint(sizes[0])), size); err != nil {
+		if err := b.grow(ctx, fewest.side(strconv.Itoa(sizes[0])), size); err != nil {
 			return fmt.Errorf("%d rows: %w", size, err)
 		}
 	}
@@ -49,7 +49,7 @@ func (b *bench) grow(ctx context.Context, fewest side, size int) error {
 		return err
 	}
 	defer p.stop()
-	both := &bench{options: b.options, ours: p.side(fmt.Sprint(size)), beside: fewest, report: b.report}
+	both := &bench{options: b.options, ours: p.side(strconv.Itoa(size)), beside: fewest, report: b.report}
 	renewals, err := both.renewals(ctx)
 	if err != nil {
 		return err
