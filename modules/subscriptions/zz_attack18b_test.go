@@ -126,7 +126,7 @@ func eachGatewayNamed(t *testing.T, name string, run func(t *testing.T, b *bundl
 // random ends at once, with faults; afterwards nothing runs.
 func TestAttackRandomEnds(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(12) {
+	for seed := range uint64(16) {
 		eachGatewayNamed(t, fmt.Sprint(seed), func(t *testing.T, b *bundle, at string) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			begin := b.paidGWA
@@ -149,9 +149,9 @@ func TestAttackRandomEnds(t *testing.T) {
 				func() { s, _ := b.call(t, http.MethodDelete, subscriptionPath+atEnd, nil); t.Log("at end", s) },
 				func() { t.Log("expire", b.service.Expire(t.Context(), id)) },
 				func() {
-					t.Log("chargeback", admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "x"}).Status)
+					t.Log("chargeback", admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Status)
 				},
-				func() { t.Log("admin", admin.Post("/admin/subscriptions/"+id.String()+"/cancel", object{"reason": "x"}).Status) },
+				func() { t.Log("admin", admin.Post("/subscriptions/"+id.String()+"/cancel", object{"reason": "they asked for it"}).Status) },
 				func() { _ = b.payments.Intents().CheckDue(t.Context(), gateway.Name(at)) },
 				func() { t.Log("old job", b.service.EndAtGateway(t.Context(), id)) },
 			}
