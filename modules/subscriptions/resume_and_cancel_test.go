@@ -28,7 +28,7 @@ func (b *bundle) resumeSlowly(t *testing.T, gw *stage.Stage) <-chan int {
 	b.slowDown(t, gw)
 	resumed := make(chan int, 1)
 	go func() {
-		status, _ := b.call(t, http.MethodPut, renewPath, object{})
+		status, _ := b.call(t, http.MethodPut, renewPath, object{}) //nolint:testifylint // it has no answer only in a broken test
 		resumed <- status
 	}()
 	b.underWay(t, gw)
@@ -137,7 +137,7 @@ func TestALateResumptionUndoesNoEnd(t *testing.T) {
 	})
 }
 
-// TestAnAdminsResumptionIsRepeatedByNobody: of one whose row could not be written the checks read what the gateway made.
+// TestAnAdminsResumptionIsRepeatedByNobody: where its row could not be written the checks read what the gateway made.
 func TestAnAdminsResumptionIsRepeatedByNobody(t *testing.T) {
 	t.Parallel()
 	for _, acts := range []bool{true, false} {
@@ -146,11 +146,15 @@ func TestAnAdminsResumptionIsRepeatedByNobody(t *testing.T) {
 		id, gw := b.toEnd(t)
 		admin := b.admin(t)
 		if !acts {
-			require.NoError(t, gw.Faults.Plan(stage.Fault{Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes}))
+			require.NoError(t, gw.Faults.Plan(stage.Fault{
+				Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
+			}))
 		}
-		b.unguard(t, `CREATE FUNCTION public.boom() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'boom'; END $$`,
+		b.unguard(t,
+			`CREATE FUNCTION public.boom() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'boom'; END $$`,
 			`CREATE TRIGGER boom BEFORE INSERT ON accounts.audit_log FOR EACH ROW EXECUTE FUNCTION public.boom()`)
-		require.GreaterOrEqual(t, admin.Post("/admin/subscriptions/"+id.String()+"/activate", object{"reason": "they asked"}).Status, 500)
+		r := admin.Post("/admin/subscriptions/"+id.String()+"/activate", object{"reason": "they asked"})
+		require.GreaterOrEqual(t, r.Status, 500)
 		b.unguard(t, `DROP TRIGGER boom ON accounts.audit_log`)
 		gw.Faults.Clear()
 		b.runStatusChecks(t, 3*time.Minute)

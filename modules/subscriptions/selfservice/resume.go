@@ -24,10 +24,10 @@ import (
 const ByStaff = "staff"
 
 // Resume takes back that the subscription ends with its paid time; nothing is charged. Its intent is committed first,
-// which the checks carry out when nobody hears the answer, unless the reference is ByStaff. It is a no-op at the gateway
+// which the checks carry out when nobody hears the answer, unless the reference is ByStaff. At the gateway it is a no-op
 // when repeated. Write gets the locked row in the transaction that follows the gateway's word. 409 when the gateway
-// refuses, when it has ended, while another resumption is under way, or when the end was ordered meanwhile; other errors
-// of the gateway are as it gave them, and leave the intent open.
+// refuses, when it has ended, while another resumption is under way, or when the end was ordered meanwhile. Other
+// errors of the gateway are as it gave them, and leave the intent open.
 func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription, reference string,
 	write func(tx pgx.Tx, locked *lifecycle.Subscription) error,
 ) error {
@@ -113,8 +113,8 @@ func (s *SelfService) takeEndBack(ctx context.Context, sub lifecycle.Subscriptio
 	return s.putEndBack(ctx, sub)
 }
 
-// putEndBack orders the end of the paid time again where the row says it: a call that took it back came late. The checks
-// repeat what fails. 409 where the row ends; errors are the database's.
+// putEndBack orders the end of the paid time again where the row says it: a call that took it back came late. What
+// fails is repeated by the checks. 409 where the row ends; errors are the database's.
 func (s *SelfService) putEndBack(ctx context.Context, sub lifecycle.Subscription) error {
 	row, err := s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
 	if err != nil || !row.CancelAtPeriodEnd || row.Status.Ended() {
@@ -209,8 +209,8 @@ func (s *SelfService) ResumeAgain(ctx context.Context, r intent.Ref) error {
 	return err
 }
 
-// giveUpResume has nobody ask any more that a subscription goes on whose customer wants it to end after all, and reports
-// whether anybody would have. While it is asked for this is 409: that call may reach the gateway after that of the end.
+// giveUpResume has nobody ask any more that a subscription goes on whose customer wants it to end after all, and
+// reports whether anybody would have. While it is asked for this is 409: that call may come after that of the end.
 func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Subscription) (resuming bool, err error) {
 	if _, resuming, err = s.deps.Intents.Open(ctx, s.deps.Pool, resumeIntent(sub.ID)); err != nil || !resuming {
 		return false, err
