@@ -55,7 +55,7 @@ func (s *Service) Request(ctx context.Context, o Opening) error {
 		if _, err := s.request(ctx, s.deps.Pool, o.Ref, true); err != nil {
 			return err
 		}
-		if open, err := s.IsOpen(ctx, s.deps.Pool, o.Ref); err != nil || open {
+		if _, open, err := s.open(ctx, s.deps.Pool, o.Ref); err != nil || open {
 			return err
 		}
 	}

@@ -30,10 +30,10 @@ func (s *Service) OpenOf(ctx context.Context, db postgres.DB, subject objectid.I
 	return intentOf(open[0]), true, nil
 }
 
-// IsOpen reports whether the intent of the name is open. An error is the database's.
-func (s *Service) IsOpen(ctx context.Context, db postgres.DB, r Ref) (bool, error) {
-	_, ok, err := s.open(ctx, db, r)
-	return ok, err
+// Open is the open intent of the name. None is no error; an error is the database's.
+func (s *Service) Open(ctx context.Context, db postgres.DB, r Ref) (Intent, bool, error) {
+	row, ok, err := s.open(ctx, db, r)
+	return intentOf(row), ok, err
 }
 
 // open is the open intent of the name. None is no error; an error is the database's.

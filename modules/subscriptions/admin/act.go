@@ -11,6 +11,7 @@ import (
 	"marquee/modules/subscriptions/calls"
 	"marquee/modules/subscriptions/checkout"
 	"marquee/modules/subscriptions/lifecycle"
+	"marquee/modules/subscriptions/selfservice"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -163,7 +164,7 @@ func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Subscription,
 		return lifecycle.Subscription{},
 			fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
 	}
-	err := s.deps.SelfService.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Subscription) error {
+	err := s.deps.SelfService.Resume(ctx, sub, selfservice.ByStaff, func(tx pgx.Tx, locked *lifecycle.Subscription) error {
 		defer func() { sub = *locked }()
 		before := locked.Doc()
 		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, (*lifecycle.Subscription).GoOn); err != nil {

@@ -49,6 +49,8 @@ func (s *Calls) Ends(other func(context.Context, lifecycle.Subscription) error) 
 		switch {
 		case err != nil:
 			return err
+		case r.Item == lifecycle.EndWithPeriod:
+			return s.endWithPeriod(ctx, sub)
 		case sub.RunsThere() && r.Item == lifecycle.EndReported:
 			return s.confirmEnd(ctx, sub)
 		case sub.RunsThere():
@@ -58,6 +60,15 @@ func (s *Calls) Ends(other func(context.Context, lifecycle.Subscription) error) 
 		}
 		return other(ctx, sub)
 	})
+}
+
+// endWithPeriod orders the end of the paid time again, unless the row says otherwise by now.
+func (s *Calls) endWithPeriod(ctx context.Context, sub lifecycle.Subscription) error {
+	if !sub.CancelAtPeriodEnd || sub.Status.Ended() {
+		return nil
+	}
+	_, err := s.SetPeriodEnd(ctx, sub, true)
+	return err
 }
 
 // confirmEnd reads what is said to have ended, and ends it where it runs, or nobody knows.

@@ -164,7 +164,7 @@ func (s *Pauses) dropDebits(ctx context.Context, gw gateway.Gateway, sub lifecyc
 			continue
 		}
 		if d.GatewayPaymentID == nil {
-			if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, d.Ref()); err != nil || open {
+			if _, open, err := s.deps.Intents.Open(ctx, s.deps.Pool, d.Ref()); err != nil || open {
 				return errors.Join(err, calls.ErrDebitUnderWay)
 			}
 			// The order may have been found since the debit was read: what it has made is dropped, too.

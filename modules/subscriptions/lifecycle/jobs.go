@@ -135,8 +135,11 @@ func (s *Store) EndReportedTx(ctx context.Context, tx pgx.Tx, sub Subscription) 
 // EndReported is the item of an end that the gateway's event has reported: it is read first, and ended where it runs.
 const EndReported = "reported"
 
+// EndWithPeriod is the item of an order to end with the paid time, once more after a late call that took it back.
+const EndWithPeriod = "period"
+
 // OpeningOfEnd is the intent of an order to end at its gateway whatever of a subscription is to end there. The item is
-// EndReported or "".
+// EndReported, EndWithPeriod or "".
 func OpeningOfEnd(sub Subscription, item string) intent.Opening {
 	return intent.Opening{
 		Ref:      intent.Ref{Kind: intent.End, Subject: sub.ID, Item: item},

@@ -169,7 +169,8 @@ func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid
 	if end == nil && !(anyPeriod && sub.Status == state.Active && sub.GwbSubscriptionID != nil) {
 		return lifecycle.Subscription{}, errNoPaidPeriod()
 	}
-	if err := s.giveUpResume(ctx, sub); err != nil {
+	resuming, err := s.giveUpResume(ctx, sub)
+	if err != nil {
 		return lifecycle.Subscription{}, err
 	}
 	var endsAt *time.Time
@@ -181,6 +182,9 @@ func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid
 			err = s.deps.Calls.ProvedMissing(ctx, sub, err)
 		}
 		if err != nil {
+			if resuming { // which nobody pursues any more: what stands at the gateway is read
+				err = errors.Join(err, s.deps.Reconciler.RecordPeriodEndCall(ctx, sub))
+			}
 			return lifecycle.Subscription{}, s.deps.Payments.Refused(ctx, "cancel at period end", err)
 		}
 	}

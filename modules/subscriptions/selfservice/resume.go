@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,11 +20,15 @@ import (
 	"marquee/platform/postgres"
 )
 
+// ByStaff is the reference of a resumption that the checks do not repeat: they read what stands at the gateway.
+const ByStaff = "staff"
+
 // Resume takes back that the subscription ends with its paid time; nothing is charged. Its intent is committed first,
-// which the checks carry out when nobody hears the answer. It is a no-op at the gateway when repeated. Write gets the
-// locked row in the transaction that follows the gateway's word. 409 when the gateway refuses, when it has ended, or
-// while another resumption is under way; other errors of the gateway are as it gave them, and leave the intent open.
-func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription,
+// which the checks carry out when nobody hears the answer, unless the reference is ByStaff. At the gateway it is a no-op
+// when repeated. Write gets the locked row in the transaction that follows the gateway's word. 409 when the gateway
+// refuses, when it has ended, while another resumption is under way, or when the end was ordered meanwhile. Other
+// errors of the gateway are as it gave them, and leave the intent open.
+func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription, reference string,
 	write func(tx pgx.Tx, locked *lifecycle.Subscription) error,
 ) error {
 	ctx = context.WithoutCancel(ctx) // what the gateway does has to be written
@@ -34,15 +39,19 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription,
 		if locked.Status.Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
+		again := lifecycle.OpeningOfEnd(locked, lifecycle.EndWithPeriod).Ref
+		if _, open, err := s.deps.Intents.Open(ctx, tx, again); err != nil || open {
+			return cmp.Or(err, errEndedMeanwhile())
+		}
 		return s.deps.Intents.OpenTx(ctx, tx, intent.Opening{
-			Ref: resumeIntent(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway,
+			Ref: resumeIntent(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: reference,
 			CallTime: s.deps.Intents.CallTime(),
 		})
 	})
-	switch {
-	case intent.AlreadyOpen(err):
-		return s.resumeConflict(ctx, sub)
-	case err != nil:
+	if other, open := errors.AsType[*intent.ErrOpen](err); open {
+		return errResuming(other.Intent)
+	}
+	if err != nil {
 		return err
 	}
 	faultpoint.Hit("resume.committed")
@@ -58,7 +67,9 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription,
 	return cmp.Or(ended, err)
 }
 
-// takeEndBack calls the gateway and writes what it says, with the end of the intent. Errors are those of Resume.
+// takeEndBack calls the gateway and writes what it says, with the end of the intent. Where that has ended meanwhile, by
+// the end being ordered again or by another call, nothing is written, and an end that stands in the row is put back.
+// Errors are those of Resume.
 func (s *SelfService) takeEndBack(ctx context.Context, sub lifecycle.Subscription, by intent.By,
 	write func(tx pgx.Tx, locked *lifecycle.Subscription) error,
 ) error {
@@ -73,7 +84,8 @@ func (s *SelfService) takeEndBack(ctx context.Context, sub lifecycle.Subscriptio
 		}
 	}
 	ctx = context.WithoutCancel(ctx)
-	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
+	overtaken := false
+	err := s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
 		if locked.Status.Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
@@ -81,24 +93,58 @@ func (s *SelfService) takeEndBack(ctx context.Context, sub lifecycle.Subscriptio
 			sub.GwbSubscriptionID != nil); err != nil {
 			return err
 		}
+		if sub.GwbSubscriptionID != nil {
+			_, open, err := s.deps.Intents.Open(ctx, tx, resumeIntent(sub.ID))
+			if err != nil {
+				return err
+			}
+			if overtaken = !open; overtaken {
+				return nil
+			}
+		}
 		if err := write(tx, &locked); err != nil {
 			return err
 		}
 		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, by)
 	})
+	if err != nil || !overtaken {
+		return err
+	}
+	return s.putEndBack(ctx, sub)
+}
+
+// putEndBack orders the end of the paid time again where the row says it: a call that took it back came late. What
+// fails is repeated by the checks. 409 where the row ends; errors are the database's.
+func (s *SelfService) putEndBack(ctx context.Context, sub lifecycle.Subscription) error {
+	row, err := s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
+	if err != nil || !row.CancelAtPeriodEnd || row.Status.Ended() {
+		return err
+	}
+	order := lifecycle.OpeningOfEnd(row, lifecycle.EndWithPeriod)
+	if err := s.deps.Intents.Request(ctx, order); err != nil {
+		s.deps.Log.WarnContext(ctx, "the end of the paid time is not ordered again yet",
+			slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
+	}
+	return errEndedMeanwhile()
+}
+
+func errEndedMeanwhile() error {
+	return fault.Conflict("Your subscription was cancelled at the same time, and ends with its period.")
 }
 
 // resume has a subscription go on that was to end with its paid time: the same
 // row, and no charge. While it is not known whether the gateway took the end back the
 // answer is pending, and the checks ask for it again; 409 to another try meanwhile.
 func (s *SelfService) resume(ctx context.Context, sub lifecycle.Subscription) (checkout.CardOutcome, error) {
-	err := s.Resume(ctx, sub, func(tx pgx.Tx, locked *lifecycle.Subscription) error {
-		defer func() { sub = *locked }()
+	err := s.Resume(ctx, sub, "", func(tx pgx.Tx, locked *lifecycle.Subscription) error {
 		return s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, (*lifecycle.Subscription).GoOn)
 	})
+	if err == nil { // by this call, or a check that was faster
+		sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
+	}
 	if err == nil {
 		if sub, err = s.deps.Reconciler.AgreedNow(ctx, sub); err == nil && sub.CancelAtPeriodEnd {
-			err = fault.Conflict("Your subscription was cancelled at the same time, and ends with its period.")
+			err = errEndedMeanwhile()
 		}
 	}
 	switch {
@@ -133,11 +179,10 @@ func (s *SelfService) AbandonResume(ctx context.Context, sub lifecycle.Subscript
 
 func resumeIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
 
-// resumeConflict is the 409 of who resumes, while that is being found out.
-func (s *SelfService) resumeConflict(ctx context.Context, sub lifecycle.Subscription) error {
-	i, open, err := s.deps.Intents.OpenOf(ctx, s.deps.Pool, sub.ID)
-	if err != nil || !open {
-		return err
+// errResuming is the 409 of who resumes or cancels, while a resumption is being found out, or has just been.
+func errResuming(i intent.Intent) error {
+	if i.CreatedAt.IsZero() {
+		return fault.Conflict("Resuming your subscription has just been answered to somebody else. Look at it again.")
 	}
 	return fault.Conflict("Resuming your subscription is still being confirmed. %s", calls.NotKnownSentence(i))
 }
@@ -149,38 +194,34 @@ func (s *SelfService) ResumeAgain(ctx context.Context, r intent.Ref) error {
 	if err != nil || !sub.Resumable() {
 		return err
 	}
-	wanted := true
-	err = s.takeEndBack(ctx, sub, intent.ByCheck, func(tx pgx.Tx, locked *lifecycle.Subscription) (err error) {
-		wanted, err = s.deps.Intents.IsOpen(ctx, tx, resumeIntent(sub.ID))
-		if err != nil || !wanted {
-			return err
-		}
+	switch i, open, err := s.deps.Intents.Open(ctx, s.deps.Pool, r); {
+	case err != nil || !open:
+		return err
+	case i.Reference == ByStaff:
+		return s.AbandonResume(ctx, sub)
+	}
+	err = s.takeEndBack(ctx, sub, intent.ByCheck, func(tx pgx.Tx, locked *lifecycle.Subscription) error {
 		return s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, (*lifecycle.Subscription).GoOn)
 	})
-	switch {
-	case fault.Is(err, fault.KindConflict): // refused, or ended meanwhile: it ends as it was to
+	if fault.Is(err, fault.KindConflict) { // refused, ended, or to end again meanwhile: it ends as it was to
 		return nil
-	case err == nil && !wanted:
-		if _, err = s.deps.Calls.SetPeriodEnd(ctx, sub, true); err == nil {
-			err = s.deps.Reconciler.RecordPeriodEndCall(ctx, sub)
-		}
 	}
 	return err
 }
 
-// giveUpResume has nobody ask any more that a subscription goes on whose customer wants it to end after all. While a
-// check asks for it this is 409: its call may reach the gateway after that of the end.
-func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Subscription) error {
-	if open, err := s.deps.Intents.IsOpen(ctx, s.deps.Pool, resumeIntent(sub.ID)); err != nil || !open {
-		return err
+// giveUpResume has nobody ask any more that a subscription goes on whose customer wants it to end after all, and
+// reports whether anybody would have. While it is asked for this is 409: that call may come after that of the end.
+func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Subscription) (resuming bool, err error) {
+	if _, resuming, err = s.deps.Intents.Open(ctx, s.deps.Pool, resumeIntent(sub.ID)); err != nil || !resuming {
+		return false, err
 	}
-	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, _ lifecycle.Subscription) error {
-		i, open, err := s.deps.Intents.OpenOf(ctx, tx, sub.ID)
-		if err != nil || !open || i.Ref != resumeIntent(sub.ID) {
+	return true, s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, _ lifecycle.Subscription) error {
+		i, open, err := s.deps.Intents.Open(ctx, tx, resumeIntent(sub.ID))
+		if err != nil || !open {
 			return err
 		}
 		if i.LeasedUntil != nil && i.LeasedUntil.After(s.deps.Clock.Now()) {
-			return s.resumeConflict(ctx, sub)
+			return errResuming(i)
 		}
 		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, intent.ByResponse)
 	})

@@ -1,0 +1,186 @@
+package subscriptions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/platform/objectid"
+	"marquee/testutil/sandbox/stage"
+)
+
+// toEnd is a paid subscription of gateway B that ends with its period, whose events are held back from then on.
+func (b *bundle) toEnd(t *testing.T) (objectid.ID, *stage.Stage) {
+	t.Helper()
+	id := b.paidGWB(t)
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
+	b.settle(t)
+	gw := b.gateways.Sandbox.GWB.Stage()
+	gw.Webhooks.Hold("*")
+	return id, gw
+}
+
+// resumeSlowly has a resumption's call be under way, until the channel says what was answered.
+func (b *bundle) resumeSlowly(t *testing.T, gw *stage.Stage) <-chan int {
+	t.Helper()
+	b.slowDown(t, gw)
+	resumed := make(chan int, 1)
+	go func() {
+		status, _ := b.call(t, http.MethodPut, renewPath, object{}) //nolint:testifylint // it has no answer only in a broken test
+		resumed <- status
+	}()
+	b.underWay(t, gw)
+	return resumed
+}
+
+func (*bundle) slowDown(t *testing.T, gw *stage.Stage) {
+	t.Helper()
+	require.NoError(t, gw.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Kind: stage.FaultDelay, Delay: stage.Duration(3 * time.Second),
+	}))
+}
+
+func (*bundle) underWay(t *testing.T, gw *stage.Stage) {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(gw.Faults.Planned()) == 0 }, time.Minute, time.Millisecond)
+}
+
+// requireItEnds: the end that was acknowledged stands, here and at the gateway, when all that is open is done.
+func (b *bundle) requireItEnds(t *testing.T, id objectid.ID) {
+	t.Helper()
+	gw := b.gateways.Sandbox.GWB.Stage()
+	gw.Faults.Clear()
+	gw.Webhooks.Release()
+	b.settle(t)
+	b.runStatusChecks(t, 2*time.Minute)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.True(t, b.endsAtB(t, id), "at the gateway")
+	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
+}
+
+// TestACancelEndsAResumptionBesideAnOlderIntent: whatever else is open of the subscription.
+func TestACancelEndsAResumptionBesideAnOlderIntent(t *testing.T) {
+	t.Parallel()
+	older := func(t *testing.T, b *bundle, id objectid.ID) {
+		t.Helper()
+		found := b.mislaid(t, "gwb", id)
+		require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
+		found()
+		b.clock.Advance(time.Second)
+	}
+	t.Run("whose answer is lost", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		id, gw := b.toEnd(t)
+		older(t, b, id)
+		require.NoError(t, gw.Faults.Plan(stage.Fault{
+			Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
+		}))
+		a := b.expect(t, 200, http.MethodPut, renewPath, object{})
+		require.Equal(t, "pending", a["subscription"].(object)["status"])
+		gw.Faults.Clear()
+		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
+		b.requireItEnds(t, id)
+	})
+	t.Run("that is under way", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		id, gw := b.toEnd(t)
+		older(t, b, id)
+		resumed := b.resumeSlowly(t, gw)
+		b.expect(t, 409, http.MethodDelete, subscriptionPath+atEnd, nil)
+		require.Equal(t, 200, <-resumed)
+		require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+	})
+}
+
+// TestALateResumptionUndoesNoEnd: its call, or that of a check, comes after its lease and after the end.
+func TestALateResumptionUndoesNoEnd(t *testing.T) {
+	t.Parallel()
+	for _, before := range []string{"a check has carried it out", "the cancel has ended it"} {
+		t.Run(before, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, gw := b.toEnd(t)
+			resumed := b.resumeSlowly(t, gw)
+			b.clock.Advance(2 * time.Minute)
+			if before == "a check has carried it out" {
+				b.runDueStatusChecks(t)
+			}
+			b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
+			require.Equal(t, 409, <-resumed)
+			b.requireItEnds(t, id)
+		})
+	}
+	t.Run("a check, and then the gateway fails", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		id, gw := b.toEnd(t)
+		fails := stage.Fault{Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes}
+		require.NoError(t, gw.Faults.Plan(fails))
+		b.expect(t, 200, http.MethodPut, renewPath, object{})
+		gw.Faults.Clear()
+		b.slowDown(t, gw)
+		b.clock.Advance(10 * time.Second)
+		checked := make(chan error, 1)
+		go func() { checked <- b.payments.Intents().CheckDue(t.Context(), "gwb") }()
+		b.underWay(t, gw)
+		b.clock.Advance(2 * time.Minute)
+		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
+		require.NoError(t, gw.Faults.Plan(fails))
+		require.NoError(t, <-checked)
+		require.False(t, b.endsAtB(t, id), "it is not ordered again yet")
+		b.expect(t, 409, http.MethodPut, renewPath, object{})
+		b.requireItEnds(t, id)
+	})
+}
+
+// TestAnAdminsResumptionIsRepeatedByNobody: where its row could not be written the checks read what the gateway made.
+func TestAnAdminsResumptionIsRepeatedByNobody(t *testing.T) {
+	t.Parallel()
+	for _, acts := range []bool{true, false} {
+		b := setup(t)
+		b.broken = true
+		id, gw := b.toEnd(t)
+		admin := b.admin(t)
+		if !acts {
+			require.NoError(t, gw.Faults.Plan(stage.Fault{
+				Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
+			}))
+		}
+		b.unguard(t,
+			`CREATE FUNCTION public.boom() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'boom'; END $$`,
+			`CREATE TRIGGER boom BEFORE INSERT ON accounts.audit_log FOR EACH ROW EXECUTE FUNCTION public.boom()`)
+		r := admin.Post("/admin/subscriptions/"+id.String()+"/activate", object{"reason": "they asked"})
+		require.GreaterOrEqual(t, r.Status, 500)
+		b.unguard(t, `DROP TRIGGER boom ON accounts.audit_log`)
+		gw.Faults.Clear()
+		b.runStatusChecks(t, 3*time.Minute)
+		require.NoError(t, b.service.Sweep(t.Context()))
+		require.Equal(t, acts, !b.endsAtB(t, id), "nobody calls again")
+		require.Equal(t, b.endsAtB(t, id), column[bool](t, b, id, "cancel_at_period_end"), "the row follows the gateway")
+		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
+	}
+}
+
+// TestAFailedCancelHasTheGatewayRead: the resumption that it ended may have been carried out.
+func TestAFailedCancelHasTheGatewayRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id, gw := b.toEnd(t)
+	plan := func(k stage.FaultKind) {
+		gw.Faults.Clear()
+		require.NoError(t, gw.Faults.Plan(stage.Fault{Method: http.MethodPost, Kind: k, Times: manyTimes}))
+	}
+	plan(stage.FaultResetAfter) // the gateway has taken the end back
+	b.expect(t, 200, http.MethodPut, renewPath, object{})
+	plan(stage.FaultResetBefore)
+	b.expect(t, 503, http.MethodDelete, subscriptionPath+atEnd, nil)
+	gw.Faults.Clear()
+	b.runStatusChecks(t, 5*time.Minute)
+	require.NoError(t, b.service.Sweep(t.Context()))
+	require.False(t, b.endsAtB(t, id))
+	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+}
