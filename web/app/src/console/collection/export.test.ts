@@ -38,7 +38,7 @@ function collection(rows: Row[], asked: PageQuery[] = []) {
 }
 
 it.each([
-  ['pt', '\ufeff"Nome";"Situação";"Valor";"Ratio";"Criado em";"Acesso até";"CPF/CNPJ";"Telefone";"Pode entrar";"Etiquetas";"Endereço"\r\n'
+  ['pt', '\ufeff"Nome";"Situação";"Valor";"Ratio";"Criado";"Acesso até";"CPF/CNPJ";"Telefone";"Pode entrar";"Etiquetas";"Endereço"\r\n'
     + '"\'=HYPERLINK(""http://evil"";""x"")";"ativa";"-1234,56";"-1,5";"04/03/2026 23:04:06";"04/03/2026";"529.982.247-25";"+5511987654321";"sim";"a, b;c";"{""city"":""São Paulo""}"\r\n'],
   ['en', '\ufeff"Name","Status","Amount","Ratio","Created","Access until","Tax id","Phone","May sign in","Labels","Address"\r\n'
     + '"\'=HYPERLINK(""http://evil"";""x"")","active","-1234.56","-1.5","2026-03-04 23:04:06","2026-03-04","529.982.247-25","+5511987654321","yes","a, b;c","{""city"":""São Paulo""}"\r\n'],
