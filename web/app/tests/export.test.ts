@@ -87,7 +87,7 @@ it('jobs and overdue customers are exported as they stand, all pages of them', a
   await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
   const jobs = await saved(page, 'Export');
   const lines = jobs.bytes.toString().split('\r\n').slice(0, -1);
-  expect(lines[0]).toBe('\ufeff"Kind","Queue","State","Attempt","Due or done"');
+  expect(lines[0]).toBe('\ufeff"Kind","Queue","State","Attempts","Due or ended"');
   expect(lines.length).toBeGreaterThan(1);
   expect(new Set(lines).size).toBe(lines.length);
   for (const one of lines.slice(1)) expect(one).toMatch(/^"\w+ \d+","\w+","completed","\d+ of \d+","\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"$/);
