@@ -60,7 +60,8 @@ func (a *API) health(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 	out := &healthOutput{
 		Status: http.StatusOK,
 		Body: healthBody{
-			Status: "ok", Version: a.cfg.Version, Checks: map[string]string{}, TestMode: append([]string{}, a.cfg.TestMode...),
+			Status: "ok", Version: a.cfg.Version, Checks: map[string]string{},
+			TestMode: append([]string{}, a.cfg.TestMode...),
 		},
 	}
 	for name, check := range a.checks {

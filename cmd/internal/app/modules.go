@@ -193,12 +193,13 @@ func newMail(c Config, observed observed) (mail.Sender, *mail.Templates, error) 
 func newPayments(c core, m modules) *payments.Service {
 	cfg := c.cfg.Payments
 	a, b := c.cfg.GatewayA.adapter(), c.cfg.GatewayB.adapter()
-	a.Days, a.Clock, a.UserAgent, a.Transport = c.zone, c.clock, "Marquee/"+Version(), c.observed.transport(string(gateway.GWA))
+	a.Days, a.Clock, a.UserAgent = c.zone, c.clock, "Marquee/"+Version()
+	a.Transport = c.observed.transport(string(gateway.GWA))
 	b.Clock, b.Transport = c.clock, c.observed.transport(string(gateway.GWB))
 	return payments.New(payments.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log,
 		GWBPublishableKey: c.cfg.GatewayB.PublishableKey,
-		ReconcilePause: cfg.ReconcilePause, KeepLogMonths: cfg.WebhookLogMonths, Operators: m.operators,
+		ReconcilePause:    cfg.ReconcilePause, KeepLogMonths: cfg.WebhookLogMonths, Operators: m.operators,
 		RecoveryDelay: cfg.RecoveryDelay, CallTime: cfg.CallTime,
 		Accounts: m.accounts, Mail: c.sender, Templates: c.templates,
 		Automatic: payments.AutomaticRefunds{

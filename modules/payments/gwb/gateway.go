@@ -28,8 +28,8 @@ type Config struct {
 // productionURL is where real money is taken, and the default of Config.URL.
 const productionURL = stripe.APIURL
 
-// TestMode reports whether no real money is taken: the address is another than that of production, or the key, secret or
-// restricted, is one of test mode (sk_test_…, rk_test_…).
+// TestMode reports whether no real money is taken: the address is another than that of production, or the key, secret
+// or restricted, is one of test mode (sk_test_…, rk_test_…).
 func (c Config) TestMode() bool {
 	url := strings.TrimSuffix(cmp.Or(c.URL, productionURL), "/")
 	return !strings.EqualFold(url, productionURL) ||
