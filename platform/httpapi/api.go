@@ -51,6 +51,7 @@ type Config struct {
 	PieceTime      time.Duration      // in which a client has to take 32 KiB of an answer; default 30 s
 	InFlight       int                // requests that are worked on at once; default 64 a core
 	NoThrottle     bool               // lifts the limits per address, for load and end-to-end tests
+	TestMode       []string           // gateways that take no real money; GET /health says so
 	DocsPage       []byte             // HTML of GET /docs, with its own script and style
 	Texts          openapi.Texts      // what the OpenAPI document says of each operation
 	Pages          Pages              // what browsers are shown beside the API; nil: nothing

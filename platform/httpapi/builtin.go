@@ -27,9 +27,10 @@ func (w Warning) Error() string { return string(w) }
 func (a *API) AddCheck(name string, check Check) { a.checks[name] = check }
 
 type healthBody struct {
-	Status  string            `json:"status" enum:"ok,degraded"`
-	Version string            `json:"version"`
-	Checks  map[string]string `json:"checks"`
+	Status   string            `json:"status" enum:"ok,degraded"`
+	Version  string            `json:"version"`
+	Checks   map[string]string `json:"checks"`
+	TestMode []string          `json:"test_mode" nullable:"false" doc:"Gateways that take no real money: a sandbox's address, or a test key"`
 }
 
 type routesBody struct {
@@ -57,7 +58,11 @@ func (a *API) health(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	out := &healthOutput{
-		Status: http.StatusOK, Body: healthBody{Status: "ok", Version: a.cfg.Version, Checks: map[string]string{}},
+		Status: http.StatusOK,
+		Body: healthBody{
+			Status: "ok", Version: a.cfg.Version, Checks: map[string]string{},
+			TestMode: append([]string{}, a.cfg.TestMode...),
+		},
 	}
 	for name, check := range a.checks {
 		out.Body.Checks[name] = "ok"

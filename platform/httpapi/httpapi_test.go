@@ -288,7 +288,9 @@ func TestClientAddressBehindProxies(t *testing.T) {
 func TestOwnRoutes(t *testing.T) {
 	t.Parallel()
 	c := setup(t)
-	require.Equal(t, "ok", c.Get("/health").Expect(200).Map()["status"])
+	health := c.Get("/health").Expect(200).Map()
+	require.Equal(t, "ok", health["status"])
+	require.Equal(t, []any{}, health["test_mode"], "none is in test mode")
 	require.Equal(t, "3.1.0", c.Get("/openapi.json").Expect(200).Map()["openapi"])
 	docs := c.Get("/docs").Expect(200)
 	require.Equal(t, "text/html; charset=utf-8", docs.Header.Get("Content-Type"))

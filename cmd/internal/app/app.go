@@ -173,7 +173,7 @@ func (a *App) newAPI() error {
 		Tracer: a.observed.tracer, LogOneIn: a.cfg.Platform.LogOneIn,
 		PublicURL: a.cfg.HTTP.PublicURL, TrustedProxies: proxies, CORSOrigins: a.cfg.HTTP.CORSOrigins,
 		StillWrites: stillWrites, InFlight: a.cfg.HTTP.InFlight, NoThrottle: a.cfg.Throttle.Off,
-		DocsPage: web.DocsPage, Pages: shown, Texts: texts, Idempotency: a.repeats,
+		DocsPage: web.DocsPage, Pages: shown, Texts: texts, Idempotency: a.repeats, TestMode: a.cfg.testMode(),
 	})
 	a.api.AddCheck("database", func(ctx context.Context) error { return ping(ctx, a.db.health) })
 	a.api.AddCheck("jobs", func(ctx context.Context) error {

@@ -191,26 +191,21 @@ func newMail(c Config, observed observed) (mail.Sender, *mail.Templates, error) 
 }
 
 func newPayments(c core, m modules) *payments.Service {
-	cfg, a, b := c.cfg.Payments, c.cfg.GatewayA, c.cfg.GatewayB
+	cfg := c.cfg.Payments
+	a, b := c.cfg.GatewayA.adapter(), c.cfg.GatewayB.adapter()
+	a.Days, a.Clock, a.UserAgent = c.zone, c.clock, "Marquee/"+Version()
+	a.Transport = c.observed.transport(string(gateway.GWA))
+	b.Clock, b.Transport = c.clock, c.observed.transport(string(gateway.GWB))
 	return payments.New(payments.Deps{
-		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, GWBPublishableKey: b.PublishableKey,
-		ReconcilePause: cfg.ReconcilePause, KeepLogMonths: cfg.WebhookLogMonths, Operators: m.operators,
+		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log,
+		GWBPublishableKey: c.cfg.GatewayB.PublishableKey,
+		ReconcilePause:    cfg.ReconcilePause, KeepLogMonths: cfg.WebhookLogMonths, Operators: m.operators,
 		RecoveryDelay: cfg.RecoveryDelay, CallTime: cfg.CallTime,
 		Accounts: m.accounts, Mail: c.sender, Templates: c.templates,
 		Automatic: payments.AutomaticRefunds{
 			PerHour: &cfg.AutoRefundsPerHour, PerDay: (*money.Cents)(&cfg.AutoRefundDailyLimit),
 		},
-		Adapters: []gateway.Adapter{
-			gwa.New(gwa.Config{
-				URL: a.URL, APIKey: a.APIKey, WebhookTokens: a.WebhookTokens, Days: c.zone,
-				Clock: c.clock, UserAgent: "Marquee/" + Version(),
-				Transport: c.observed.transport(string(gateway.GWA)),
-			}),
-			gwb.New(gwb.Config{
-				URL: b.URL, SecretKey: b.SecretKey, WebhookSecrets: b.WebhookSecrets, Clock: c.clock,
-				Transport: c.observed.transport(string(gateway.GWB)),
-			}),
-		},
+		Adapters: []gateway.Adapter{gwa.New(a), gwb.New(b)},
 	})
 }
 
@@ -223,4 +218,26 @@ func (p subscriptionPromos) FirstMonth(ctx context.Context, customerID objectid.
 ) (subscriptions.PromoDiscount, bool, error) {
 	d, ok, err := p.Service.FirstMonth(ctx, customerID, code)
 	return subscriptions.PromoDiscount{Code: d.Code, FirstMonth: d.FirstMonth}, ok, err
+}
+
+// adapter is what the configuration says of gateway A's.
+func (a GatewayA) adapter() gwa.Config {
+	return gwa.Config{URL: a.URL, APIKey: a.APIKey, WebhookTokens: a.WebhookTokens}
+}
+
+// adapter is what the configuration says of gateway B's.
+func (b GatewayB) adapter() gwb.Config {
+	return gwb.Config{URL: b.URL, SecretKey: b.SecretKey, WebhookSecrets: b.WebhookSecrets}
+}
+
+// testMode are the gateways that take no real money, by name.
+func (c Config) testMode() []string {
+	names := []string{}
+	if c.GatewayA.adapter().TestMode() {
+		names = append(names, string(gateway.GWA))
+	}
+	if c.GatewayB.adapter().TestMode() {
+		names = append(names, string(gateway.GWB))
+	}
+	return names
 }

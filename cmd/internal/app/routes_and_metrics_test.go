@@ -65,6 +65,12 @@ func TestNothingOfTheInsideIsPublic(t *testing.T) {
 	}
 }
 
+// TestHealthTellsOfTestMode: the gateways of tests stand at addresses of this machine.
+func TestHealthTellsOfTestMode(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []any{"gwa", "gwb"}, platformtest.New(t).Guest.Get("/health").Expect(200).Map()["test_mode"])
+}
+
 // TestMetrics: the figures are there, under route templates.
 func TestMetrics(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,16 @@ type Config struct {
 	Transport     http.RoundTripper // default http.DefaultTransport
 }
 
+// productionURL is where real money is taken, and the default of Config.URL.
+const productionURL = "https://api.asaas.com/v3"
+
+// TestMode reports whether no real money is taken: the address is another than that of production, or the key is one
+// of the sandbox ($aact_hmlg_…).
+func (c Config) TestMode() bool {
+	url := strings.TrimSuffix(cmp.Or(c.URL, productionURL), "/")
+	return !strings.EqualFold(url, productionURL) || strings.HasPrefix(c.APIKey, "$aact_hmlg_")
+}
+
 // Gateway is gateway A: its client, and what can be asked of it, by what that is about.
 type Gateway struct {
 	*client
@@ -66,7 +76,7 @@ var _ gateway.Adapter = (*Gateway)(nil)
 
 // New makes the adapter. It makes no call.
 func New(cfg Config) *Gateway {
-	cfg.URL = strings.TrimSuffix(cmp.Or(cfg.URL, "https://api.asaas.com/v3"), "/")
+	cfg.URL = strings.TrimSuffix(cmp.Or(cfg.URL, productionURL), "/")
 	if cfg.Zone == nil {
 		cfg.Zone = saoPaulo()
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
@@ -22,6 +23,17 @@ type Config struct {
 	Timeout        time.Duration     // of one HTTP call; default 20 s
 	RetryWait      time.Duration     // before the first repetition, doubled for the next; default 300 ms
 	Transport      http.RoundTripper // default http.DefaultTransport
+}
+
+// productionURL is where real money is taken, and the default of Config.URL.
+const productionURL = stripe.APIURL
+
+// TestMode reports whether no real money is taken: the address is another than that of production, or the key, secret
+// or restricted, is one of test mode (sk_test_…, rk_test_…).
+func (c Config) TestMode() bool {
+	url := strings.TrimSuffix(cmp.Or(c.URL, productionURL), "/")
+	return !strings.EqualFold(url, productionURL) ||
+		strings.HasPrefix(c.SecretKey, "sk_test_") || strings.HasPrefix(c.SecretKey, "rk_test_")
 }
 
 // Gateway is gateway B: its client, and what can be asked of it, by what that is about.

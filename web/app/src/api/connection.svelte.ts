@@ -5,17 +5,24 @@ const PERIOD = 2500;
 const PATIENCE = 2400;
 let down = $state(false);
 let back: (() => void)[] = [];
+let testMode = $state.raw<string[]>([]);
 
 async function look() {
   if (document.hidden && !down) return;
-  const reached = await fetch('/api/v1/health', { signal: AbortSignal.timeout(PATIENCE) })
-    .then((r) => r.status !== 502 && r.status !== 504, () => false);
-  if (reached) connection.reached();
-  else down = true;
+  const response = await fetch('/api/v1/health', { signal: AbortSignal.timeout(PATIENCE) }).catch(() => undefined);
+  if (!response || response.status === 502 || response.status === 504) {
+    down = true;
+    return;
+  }
+  connection.reached();
+  const health = (await response.json().catch(() => undefined)) as { test_mode?: string[] } | undefined;
+  if (health?.test_mode && health.test_mode.join() !== testMode.join()) testMode = health.test_mode;
 }
 
 export const connection = {
   get down() { return down; },
+  /** The gateways that take no real money, by name. */
+  get testMode() { return testMode; },
   lost() { down = true; },
   reached() {
     if (!down) return;
@@ -28,6 +35,7 @@ export const connection = {
     return down ? new Promise((resolve) => { back.push(resolve); }) : Promise.resolve();
   },
   watch(): () => void {
+    void look();
     const timer = setInterval(() => void look(), PERIOD);
     return () => { clearInterval(timer); };
   },

@@ -41,6 +41,21 @@ export function day(iso: string): string {
   return new Intl.DateTimeFormat(language.tag, { dateStyle: 'medium', timeZone: ZONE }).format(new Date(iso));
 }
 
+/** A day in a file for spreadsheets: 31/12/2026 or 2026-12-31. */
+export function csvDay(iso: string): string {
+  const of = new Intl.DateTimeFormat(language.locale === 'pt' ? 'pt-BR' : 'sv-SE', { dateStyle: 'short', timeZone: ZONE });
+  return of.format(new Date(iso));
+}
+
+/** The day on which it is now in the zone of the platform, as 2026-12-31. */
+export function today(): string { return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeZone: ZONE }).format(); }
+
+/** An instant in one, to the second in the zone of the platform. */
+export function csvInstant(iso: string): string {
+  const of = new Intl.DateTimeFormat('sv-SE', { timeStyle: 'medium', timeZone: ZONE });
+  return `${csvDay(iso)} ${of.format(new Date(iso))}`;
+}
+
 /** An hour, without its year. */
 export function hour(iso: string): string {
   return new Intl.DateTimeFormat(language.tag, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', timeZone: ZONE })

@@ -1,7 +1,7 @@
 import type { Property } from '../../api/document';
 import type { Tone } from '../../ui/Status.svelte';
-import { day, exactly, instant, money, taxID } from '../formats';
-import { word } from '../messages/index.svelte';
+import { csvDay, csvInstant, day, exactly, instant, money, taxID, typedCents } from '../formats';
+import { language, word } from '../messages/index.svelte';
 
 /** How a value is shown. */
 export interface Shown { text: string; title?: string; tone?: Tone; mono?: boolean; number?: boolean }
@@ -43,4 +43,15 @@ function shownText(field: Property, value: string): Shown {
     case 'id': return { text: value, mono: true, title: value };
     default: return { text: field.name === 'tax_id' ? taxID(value) : value, title: value };
   }
+}
+
+/** How a value stands in a file for spreadsheets: numbers without their currency, days and instants as dates. */
+export function exported(field: Property, value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') {
+    return CENTS.has(field.name) ? typedCents(value) : String(value).replace('.', language.locale === 'pt' ? ',' : '.');
+  }
+  if (typeof value === 'string' && field.kind === 'instant') return DAYS.has(field.name) ? csvDay(value) : csvInstant(value);
+  if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) return value.join(', ');
+  return shown(field, value).text;
 }

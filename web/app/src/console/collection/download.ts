@@ -1,10 +1,13 @@
 import { readText } from '../../api/client';
 
-/** Hands a text of the API to the browser as a file. */
-export async function downloadText(path: string, name: string): Promise<void> {
+/** Hands the parts of a text to the browser as a file. */
+export function download(parts: string[], name: string) {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([await readText(path)], { type: 'text/csv' }));
+  link.href = URL.createObjectURL(new Blob(parts, { type: 'text/csv;charset=utf-8' }));
   link.download = name;
   link.click();
   URL.revokeObjectURL(link.href);
 }
+
+/** The same with a text of the API. */
+export async function downloadText(path: string, name: string): Promise<void> { download([await readText(path)], name); }

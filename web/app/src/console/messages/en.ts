@@ -48,6 +48,7 @@ export const en = {
     account: 'Account',
     signOut: 'Sign out',
     down: 'The server cannot be reached. What you typed is kept; reading goes on by itself when it is back.',
+    testMode: (names: string) => `Test mode at ${names}: no real money is moved there.`,
     keyboard: 'Keyboard',
     keys: {
       search: 'Search everything',
@@ -153,6 +154,7 @@ export const en = {
     request: (id: string) => `Request ${id}`,
     failed: 'This could not be loaded',
     busy: 'The server is busy. Try again in a moment.',
+    tooExpensive: 'Reading this list by that filter takes too long. Narrow it: by a day, a type, a state or an id, the filters that are offered first.',
   },
   search: {
     title: 'Search',
@@ -216,6 +218,16 @@ export const en = {
     bulkFailed: (n: string) => `${n} failed`,
     bulkStop: 'Stop',
     bulkResult: 'Download the result',
+    export: 'Export',
+    exportText: 'All rows of this list as a CSV file: its filter, its order, its columns.',
+    exporting: 'Export',
+    exportStop: 'Stop the export',
+    exportGo: 'Export all',
+    exportMany: (n: string) => `${n} rows are read page by page, which takes minutes and the memory of this browser; the page has to stay open. A narrower filter is faster.`,
+    exported: (n: string) => `The file has all ${n} rows`,
+    exportedOf: (n: string, of: string) => `The list changed while it was read: the file has ${n} rows, and ${of} match by now`,
+    reading: 'Still reading the list',
+    seconds: (n: string) => `${n} s`,
   },
   form: {
     typeToConfirm: (word: string) => `Type ${word} to confirm`,

@@ -50,6 +50,7 @@ export const pt: Shape<typeof en> = {
     account: 'Conta',
     signOut: 'Sair',
     down: 'O servidor não responde. O que você digitou está guardado; a leitura continua sozinha quando ele voltar.',
+    testMode: (names: string) => `Modo de teste em ${names}: nenhum dinheiro real se move ali.`,
     keyboard: 'Teclado',
     keys: {
       search: 'Buscar em tudo',
@@ -155,6 +156,7 @@ export const pt: Shape<typeof en> = {
     request: (id: string) => `Requisição ${id}`,
     failed: 'Não foi possível carregar',
     busy: 'O servidor está ocupado. Tente de novo em instantes.',
+    tooExpensive: 'Ler esta lista com esse filtro demora demais. Restrinja-o: por um dia, um tipo, um estado ou um id, os filtros oferecidos primeiro.',
   },
   search: {
     title: 'Buscar',
@@ -218,6 +220,16 @@ export const pt: Shape<typeof en> = {
     bulkFailed: (n: string) => `${n} com falha`,
     bulkStop: 'Parar',
     bulkResult: 'Baixar o resultado',
+    export: 'Exportar',
+    exportText: 'Todas as linhas desta lista em um arquivo CSV: com o filtro, a ordem e as colunas dela.',
+    exporting: 'Exportação',
+    exportStop: 'Parar a exportação',
+    exportGo: 'Exportar tudo',
+    exportMany: (n: string) => `${n} linhas são lidas página a página, o que leva minutos e memória deste navegador; a página precisa ficar aberta. Um filtro mais restrito é mais rápido.`,
+    exported: (n: string) => `O arquivo tem todas as ${n} linhas`,
+    exportedOf: (n: string, of: string) => `A lista mudou durante a leitura: o arquivo tem ${n} linhas, e ${of} correspondem agora`,
+    reading: 'A lista ainda está sendo lida',
+    seconds: (n: string) => `${n} s`,
   },
   form: {
     typeToConfirm: (word: string) => `Digite ${word} para confirmar`,
