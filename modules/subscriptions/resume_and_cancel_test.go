@@ -28,7 +28,7 @@ func (b *bundle) resumeSlowly(t *testing.T, gw *stage.Stage) <-chan int {
 	b.slowDown(t, gw)
 	resumed := make(chan int, 1)
 	go func() {
-		status, _ := b.call(t, http.MethodPut, renewPath, object{}) //nolint:testifylint // it has no answer only in a broken test
+		status, _ := b.call(t, http.MethodPut, renewPath, object{}) //nolint:testifylint // a step of the story
 		resumed <- status
 	}()
 	b.underWay(t, gw)

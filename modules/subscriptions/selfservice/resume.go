@@ -24,8 +24,8 @@ import (
 const ByStaff = "staff"
 
 // Resume takes back that the subscription ends with its paid time; nothing is charged. Its intent is committed first,
-// which the checks carry out when nobody hears the answer, unless the reference is ByStaff. At the gateway it is a no-op
-// when repeated. Write gets the locked row in the transaction that follows the gateway's word. 409 when the gateway
+// which the checks carry out when nobody hears the answer, unless the reference is ByStaff. Repeated it is a no-op at
+// the gateway. Write gets the locked row in the transaction that follows the gateway's word. 409 when the gateway
 // refuses, when it has ended, while another resumption is under way, or when the end was ordered meanwhile. Other
 // errors of the gateway are as it gave them, and leave the intent open.
 func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription, reference string,
