@@ -90,7 +90,7 @@ func (a *Act) check(api *httpapi.API, arguments map[string]any) error {
 		return a.checkFields(api, arguments)
 	}
 	for _, name := range a.Fields {
-		if _, given := arguments[name]; !given {
+		if arguments[name] == nil {
 			return fault.InvalidAt("has to have "+name, "body", argumentsName)
 		}
 	}
@@ -99,7 +99,8 @@ func (a *Act) check(api *httpapi.API, arguments map[string]any) error {
 			return fault.InvalidAt("has a member that the act does not take", "body", argumentsName)
 		}
 		if text, ok := arguments[name].(string); ok && len(strings.TrimSpace(text)) < a.MinLength {
-			return fault.InvalidAt(fmt.Sprintf("has to be at least %d characters long", a.MinLength), "body", argumentsName, name)
+			says := fmt.Sprintf("has to be at least %d characters long", a.MinLength)
+			return fault.InvalidAt(says, "body", argumentsName, name)
 		}
 	}
 	if len(arguments) == 0 {
@@ -133,9 +134,9 @@ func (a *Act) checkFields(api *httpapi.API, arguments map[string]any) error {
 // hidden stands for an argument that the act does not take.
 const hidden = "[hidden]"
 
-// shown are arguments as staff see them: what the act does not take, which earlier versions stored unread, may be a
+// visible are arguments as staff see them: what the act does not take, which earlier versions stored unread, may be a
 // secret.
-func (a *Act) shown(api *httpapi.API, raw json.RawMessage) json.RawMessage {
+func (a *Act) visible(api *httpapi.API, raw json.RawMessage) json.RawMessage {
 	var arguments map[string]any
 	if json.Unmarshal(raw, &arguments) != nil {
 		return json.RawMessage("{}")

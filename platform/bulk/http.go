@@ -70,7 +70,7 @@ type Bulk struct {
 func (s *Service) bulkOf(a stored) Bulk {
 	arguments := json.RawMessage("{}")
 	if act := s.acts[a.Act]; act != nil { // nil: another version's
-		arguments = act.shown(s.api, a.Arguments)
+		arguments = act.visible(s.api, a.Arguments)
 	}
 	return Bulk{
 		ID: a.ID, Act: a.Act, Query: a.Query, Arguments: arguments, ActorID: a.ActorID, State: a.State,

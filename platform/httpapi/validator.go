@@ -21,8 +21,8 @@ func ValidatorOf[T any]() Validator {
 	return v
 }
 
-// CheckBody is 422 with all that is wrong with a value, as it was read from JSON, as the body of a route; at leads to it
-// in the request. A route without a body takes any.
+// CheckBody is 422 with all that is wrong with a value, as it was read from JSON, as the body of a route; at leads to
+// it in the request. A route without a body takes any.
 func CheckBody(a *API, route RouteInfo, value any, at ...any) error {
 	op := operationAt(a.huma.OpenAPI().Paths[route.Path], route.Method)
 	if op == nil || op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {

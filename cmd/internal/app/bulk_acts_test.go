@@ -163,19 +163,20 @@ func TestABulkActStoresNoSecret(t *testing.T) {
 	refused("customer_update", "arguments.enable", platformtest.Object{"enable": "hunter2hunter2"})
 	refused("customer_update", "arguments.labels[0]", platformtest.Object{"labels": []any{7}})
 	refused("video_update", "arguments.slug", platformtest.Object{"slug": "a"})
-	for _, days := range []any{"x", 0, -3, 1.5, nil, 3651} {
+	for _, days := range []any{"x", 0, -3, 1.5, 3651} {
 		refused("subscription_extend", "arguments.days", platformtest.Object{"days": days})
 	}
+	refused("subscription_extend", "arguments", platformtest.Object{"days": nil})
 	refused("subscription_cancel", "arguments.reason", platformtest.Object{"reason": 7})
 	refused("job_cancel", "arguments.reason", platformtest.Object{"reason": " x"})
 	for _, table := range []string{"platform.bulk_acts", "platform.bulk_rows"} {
 		require.Zero(t, p.Count("SELECT count(*) FROM "+table))
 	}
 	p.Exec(`INSERT INTO platform.bulk_acts (id, act, query, arguments, actor_id, claims, state, total, created_at, ended_at)
-		VALUES ($1, 'customer_update', '', '{"password":"hunter2hunter2","labels":["x"]}', $1, '{}', 'done', 0, now(), now())`,
+		VALUES ($1, 'customer_update', '', '{"password":"typed long ago","labels":["x"]}', $1, '{}', 'done', 0, now(), now())`,
 		objectid.New())
 	list := string(p.Root().Get("/admin/bulk-acts").Expect(http.StatusOK).Body)
-	require.NotContains(t, list, "hunter2hunter2")
+	require.NotContains(t, list, "typed long ago")
 	require.Contains(t, list, `"password":"[hidden]"`)
 	require.Contains(t, list, `"labels":["x"]`)
 }
