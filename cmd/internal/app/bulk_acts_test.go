@@ -151,7 +151,9 @@ func TestABulkActStoresNoSecret(t *testing.T) {
 			"act": act, "query": "", "expected": 1, "arguments": arguments,
 		})
 		require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s %v: %s", act, arguments, res.Body)
-		var body struct{ Error struct{ Field, Message string } }
+		var body struct {
+			Error struct{ Field, Message string }
+		}
 		res.JSON(&body)
 		require.Equal(t, field, body.Error.Field, string(res.Body))
 		require.NotContains(t, string(res.Body), "hunter2hunter2")
