@@ -66,3 +66,22 @@ func TestNotesAreForStaffAndForTheExport(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, b.post(t, "/customer-notes", staff,
 		[]map[string]any{{"customer_id": admin.ID, "text": "of no customer"}}).status)
 }
+
+// TestLabelsShowWhatTheyHold: nothing unseen, and no label twice in another case.
+func TestLabelsShowWhatTheyHold(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := accountstest.Customer(t, b.db)
+	staff := accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username)
+	put := func(labels ...string) response {
+		return b.json(t, http.MethodPut, "/customers", staff, []map[string]any{{"_id": c.ID, "labels": labels}})
+	}
+	for _, label := range []string{"vip\u202e", "v\u200bip", "vip\u0007", "\u2066vip", "a\u2028b"} {
+		refused := put("press", label)
+		require.Equal(t, http.StatusUnprocessableEntity, refused.status, "%q: %s", label, refused.raw)
+		require.Equal(t, "labels", refused.field(), refused.raw)
+	}
+	folded := put("VIP", "vip", "press", " Vip", "Ação", "AÇÃO")
+	require.Equal(t, 200, folded.status, folded.raw)
+	require.Equal(t, []any{"VIP", "press", "Ação"}, folded.body["docs"].([]any)[0].(map[string]any)["labels"])
+}

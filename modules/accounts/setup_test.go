@@ -32,6 +32,7 @@ type bundle struct {
 	db      *pgxpool.Pool
 	svc     *accounts.Service
 	clock   *clock.Fake
+	api     *httpapi.API
 	client  *apitest.Client
 	catcher *mail.Catcher
 	log     *secrettest.Log
@@ -65,9 +66,9 @@ func setup(t *testing.T, set ...func(*accounts.Deps)) *bundle {
 	b.svc, err = accounts.New(deps)
 	require.NoError(t, err)
 	b.files.Connect(files.Above{Users: b.svc})
-	api := httpapi.New(httpapi.Config{Auth: b.svc, Trail: b.svc, Log: logger, PublicURL: "http://marquee.test"})
-	b.svc.Routes(api)
-	b.client = apitest.New(t, api)
+	b.api = httpapi.New(httpapi.Config{Auth: b.svc, Trail: b.svc, Log: logger, PublicURL: "http://marquee.test"})
+	b.svc.Routes(b.api)
+	b.client = apitest.New(t, b.api)
 	return b
 }
 

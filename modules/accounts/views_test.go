@@ -58,7 +58,14 @@ func TestViewsAreTheirOwnersAProfilesOrEverybodys(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, put(other, change).status)
 	b.clock.Advance(1e9)
 	require.Equal(t, 200, put(owner, change).status)
-	require.Equal(t, http.StatusConflict, put(owner, change).status, "as it stood before")
+	stale := put(owner, change)
+	require.Equal(t, http.StatusConflict, stale.status, "as it stood before")
+	require.Regexp(t, "^The record was changed by "+member.Username+" at 2[-0-9T:.]+Z, after it was read.$",
+		stale.text("error", "message"))
+	require.Equal(t, "register_update_date", stale.field())
+	twice := put(owner, `{"name":"twice","columns":["email","labels","email"]}`)
+	require.Equal(t, http.StatusUnprocessableEntity, twice.status)
+	require.Equal(t, "columns", twice.field())
 	require.Equal(t, 200, put(boss, `{"name":"by root"}`).status)
 	require.Equal(t, http.StatusNotFound, b.remove(t, path, other).status)
 	require.Equal(t, 200, b.remove(t, path, owner).status)
@@ -76,6 +83,9 @@ func TestViewsAreTheirOwnersAProfilesOrEverybodys(t *testing.T) {
 	}
 	require.Equal(t, http.StatusUnprocessableEntity, save("profile", map[string]any{"profile_id": objectid.New()}).status)
 	require.Equal(t, http.StatusUnprocessableEntity, save("me", map[string]any{"profile_id": profile}).status)
+	twice = save("me", map[string]any{"columns": []string{"email", "email"}})
+	require.Equal(t, http.StatusUnprocessableEntity, twice.status, twice.raw)
+	require.Equal(t, "columns", twice.field())
 	require.Equal(t, http.StatusForbidden, save("me", map[string]any{"path": "/users-type"}).status, "root's list")
 }
 

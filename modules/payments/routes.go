@@ -28,7 +28,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		httpapi.Summary("How many webhooks arrived, and their results"))
 	httpapi.Route(api, http.MethodPost, "/webhook-logs/{id}/replay", "webhook_log_replay", httpapi.Admin,
 		webhooks.Replay,
-		httpapi.Summary("Apply a stored event again"))
+		httpapi.Summary("Apply a stored event again"),
+		httpapi.Bodyless("is not taken in the body: dry_run stands in the address"))
 	httpapi.Route(api, http.MethodGet, "/admin/finance/refunds", "refund_list", httpapi.Admin,
 		lists.OnPrimary().List(ledger.Refunds.View), ledger.Refunds.ListDoc()...)
 	const unappliedPath = "/admin/finance/unapplied-payments"

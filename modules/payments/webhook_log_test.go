@@ -256,6 +256,15 @@ func TestReplay(t *testing.T) {
 	require.Zero(t, b.count("SELECT count(*) FROM public.effects"), "a dry run leaves nothing")
 	require.JSONEq(t, `"ignored"`, string(field(t, b.logList(`{}`)[0].Result, "status")))
 
+	refused := b.admin().Post("/webhook-logs/"+logs[0].ID.String()+"/replay", map[string]any{"dry_run": true})
+	require.Equal(t, http.StatusUnprocessableEntity, refused.Status, string(refused.Body))
+	require.Contains(t, string(refused.Body), "dry_run is not taken in the body: dry_run stands in the address")
+	listed := b.admin().Post("/webhook-logs/"+logs[0].ID.String()+"/replay?dry_run=1", []any{})
+	require.Equal(t, http.StatusUnprocessableEntity, listed.Status, string(listed.Body))
+	empty := b.admin().Post("/webhook-logs/"+logs[0].ID.String()+"/replay?dry_run=1", map[string]any{})
+	require.Equal(t, http.StatusOK, empty.Status, string(empty.Body))
+	require.Zero(t, b.count("SELECT count(*) FROM public.effects"), "nothing of what was refused is replayed")
+
 	status, done := b.replay(logs[0].ID, "")
 	require.Equal(t, http.StatusOK, status)
 	require.False(t, done.DryRun)

@@ -9,6 +9,6 @@
 //	GET  /admin/bulk-acts/{id}/result  admin  the same as a CSV file
 //
 // The records are those of the moment of confirming, by their ids. A record under way when the process dies is done
-// again, unless its act may not be: then it is unknown. The session and the rights of whoever asked are read anew for
-// each record, so that a bulk act ends where they do.
+// again, unless its act may not be: then it is unknown. Whoever asked may sign out meanwhile: that they are enabled,
+// and their rights, are read anew for each record, which fails where they may not do it any more.
 package bulk

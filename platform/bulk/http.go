@@ -67,12 +67,16 @@ type Bulk struct {
 	EndedAt   *httpapi.Time   `json:"ended_at" nullable:"true"`
 }
 
-func bulkOf(s stored) Bulk {
+func (s *Service) bulkOf(a stored) Bulk {
+	arguments := json.RawMessage("{}")
+	if act := s.acts[a.Act]; act != nil { // nil: another version's
+		arguments = act.visible(s.api, a.Arguments)
+	}
 	return Bulk{
-		ID: s.ID, Act: s.Act, Query: s.Query, Arguments: s.Arguments, ActorID: s.ActorID, State: s.State,
-		Total: s.Total, Done: s.Counts.Done, Skipped: s.Counts.Skipped, Failed: s.Counts.Failed,
-		Unknown:   s.Counts.Unknown,
-		CreatedAt: httpapi.Time(s.CreatedAt), EndedAt: httpapi.TimePtr(s.EndedAt),
+		ID: a.ID, Act: a.Act, Query: a.Query, Arguments: arguments, ActorID: a.ActorID, State: a.State,
+		Total: a.Total, Done: a.Counts.Done, Skipped: a.Counts.Skipped, Failed: a.Counts.Failed,
+		Unknown:   a.Counts.Unknown,
+		CreatedAt: httpapi.Time(a.CreatedAt), EndedAt: httpapi.TimePtr(a.EndedAt),
 	}
 }
 
@@ -93,8 +97,8 @@ func (s *Service) Begin(ctx context.Context, in *beginInput) (*httpapi.Output[Bu
 	if !httpapi.Named(s.api, act.Route).Allows(caller) {
 		return nil, fault.Forbidden("You may not do this, neither to one record nor to many.")
 	}
-	if field, says := act.check(in.Body.Arguments); says != "" {
-		return nil, fault.InvalidAt(says, "body", field)
+	if err := act.check(s.api, in.Body.Arguments); err != nil {
+		return nil, err
 	}
 	ids, args, err := act.matching(s.api, in.Body.Query)
 	if err != nil {
@@ -137,7 +141,7 @@ func (s *Service) Begin(ctx context.Context, in *beginInput) (*httpapi.Output[Bu
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(bulkOf(a))
+	return httpapi.OK(s.bulkOf(a))
 }
 
 type bulksBody struct {
@@ -157,7 +161,7 @@ func (s *Service) List(ctx context.Context, _ *struct{}) (*httpapi.Output[bulksB
 	}
 	body := bulksBody{Bulks: make([]Bulk, len(all))}
 	for i, one := range all {
-		body.Bulks[i] = bulkOf(one)
+		body.Bulks[i] = s.bulkOf(one)
 	}
 	return httpapi.OK(body)
 }
@@ -182,7 +186,7 @@ func (s *Service) Get(ctx context.Context, in *idInput) (*httpapi.Output[Bulk], 
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(bulkOf(a))
+	return httpapi.OK(s.bulkOf(a))
 }
 
 // Stop answers POST /admin/bulk-acts/{id}/stop: no further record is begun. Errors: 404; 409 for one that has ended.
@@ -210,7 +214,7 @@ func (s *Service) Stop(ctx context.Context, in *idInput) (*httpapi.Output[Bulk],
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.OK(bulkOf(a))
+	return httpapi.OK(s.bulkOf(a))
 }
 
 type rowsInput struct {

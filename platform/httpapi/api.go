@@ -219,6 +219,7 @@ type operation struct {
 	frequent     bool
 	notModified  bool
 	form         bool
+	bodyless     string // what to say to a body that has members; "" where one is passed by
 	perMinute    int
 	idempotent   bool
 	info         reflect.Type // of the envelope's info; nil: it is always null
@@ -296,6 +297,9 @@ func BodySchema(s *huma.Schema) Option {
 func Parameters(params ...*huma.Param) Option {
 	return func(o *operation) { o.Operation.Parameters = append(o.Operation.Parameters, params...) }
 }
+
+// Bodyless refuses a body with members, to an operation that takes none, with 422: says follows the name of the first.
+func Bodyless(says string) Option { return func(o *operation) { o.bodyless = says } }
 
 // Form makes the body a form of the named required text fields; read it with
 // RawBody and ParseForm.

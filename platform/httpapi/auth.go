@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -167,8 +168,11 @@ func rerecord(ctx context.Context, cfg *Config) (end func()) {
 
 func (a *API) authenticate(hc huma.Context, op operation) (context.Context, error) {
 	ctx := hc.Context()
-	if claims, inside := ctx.Value(insideKey{}).(Claims); inside {
-		return known(ctx, a, op, claims)
+	if of, acts := ctx.Value(insideKey{}).(*inside); acts {
+		ctx, err := known(ctx, a, op, of.claims)
+		var f *fault.Error
+		of.refused = errors.As(err, &f) && (f.Kind == fault.KindForbidden || f.Kind == fault.KindUnauthenticated)
+		return ctx, err
 	}
 	token, given := bearer(hc.Header("Authorization"))
 	if op.auth == Public || op.auth == Gateway {
@@ -286,8 +290,20 @@ func (a *API) Authenticate(r *http.Request) (Caller, error) {
 	return caller, err
 }
 
-// insideKey has the claims of a user for whom the platform calls its own API.
+// insideKey has the user for whom the platform calls its own API, an *inside.
 type insideKey struct{}
+
+type inside struct {
+	claims  Claims
+	refused bool // they may not call the operation, or are gone or disabled
+}
+
+// afterAnyEnding is when the claims of Act are issued: no ending of a user's tokens comes after it.
+var afterAnyEnding = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// Inside reports whether the platform itself calls the operation, by Act, for a user who signed in before: they have no
+// session in it.
+func Inside(ctx context.Context) bool { return ctx.Value(insideKey{}) != nil }
 
 // maxActed bounds what is read of an answer.
 const maxActed = 64 << 10
@@ -296,12 +312,14 @@ const maxActed = 64 << 10
 type Acted struct {
 	Status   int
 	Sentence string // of an error
+	// Refused: the user may not call the operation any more, or is gone or disabled. Nothing was done.
+	Refused bool
 }
 
-// Act calls an operation for a user without a connection, by the claims of the token with which they asked for it: with
-// the rights, the checks and the audit trail of a request of theirs at this moment. The path has the prefix. The error
-// is one of the program's.
-func Act(ctx context.Context, a *API, of Claims, method, path, requestID string, body any) (Acted, error) {
+// Act calls an operation for a user without a connection: with the rights, the checks and the audit trail of a request
+// of theirs at this moment, whatever sessions they have ended. Call it for what they began while they were signed in, a
+// second factor where it is required included. The path has the prefix. The error is one of the program's.
+func Act(ctx context.Context, a *API, user objectid.ID, method, path, requestID string, body any) (Acted, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return Acted{}, fmt.Errorf("write the body of %s: %w", path, err)
@@ -309,6 +327,7 @@ func Act(ctx context.Context, a *API, of Claims, method, path, requestID string,
 	if body == nil {
 		raw = nil
 	}
+	of := &inside{claims: Claims{UserID: user, IssuedAt: afterAnyEnding}}
 	req, err := http.NewRequestWithContext(context.WithValue(ctx, insideKey{}, of), method, path, bytes.NewReader(raw))
 	if err != nil {
 		return Acted{}, fmt.Errorf("call %s: %w", path, err)
@@ -320,7 +339,7 @@ func Act(ctx context.Context, a *API, of Claims, method, path, requestID string,
 	}
 	w := &collected{header: http.Header{}, status: http.StatusOK}
 	a.Handler().ServeHTTP(w, req)
-	return Acted{Status: w.status, Sentence: w.sentence()}, nil
+	return Acted{Status: w.status, Sentence: w.sentence(), Refused: of.refused}, nil
 }
 
 // collected is what a handler has written.

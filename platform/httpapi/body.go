@@ -2,10 +2,14 @@ package httpapi
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -43,6 +47,10 @@ func (a *API) withBody(op operation) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, _ := unwrap(hc)
 		if hc.Operation().RequestBody == nil {
+			if err := op.refuseMembers(r); err != nil {
+				a.write(hc, err)
+				return
+			}
 			next(hc)
 			return
 		}
@@ -66,6 +74,26 @@ func (a *API) withBody(op operation) func(huma.Context, func(huma.Context)) {
 		r.Body = whole
 		next(hc)
 	}
+}
+
+// refuseMembers refuses the body of a Bodyless operation unless it is empty, {} or null.
+func (op *operation) refuseMembers(r *http.Request) error {
+	if op.bodyless == "" || r.Body == nil || r.Body == http.NoBody {
+		return nil
+	}
+	data, err := readBody(r.Body, r.ContentLength, op.MaxBodyBytes)
+	if err != nil || len(bytes.TrimSpace(data)) == 0 {
+		return err
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil {
+		return fault.InvalidAt("has to be empty", "body")
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	first := []rune(strings.ToValidUTF8(slices.Min(slices.Collect(maps.Keys(members))), "\uFFFD"))
+	return fault.Invalid(fault.IssueAt("extra_forbidden", op.bodyless, "body", string(first[:min(len(first), 64)])))
 }
 
 // readBody reads fewer than limit bytes; announced is the length that the head tells, or -1.

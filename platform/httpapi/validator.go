@@ -21,6 +21,17 @@ func ValidatorOf[T any]() Validator {
 	return v
 }
 
+// CheckBody is 422 with all that is wrong with a value, as it was read from JSON, as the body of a route; at leads to
+// it in the request. A route without a body takes any.
+func CheckBody(a *API, route RouteInfo, value any, at ...any) error {
+	op := operationAt(a.huma.OpenAPI().Paths[route.Path], route.Method)
+	if op == nil || op.RequestBody == nil || op.RequestBody.Content["application/json"] == nil {
+		return nil
+	}
+	schema := op.RequestBody.Content["application/json"].Schema
+	return Validator{registry: a.huma.OpenAPI().Components.Schemas, schema: schema}.Check(value, at...)
+}
+
 // Check is 422 with all that is wrong with a value that was read from JSON, which stands at
 // the place.
 func (v Validator) Check(value any, at ...any) error {

@@ -165,12 +165,12 @@ func (in *jobInput) reason() string {
 	return strings.TrimSpace(in.Body.Reason)
 }
 
-// minReason is the least that a reason has, in bytes.
-const minReason = 3
+// MinReason is the least that the reason for cancelling a job has, in bytes.
+const MinReason = 3
 
 // requireReason is 422 for one that says nothing.
 func requireReason(reason string) error {
-	if len(reason) < minReason {
+	if len(reason) < MinReason {
 		return fault.InvalidAt("has to be at least 3 characters long", "body", "reason")
 	}
 	return nil

@@ -60,7 +60,17 @@ func (r *Resource) changedTx(ctx context.Context, tx pgx.Tx, ids []objectid.ID) 
 // staleTx is the 409 for a record that was changed since it was read: when, and by whom where the audit trail says
 // it to the caller. Nobody is named for what customers, events and jobs change.
 func (r *Resource) staleTx(ctx context.Context, tx pgx.Tx, rec *Record, changed time.Time) error {
-	name, err := audit.ChangedByTx(ctx, tx, r.def.AuditedAs, rec.ID, changed)
+	return stale(ctx, tx, r.def.AuditedAs, rec.ID, changed, rec.which())
+}
+
+// Stale is that 409 for a record that is in no collection: auditedAs is the resource that the audit trail names,
+// changed when it was changed last.
+func Stale(ctx context.Context, tx pgx.Tx, auditedAs string, id objectid.ID, changed time.Time) error {
+	return stale(ctx, tx, auditedAs, id, changed, "")
+}
+
+func stale(ctx context.Context, tx pgx.Tx, auditedAs string, id objectid.ID, changed time.Time, which string) error {
+	name, err := audit.ChangedByTx(ctx, tx, auditedAs, id, changed)
 	if err != nil {
 		return err
 	}
@@ -68,6 +78,6 @@ func (r *Resource) staleTx(ctx context.Context, tx pgx.Tx, rec *Record, changed 
 	if name != "" {
 		by = " by " + name
 	}
-	return fault.Conflict("The record was changed%s at %s, after it was read%s.", by, httpapi.Time(changed), rec.which()).
+	return fault.Conflict("The record was changed%s at %s, after it was read%s.", by, httpapi.Time(changed), which).
 		WithField(updateDate)
 }

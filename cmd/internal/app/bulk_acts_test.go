@@ -108,6 +108,79 @@ func TestABulkActEndsWithTheRightsOfWhoeverAsked(t *testing.T) {
 	}, time.Minute, 20*time.Millisecond)
 	require.Equal(t, 1, act.Failed)
 	require.Zero(t, p.Count("SELECT count(*) FROM accounts.users WHERE labels <> '{}'"))
+	require.Equal(t, 1, p.Count(`SELECT count(*) FROM platform.bulk_rows
+		WHERE reason = 'Whoever began this may not do it any more.'`))
+}
+
+// TestABulkActOutlivesTheSessionInWhichItWasBegun: it is done with the rights of whoever asked, signed in or not.
+func TestABulkActOutlivesTheSessionInWhichItWasBegun(t *testing.T) {
+	t.Parallel()
+	p := platformtest.New(t)
+	p.NewCustomer()
+	user, admin := p.NewAdmin()
+	var act bulkAct
+	admin.Post("/admin/bulk-acts", platformtest.Object{
+		"act": "customer_update", "query": "", "expected": 1, "arguments": platformtest.Object{"labels": []string{"x"}},
+	}).Expect(http.StatusOK).JSON(&act)
+	var sessions struct {
+		Docs []struct {
+			ID objectid.ID `json:"_id"`
+		}
+	}
+	admin.Get("/me/sessions").Expect(http.StatusOK).JSON(&sessions)
+	require.Len(t, sessions.Docs, 1)
+	admin.Delete("/me/sessions/"+sessions.Docs[0].ID.String(), nil).Expect(http.StatusOK)
+	require.Equal(t, http.StatusForbidden, admin.Get("/admin/bulk-acts").Status)
+	p.Exec("UPDATE accounts.users SET tokens_valid_after = now() + interval '1 second' WHERE id = $1", user.ID)
+	p.Work()
+	require.Eventually(t, func() bool {
+		p.Root().Get("/admin/bulk-acts/" + act.ID.String()).JSON(&act)
+		return act.over()
+	}, time.Minute, 20*time.Millisecond)
+	require.Equal(t, []int{1, 0, 0}, []int{act.Done, act.Skipped, act.Failed})
+	require.Equal(t, 1, p.Count("SELECT count(*) FROM accounts.users WHERE labels = '{x}'"))
+}
+
+// TestABulkActStoresNoSecret: what was stored before arguments were checked is hidden.
+func TestABulkActStoresNoSecret(t *testing.T) {
+	t.Parallel()
+	p := platformtest.New(t)
+	p.NewSubscriber()
+	refused := func(act, field string, arguments platformtest.Object) {
+		res := p.Root().Post("/admin/bulk-acts", platformtest.Object{
+			"act": act, "query": "", "expected": 1, "arguments": arguments,
+		})
+		require.Equal(t, http.StatusUnprocessableEntity, res.Status, "%s %v: %s", act, arguments, res.Body)
+		var body struct {
+			Error struct{ Field, Message string }
+		}
+		res.JSON(&body)
+		require.Equal(t, field, body.Error.Field, string(res.Body))
+		require.NotContains(t, string(res.Body), "hunter2hunter2")
+	}
+	refused("customer_update", "arguments.password", platformtest.Object{"password": "hunter2hunter2"})
+	for _, field := range []string{"email", "username", "tax_id", "created_at", "user_type", "register_update_date"} {
+		refused("customer_update", "arguments."+field, platformtest.Object{field: "hunter2hunter2"})
+	}
+	refused("customer_update", "arguments.enable", platformtest.Object{"enable": "hunter2hunter2"})
+	refused("customer_update", "arguments.labels[0]", platformtest.Object{"labels": []any{7}})
+	refused("video_update", "arguments.slug", platformtest.Object{"slug": "a"})
+	for _, days := range []any{"x", 0, -3, 1.5, 3651} {
+		refused("subscription_extend", "arguments.days", platformtest.Object{"days": days})
+	}
+	refused("subscription_extend", "arguments", platformtest.Object{"days": nil})
+	refused("subscription_cancel", "arguments.reason", platformtest.Object{"reason": 7})
+	refused("job_cancel", "arguments.reason", platformtest.Object{"reason": " x"})
+	for _, table := range []string{"platform.bulk_acts", "platform.bulk_rows"} {
+		require.Zero(t, p.Count("SELECT count(*) FROM "+table))
+	}
+	p.Exec(`INSERT INTO platform.bulk_acts (id, act, query, arguments, actor_id, claims, state, total, created_at, ended_at)
+		VALUES ($1, 'customer_update', '', '{"password":"typed long ago","labels":["x"]}', $1, '{}', 'done', 0, now(), now())`,
+		objectid.New())
+	list := string(p.Root().Get("/admin/bulk-acts").Expect(http.StatusOK).Body)
+	require.NotContains(t, list, "typed long ago")
+	require.Contains(t, list, `"password":"[hidden]"`)
+	require.Contains(t, list, `"labels":["x"]`)
 }
 
 // TestWhatMayNotBeRepeatedIsUnknownWhenCutOff: an extension is not given twice, a change of fields is.

@@ -3,9 +3,11 @@ package customers
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/accounts/identity"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -14,7 +16,34 @@ import (
 )
 
 // labelRule bounds the words by which staff sort customers.
-var labelRule = resource.Rule{MaxItems: 20, MinLength: 1, MaxLength: 40}
+var labelRule = resource.Rule{MaxItems: 20, MinLength: 1, MaxLength: 40, Check: labelFlaw}
+
+// labelFlaw says what is wrong with labels, which show what they hold as names do; "" for nothing.
+func labelFlaw(value any) string {
+	labels, _ := value.([]string)
+	for _, label := range labels {
+		if flaw := identity.NameFlaw(label); flaw != "" {
+			return flaw
+		}
+	}
+	return ""
+}
+
+// storeLabels leaves out labels that differ from an earlier one by case, or by spaces around them, alone.
+func storeLabels(rec *resource.Record) {
+	v, _ := rec.Value("labels")
+	labels, sent := v.([]string)
+	if !sent {
+		return
+	}
+	seen, distinct := map[string]bool{}, []string{}
+	for _, label := range labels {
+		if key := strings.ToLower(strings.TrimSpace(label)); !seen[key] {
+			seen[key], distinct = true, append(distinct, label)
+		}
+	}
+	rec.Set("labels", distinct)
+}
 
 // newCustomerNotes is the collection of what staff write down about customers
 // (docs/contract/staff.md, Notes and labels).

@@ -36,6 +36,7 @@ func (s *Customers) beforeCustomerUpdate(ctx context.Context, tx pgx.Tx, records
 			return err
 		}
 		identity.StoreTaxID(rec)
+		storeLabels(rec)
 		if v, _ := rec.Value("nationality"); v != nil {
 			rec.Set("nationality", strings.ToUpper(fmt.Sprint(v)))
 		}

@@ -55,8 +55,8 @@ func plainName(name string) bool {
 
 const blankName = "may not be blank"
 
-// nameFlaw says why a new name is refused; empty: it is not.
-func nameFlaw(name string) string {
+// NameFlaw says why a new name is refused, as what follows the name of its field; empty: it is not.
+func NameFlaw(name string) string {
 	switch {
 	case !plainName(name):
 		return unseenInName
@@ -70,7 +70,7 @@ const unseenInName = "may not contain control or invisible characters, nor ones 
 
 // CheckPersonName refuses a new name that is blank or holds what plainName does not take.
 func CheckPersonName(name string, loc ...any) error {
-	if flaw := nameFlaw(name); flaw != "" {
+	if flaw := NameFlaw(name); flaw != "" {
 		return fault.InvalidAt(flaw, loc...)
 	}
 	return nil
@@ -78,8 +78,8 @@ func CheckPersonName(name string, loc ...any) error {
 
 // checkNewName is CheckPersonName for a field of a record, where it changes.
 func checkNewName(rec *resource.Record, field string, present *string) error {
-	if text, sent := SentText(rec, field); sent && text != nullable.Value(present) && nameFlaw(text) != "" {
-		return rec.Invalid(field, nameFlaw(text))
+	if text, sent := SentText(rec, field); sent && text != nullable.Value(present) && NameFlaw(text) != "" {
+		return rec.Invalid(field, NameFlaw(text))
 	}
 	return nil
 }

@@ -49,7 +49,8 @@ func readCaller(ctx context.Context, s *Sessions, of httpapi.Claims) (accountsdb
 	remembered := s.deps.Config.WritesRemembered
 	read := accountsdb.CallerReadParams{
 		UserID: of.UserID, IssuedAt: of.IssuedAt, TokenID: of.TokenID,
-		SessionID: of.SessionID.String(), MfaForRoot: s.deps.Config.MFARequiredForRoot,
+		SessionID:  of.SessionID.String(),
+		MfaForRoot: s.deps.Config.MFARequiredForRoot && !httpapi.Inside(ctx), // which was begun with one
 	}
 	switch {
 	case remembered == 0:

@@ -109,6 +109,8 @@ func (h Handlers) check(caller httpapi.Caller, path string, f Fields) error {
 		return fault.InvalidAt("names a field that the list does not have", "body", "columns")
 	}
 	switch {
+	case repeats(f.Columns):
+		return fault.InvalidAt("names a column twice", "body", "columns")
 	case f.Audience != "profile" && f.ProfileID != nil:
 		return fault.InvalidAt("is for the audience profile only", "body", "profile_id")
 	case f.Audience == "profile" && f.ProfileID == nil:
@@ -117,6 +119,12 @@ func (h Handlers) check(caller httpapi.Caller, path string, f Fields) error {
 		return fault.InvalidAt("is none of your profiles", "body", "profile_id")
 	}
 	return nil
+}
+
+// repeats reports whether a column is named twice.
+func repeats(columns []string) bool {
+	sorted := slices.Sorted(slices.Values(columns))
+	return len(slices.Compact(sorted)) < len(columns)
 }
 
 // Create answers POST /admin/views. Errors: 422 for what the list would refuse; 409 for too many.

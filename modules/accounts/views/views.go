@@ -13,7 +13,11 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
+
+// auditedAs is the resource that the audit trail names.
+const auditedAs = "views"
 
 const (
 	mostOwned  = 200 // of one owner
@@ -67,7 +71,7 @@ func (s *Views) insert(ctx context.Context, p accountsdb.ViewInsertParams) (acco
 		if row, err = s.db.ViewGet(ctx, tx, p.ID); err != nil {
 			return fmt.Errorf("read view: %w", err)
 		}
-		return audit.RecordTx(ctx, tx, audit.Change{Resource: "views", RecordID: p.ID, After: audited(row)})
+		return audit.RecordTx(ctx, tx, audit.Change{Resource: auditedAs, RecordID: p.ID, After: audited(row)})
 	})
 	return row, err
 }
@@ -103,7 +107,7 @@ func (s *Views) update(ctx context.Context, p accountsdb.ViewUpdateParams) (acco
 			return err
 		}
 		return audit.RecordTx(ctx, tx, audit.Change{
-			Resource: "views", RecordID: p.ID, Before: audited(before), After: audited(row),
+			Resource: auditedAs, RecordID: p.ID, Before: audited(before), After: audited(row),
 		})
 	})
 	return row, err
@@ -115,10 +119,14 @@ func (s *Views) changeTx(ctx context.Context, tx pgx.Tx, p accountsdb.ViewUpdate
 	if err != nil {
 		return knownProfile(err)
 	}
-	if n == 0 {
-		return fault.Conflict("The view was changed meanwhile: read it again.")
+	if n > 0 {
+		return nil
 	}
-	return nil
+	now, err := s.db.ViewGet(ctx, tx, p.ID)
+	if err != nil {
+		return err
+	}
+	return resource.Stale(ctx, tx, auditedAs, p.ID, now.RegisterUpdateDate)
 }
 
 // audited is what the audit trail says of a view.
@@ -145,7 +153,7 @@ func (s *Views) remove(ctx context.Context, id objectid.ID, caller httpapi.Calle
 		if n == 0 {
 			return fault.NotFound("View")
 		}
-		return audit.RecordTx(ctx, tx, audit.Change{Resource: "views", RecordID: id, Before: audited(before)})
+		return audit.RecordTx(ctx, tx, audit.Change{Resource: auditedAs, RecordID: id, Before: audited(before)})
 	})
 }
 
