@@ -23,7 +23,7 @@ it('why a customer may watch is a sentence, notes stay with the staff, and what 
   await page.getByRole('button', { name: 'Look' }).click();
   const seen = page.getByRole('region', { name: 'What Noemi Farias sees' });
   await seen.getByText('Reading only, until').waitFor();
-  await seen.getByText('/api/v1/customers/me', { exact: true }).click();
+  await seen.getByText('Profile', { exact: true }).click();
   await seen.getByText(`“${customer.email}”`).waitFor();
   const { docs } = await asRoot<{ docs: { after: { reason: string } }[] }>(
     'GET', `/audit-log?query=${encodeURIComponent(JSON.stringify({ action: 'customer_view_as', record_id: customer.id }))}`);
