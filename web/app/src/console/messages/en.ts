@@ -319,6 +319,7 @@ export const en = {
     viewAsGo: 'Look',
     viewOver: 'The 15 minutes are over. What they see is closed.',
     downloadData: 'Export their data',
+    downloadDataText: 'All that is held about them, as they can have it themselves, as one JSON file. Who had it, and why, is in the audit trail.',
     seesIt: 'they see this',
     nothingThere: 'there is none',
     refusedToThem: 'refused to them',

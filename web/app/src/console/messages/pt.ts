@@ -321,6 +321,7 @@ export const pt: Shape<typeof en> = {
     viewAsGo: 'Ver',
     viewOver: 'Os 15 minutos acabaram. O que eles veem foi fechado.',
     downloadData: 'Exportar os dados deles',
+    downloadDataText: 'Tudo o que se guarda sobre eles, como eles mesmos podem ter, num arquivo JSON. Quem o teve, e por quê, fica na trilha de auditoria.',
     seesIt: 'eles veem isto',
     nothingThere: 'não há',
     refusedToThem: 'recusado a eles',
