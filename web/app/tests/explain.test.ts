@@ -32,7 +32,7 @@ it('root sees the statement and the plan of a list, which the address brings aga
 
 it('others are told which right they lack', async () => {
   const page = await signedIn('admin', {}, '/console/settings/explain');
-  await page.getByText('You lack the right root').waitFor();
+  await page.getByText('For root users only').waitFor();
   expect(await page.getByRole('link', { name: 'Query plans' }).count()).toBe(0);
   expectNoFaults(page.context());
 });

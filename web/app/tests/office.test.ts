@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { expectNoFaults, signedIn } from './browser';
 import { asRoot, signUp, subscribed } from './people';
@@ -23,7 +24,7 @@ it('why a customer may watch is a sentence, notes stay with the staff, and what 
   await page.getByRole('button', { name: 'Look' }).click();
   const seen = page.getByRole('region', { name: 'What Noemi Farias sees' });
   await seen.getByText('Reading only, until').waitFor();
-  await seen.getByText('/api/v1/customers/me', { exact: true }).click();
+  await seen.getByText('Profile', { exact: true }).click();
   await seen.getByText(`“${customer.email}”`).waitFor();
   const { docs } = await asRoot<{ docs: { after: { reason: string } }[] }>(
     'GET', `/audit-log?query=${encodeURIComponent(JSON.stringify({ action: 'customer_view_as', record_id: customer.id }))}`);
@@ -32,6 +33,37 @@ it('why a customer may watch is a sentence, notes stay with the staff, and what 
   await page.getByRole('button', { name: 'Acts on this customer' }).click();
   await page.getByRole('menuitem', { name: 'Disable sign-in' }).click();
   await access.getByText('account disabled').waitFor();
+  expectNoFaults(page.context());
+});
+
+it('what they see closes when its time is over, their data is a file, and root ends their sessions', async () => {
+  const customer = await signUp('Rute Sales');
+  const page = await signedIn('root', {}, `/console/customers/${customer.id}`);
+  const act = async (name: string) => {
+    await page.getByRole('button', { name: 'Acts on this customer' }).click();
+    await page.getByRole('menuitem', { name }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('They asked for it');
+  };
+  await act('Export their data');
+  const file = page.waitForEvent('download');
+  await page.getByRole('dialog').getByRole('button', { name: 'Export their data' }).click();
+  expect(JSON.stringify(JSON.parse(await readFile(await (await file).path(), 'utf8')))).toContain(customer.email);
+
+  await page.route('**/view-as', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...await response.json() as object, expiration: new Date(Date.now() + 4000).toISOString() } });
+  });
+  await act('See what they see');
+  await page.getByRole('button', { name: 'Look' }).click();
+  await page.getByText('The 15 minutes are over. What they see is closed.').waitFor();
+  expect(await page.getByRole('region', { name: 'What Rute Sales sees' }).count()).toBe(0);
+
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  const sessions = page.getByRole('region', { name: 'Sessions' });
+  await sessions.getByRole('listitem').first().waitFor();
+  await sessions.getByRole('button', { name: 'End all' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End all' }).click();
+  await sessions.getByText('Signed in nowhere').waitFor();
   expectNoFaults(page.context());
 });
 

@@ -72,7 +72,7 @@ describe.each(['root', 'an admin with all', 'an admin with one', 'an admin with 
       await page.locator('main h1, main .title').first().waitFor();
       await expect.poll(() => asked.size).toBe(0);
       const lacks = (path === '/settings/profiles' || path === '/settings/explain') && !role.root;
-      expect(await page.getByText('You lack the right root').count(), path).toBe(lacks ? 1 : 0);
+      expect(await page.getByText('For root users only').count(), path).toBe(lacks ? 1 : 0);
       expect(await page.getByText('This could not be loaded').count(), path).toBe(0);
     }
     const called = answers.map((response) => {

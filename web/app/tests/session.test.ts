@@ -110,6 +110,25 @@ it('two quick saves over a slow line, with a webhook and others\' changes betwee
   expectNoFaults(page.context());
 });
 
+it('what is typed while a save is on its way stays, and the next save writes it', async () => {
+  const customer = await signUp('Digna Prado');
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  await slowDown(page);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Phone').fill('+5521900000031');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByLabel('Phone').fill('+5521900000032');
+  await dialog.getByText('What you typed since is not saved yet.').waitFor();
+  expect(await dialog.getByLabel('Phone').inputValue()).toBe('+5521900000032');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.getByText(/Somebody else changed/).count()).toBe(0);
+  const { docs } = await asRoot<{ docs: { phone: string }[] }>('GET', `/customers?_id=${customer.id}`);
+  expect(docs[0]?.phone).toBe('+5521900000032');
+  expectNoFaults(page.context());
+});
+
 it('a save whose answer is lost is no conflict with itself', async () => {
   const customer = await signUp('Telma Rios');
   const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);

@@ -38,6 +38,29 @@ it('a reload goes on, another browser tab asks, and "stay signed in" is shared',
   expectNoFaults(page.context());
 });
 
+it('root who needs a second factor reads so, and sets it up where they are', async () => {
+  const eli = await newAdmin('Eli');
+  const context = await person();
+  const sentence = 'Root users need a second factor here. Set one up at /me/totp, or sign in by a passkey.';
+  await context.route('**/api/v1/my-user', (route) => route.fulfill({
+    status: 403, contentType: 'application/json',
+    body: JSON.stringify({ detail: sentence, error: { code: 'MFA_REQUIRED', message: sentence, timestamp: '2026-01-01T00:00:00Z' } }),
+  }));
+  const page = await context.newPage();
+  await page.goto('/console/');
+  await signIn(page, eli);
+  await page.getByRole('alert').getByText(sentence).waitFor();
+  await page.getByRole('heading', { name: 'Your account' }).waitFor();
+  await page.getByRole('region', { name: 'Second factor' }).getByRole('button', { name: 'Set up' }).click();
+  await page.getByRole('dialog', { name: 'Set up' }).getByLabel('Current password').fill(eli.password);
+  await page.getByRole('dialog', { name: 'Set up' }).getByRole('button', { name: 'Set up' }).click();
+  await page.getByRole('dialog', { name: 'Set up the authenticator' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Sign in again' }).click();
+  await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  expectNoFaults(context);
+});
+
 it('sessions are listed, ended one by one and all at once, and signing out ends its own', async () => {
   const eva = await newAdmin('Eva');
   await tokenOf(eva);

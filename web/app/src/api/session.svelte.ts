@@ -7,7 +7,7 @@ import { forgetRefreshToken, keepRefreshToken, readRefreshToken } from './tokens
 /** The signed-in member of staff. */
 export interface Member { id: string; username: string; name: string; root: boolean; profiles: string[] }
 
-type State = 'starting' | 'out' | 'in' | 'lost' | 'stranger';
+type State = 'starting' | 'out' | 'in' | 'lost' | 'stranger' | 'factor';
 
 interface TokenSet { access_token: string; refresh_token: string }
 
@@ -16,6 +16,7 @@ export class AnotherPerson extends Error {}
 
 let state = $state<State>('starting');
 let member = $state<Member | undefined>();
+let factorMissing = $state(''); // the API's sentence to root users who need a second factor and signed in without one
 let accessToken = '';
 let stay = false;
 let renewing: Promise<boolean> | undefined;
@@ -36,6 +37,7 @@ function drop() {
 export const session = {
   get state() { return state; },
   get member() { return member; },
+  get factorMissing() { return factorMissing; },
 
   /** Takes up what an earlier visit left, if it is still good. */
   async start(): Promise<void> {
@@ -86,7 +88,7 @@ export const session = {
 
   /** Ends the session, here and where the API can be reached there; whatever comes of that, nothing is left here. */
   async signOut(): Promise<void> {
-    const id = sessionOf(accessToken);
+    const id = claimsOf(accessToken).sid;
     if (id) {
       const headers = { Authorization: `Bearer ${accessToken}` };
       fetch(`/api/v1/me/sessions/${id}`, { method: 'DELETE', headers, keepalive: true }).catch(() => undefined);
@@ -108,19 +110,19 @@ export const session = {
   async renew(): Promise<boolean> {
     renewing ??= refreshed().finally(() => { renewing = undefined; });
     if (await renewing) return true;
+    if (state === 'factor') drop();
     if (state !== 'in' && state !== 'lost') return false;
     state = 'lost';
     return new Promise((resolve) => { waiting.push(resolve); });
   },
 };
 
-/** The session that a token names; undefined where it names none. */
-function sessionOf(token: string): string | undefined {
+/** The session and the person that a token names; nothing where it names none. */
+function claimsOf(token: string): { sid?: string; sub?: string } {
   try {
-    const claims = JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'))) as { sid?: string };
-    return claims.sid;
+    return JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'))) as { sid?: string; sub?: string };
   } catch {
-    return undefined;
+    return {};
   }
 }
 
@@ -132,7 +134,7 @@ async function tokensOf(response: Response): Promise<TokenSet> {
 /** Takes what a sign-in answered, once it is known whose it is. */
 async function admit(tokens: TokenSet, staySignedIn: boolean): Promise<void> {
   const found = await memberOf(tokens.access_token);
-  if (state === 'lost' && found?.id !== member?.id) throw new AnotherPerson();
+  if (state === 'lost' && claimsOf(tokens.access_token).sub !== member?.id) throw new AnotherPerson();
   stay = staySignedIn;
   if (found) await take(tokens);
   await enter(found);
@@ -159,11 +161,14 @@ async function refreshed(): Promise<boolean> {
 
 interface MyUser { docs: { _id: string; username: string; name?: string; is_root?: boolean; type_user?: string[] }[] }
 
-/** Who has a token; undefined for customers, whose place this is not. */
-async function memberOf(token: string): Promise<Member | undefined> {
+/** Who has a token; undefined for customers, whose place this is not; for root without the second factor the Problem. */
+async function memberOf(token: string): Promise<Member | Problem | undefined> {
   const response = await reach('/api/v1/my-user', { headers: { Authorization: `Bearer ${token}` } });
-  if (response.status === 403) return undefined;
-  if (!response.ok) throw await problemOf(response);
+  if (!response.ok) {
+    const problem = await problemOf(response);
+    if (problem.status !== 403) throw problem;
+    return problem.code === 'MFA_REQUIRED' ? problem : undefined;
+  }
   const doc = ((await response.json()) as MyUser).docs[0];
   if (!doc) throw new Problem(response.status, '', response.statusText, {}, '');
   return {
@@ -172,12 +177,19 @@ async function memberOf(token: string): Promise<Member | undefined> {
   };
 }
 
-/** Opens the console for who is signed in, and says to customers that it is the staff's. */
-async function enter(found: Member | undefined): Promise<void> {
+/** Opens the console for who is signed in, of it the account alone without a factor that is needed; not for customers. */
+async function enter(found: Member | Problem | undefined): Promise<void> {
   if (!found) {
     await forgetRefreshToken();
     accessToken = '';
     state = 'stranger';
+    return;
+  }
+  if (found instanceof Problem) {
+    factorMissing = found.message;
+    state = 'factor';
+    waiting.forEach((go) => { go(false); });
+    waiting = [];
     return;
   }
   member = found;

@@ -23,8 +23,14 @@ export function listState(): ListState {
     sort: params.get('sort') ?? '',
     page: Math.max(0, (Number(params.get('page')) || 1) - 1),
     size: SIZES.includes(size) ? size : 25,
-    columns: params.get('columns')?.split(',').filter(Boolean),
+    columns: columnsOf(params.get('columns')),
   };
+}
+
+/** The columns of a text, each once; undefined where it names none. */
+export function columnsOf(text: string | null): string[] | undefined {
+  const names = [...new Set(text?.split(',').map((name) => name.trim()).filter(Boolean))];
+  return names.length ? names : undefined;
 }
 
 /** The filter of a text; undefined where it is not JSON of an object. */
