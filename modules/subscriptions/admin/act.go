@@ -164,14 +164,15 @@ func (s *Admin) adminResume(ctx context.Context, sub lifecycle.Subscription,
 		return lifecycle.Subscription{},
 			fault.Conflict("The recurrence was stopped at the gateway, which cannot undo it. The customer renews with a card.")
 	}
-	err := s.deps.SelfService.Resume(ctx, sub, selfservice.ByStaff, func(tx pgx.Tx, locked *lifecycle.Subscription) error {
+	write := func(tx pgx.Tx, locked *lifecycle.Subscription) error {
 		defer func() { sub = *locked }()
 		before := locked.Doc()
 		if err := s.deps.Store.EditTx(ctx, tx, locked, state.GoesOn, (*lifecycle.Subscription).GoOn); err != nil {
 			return err
 		}
 		return s.auditTx(ctx, tx, before, *locked, reason)
-	})
+	}
+	err := s.deps.SelfService.Resume(ctx, sub, selfservice.ByStaff, write)
 	if gateway.IsError(err) && !fault.Is(err, fault.KindConflict) {
 		if abandoned := s.deps.SelfService.AbandonResume(ctx, sub); abandoned != nil {
 			return lifecycle.Subscription{}, abandoned
