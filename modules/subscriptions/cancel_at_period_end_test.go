@@ -311,11 +311,7 @@ func TestAResumptionThatIsNotAnswered(t *testing.T) {
 func TestAResumptionHasItsIntentBeforeItsCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.paidGWB(t)
-	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
-	b.settle(t)
-	gateway := b.gateways.Sandbox.GWB.Stage()
-	gateway.Webhooks.Hold("*")
+	id, gateway := b.toEnd(t)
 	require.NoError(t, gateway.Faults.Plan(stage.Fault{
 		Method: http.MethodPost, Kind: stage.FaultDelay, Delay: stage.Duration(2 * time.Second),
 	}))
@@ -347,11 +343,7 @@ func TestAnAdminsResumptionThatIsNotAnswered(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id := b.paidGWB(t)
-			b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
-			b.settle(t)
-			gateway := b.gateways.Sandbox.GWB.Stage()
-			gateway.Webhooks.Hold("*")
+			id, gateway := b.toEnd(t)
 			require.NoError(t, gateway.Faults.Plan(stage.Fault{Method: http.MethodPost, Kind: kind, Times: manyTimes}))
 			require.Equal(t, 503, b.admin(t).Post("/admin/subscriptions/"+id.String()+"/activate", object{}).Status)
 			gateway.Faults.Clear()
@@ -368,11 +360,7 @@ func TestAnAdminsResumptionThatIsNotAnswered(t *testing.T) {
 func TestACancelDuringTheCheckOfAResumptionWaitsForIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.paidGWB(t)
-	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
-	b.settle(t)
-	gateway := b.gateways.Sandbox.GWB.Stage()
-	gateway.Webhooks.Hold("*")
+	id, gateway := b.toEnd(t)
 	require.NoError(t, gateway.Faults.Plan(stage.Fault{
 		Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
 	}))

@@ -11,6 +11,7 @@ import (
 	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/accounts"
 	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
 )
 
 type bulkAct struct {
@@ -21,6 +22,23 @@ type bulkAct struct {
 }
 
 func (a bulkAct) over() bool { return a.State != "running" }
+
+// awaitEnd reads it until it has ended.
+func (a *bulkAct) awaitEnd(t *testing.T, p *platformtest.Platform) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		p.Root().Get("/admin/bulk-acts/" + a.ID.String()).JSON(a)
+		return a.over()
+	}, time.Minute, 20*time.Millisecond)
+}
+
+// labelAll begins to give the one customer a label.
+func labelAll(client *apitest.Client) (act bulkAct) {
+	client.Post("/admin/bulk-acts", platformtest.Object{
+		"act": "customer_update", "query": "", "expected": 1, "arguments": platformtest.Object{"labels": []string{"x"}},
+	}).Expect(http.StatusOK).JSON(&act)
+	return act
+}
 
 // TestABulkActIsTheSingleActForEach: for the records of the moment of confirming, with what became of each.
 func TestABulkActIsTheSingleActForEach(t *testing.T) {
@@ -96,16 +114,10 @@ func TestABulkActEndsWithTheRightsOfWhoeverAsked(t *testing.T) {
 	p := platformtest.New(t)
 	p.NewCustomer()
 	user, admin := p.NewAdmin()
-	var act bulkAct
-	admin.Post("/admin/bulk-acts", platformtest.Object{
-		"act": "customer_update", "query": "", "expected": 1, "arguments": platformtest.Object{"labels": []string{"x"}},
-	}).Expect(http.StatusOK).JSON(&act)
+	act := labelAll(admin)
 	p.Exec("UPDATE accounts.users SET enable = false WHERE id = $1", user.ID)
 	p.Work()
-	require.Eventually(t, func() bool {
-		p.Root().Get("/admin/bulk-acts/" + act.ID.String()).JSON(&act)
-		return act.over()
-	}, time.Minute, 20*time.Millisecond)
+	act.awaitEnd(t, p)
 	require.Equal(t, 1, act.Failed)
 	require.Zero(t, p.Count("SELECT count(*) FROM accounts.users WHERE labels <> '{}'"))
 	require.Equal(t, 1, p.Count(`SELECT count(*) FROM platform.bulk_rows
@@ -118,10 +130,7 @@ func TestABulkActOutlivesTheSessionInWhichItWasBegun(t *testing.T) {
 	p := platformtest.New(t)
 	p.NewCustomer()
 	user, admin := p.NewAdmin()
-	var act bulkAct
-	admin.Post("/admin/bulk-acts", platformtest.Object{
-		"act": "customer_update", "query": "", "expected": 1, "arguments": platformtest.Object{"labels": []string{"x"}},
-	}).Expect(http.StatusOK).JSON(&act)
+	act := labelAll(admin)
 	var sessions struct {
 		Docs []struct {
 			ID objectid.ID `json:"_id"`
@@ -133,10 +142,7 @@ func TestABulkActOutlivesTheSessionInWhichItWasBegun(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, admin.Get("/admin/bulk-acts").Status)
 	p.Exec("UPDATE accounts.users SET tokens_valid_after = now() + interval '1 second' WHERE id = $1", user.ID)
 	p.Work()
-	require.Eventually(t, func() bool {
-		p.Root().Get("/admin/bulk-acts/" + act.ID.String()).JSON(&act)
-		return act.over()
-	}, time.Minute, 20*time.Millisecond)
+	act.awaitEnd(t, p)
 	require.Equal(t, []int{1, 0, 0}, []int{act.Done, act.Skipped, act.Failed})
 	require.Equal(t, 1, p.Count("SELECT count(*) FROM accounts.users WHERE labels = '{x}'"))
 }
@@ -239,10 +245,7 @@ func TestJobsAreRetriedAndCancelledByTheirFilter(t *testing.T) {
 
 	over := func(body platformtest.Object) (act bulkAct) {
 		p.Root().Post("/admin/bulk-acts", body).Expect(http.StatusOK).JSON(&act)
-		require.Eventually(t, func() bool {
-			p.Root().Get("/admin/bulk-acts/" + act.ID.String()).JSON(&act)
-			return act.over()
-		}, time.Minute, 20*time.Millisecond)
+		act.awaitEnd(t, p)
 		return act
 	}
 	p.Work()
