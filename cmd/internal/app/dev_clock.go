@@ -188,14 +188,11 @@ func (*devClock) write(w http.ResponseWriter, status int, body any) {
 }
 
 // moveTo moves all clocks to the target, stopping wherever something falls due on the way, until it is done. Jobs
-// that come by the clock more often than daily come at the beginning, every 6 h and at the end: a month has half a
-// million turns of checks.
+// that come by the clock more often than daily come every 6 h and at the end: a month has half a million turns of
+// looks.
 func (d *devClock) moveTo(ctx context.Context, target time.Time) error {
 	d.planJobs()
 	if err := d.settle(ctx); err != nil {
-		return err
-	}
-	if err := d.comeByTheClock(ctx, true); err != nil { // what is due now is done before the clock moves
 		return err
 	}
 	for d.clock.Now().Before(target) {
@@ -324,7 +321,7 @@ func (d *devClock) comeByTheClock(ctx context.Context, last bool) error {
 	slices.SortStableFunc(d.plan, func(a, b planned) int { return a.next.Compare(b.next) })
 	for i := range d.plan {
 		p := &d.plan[i]
-		if p.daily && p.next.After(now) || !p.daily && !sweep {
+		if p.next.After(now) || !p.daily && !sweep {
 			continue
 		}
 		p.next, due = p.Schedule.Next(now), true
