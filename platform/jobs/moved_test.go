@@ -38,7 +38,7 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 		t.Helper()
 		ahead.Add(int64(by))
 		require.NoError(t, jobs.BringForward(ctx, db, by))
-		require.NoError(t, jobs.StartDue(ctx, db, client))
+		require.NoError(t, jobs.StartDue(ctx, db, client, time.Now()))
 	}
 	started := func() (names []string) {
 		t.Helper()
@@ -57,7 +57,7 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 	move(29 * time.Hour)
 	require.Empty(t, started())
 	plan("second", now().Add(2*time.Hour))
-	in, known, err := jobs.DueIn(ctx, db)
+	in, known, err := jobs.DueIn(ctx, db, time.Now())
 	require.NoError(t, err)
 	require.True(t, known)
 	require.InDelta(t, time.Hour.Seconds(), in.Seconds(), 60)
@@ -67,7 +67,7 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 	require.Equal(t, []string{"first", "second", "third"}, started())
 	plan("by the machine's clock", time.Now())
 	plan("of the past", now().Add(-time.Hour))
-	require.NoError(t, jobs.StartDue(ctx, db, client))
+	require.NoError(t, jobs.StartDue(ctx, db, client, time.Now()))
 	require.Len(t, started(), 5)
 	var oldest time.Duration
 	require.NoError(t, db.QueryRow(ctx, "SELECT clock_timestamp() - min(scheduled_at) FROM jobs.river_job").
