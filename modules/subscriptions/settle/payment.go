@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,7 +12,6 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/state"
-	"marquee/platform/money"
 	"marquee/platform/nullable"
 )
 
@@ -104,133 +102,6 @@ func (p Payment) countTx(ctx context.Context, tx pgx.Tx, in *payments.Service, s
 		return nil
 	}
 	return in.CountPaymentTx(ctx, tx, sub.Gateway, p.ID)
-}
-
-// confirmFirstTx has money of gateway A that the ledger lacks, and that comes after the
-// subscription's end, or would lengthen it without having been ordered here, confirmed by
-// the gateway first, by job: nothing is booked until then.
-func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
-	if sub.Traits().SignsEvents || p.Source != state.ByWebhook {
-		return false, nil
-	}
-	if !sub.Status.Ended() {
-		if ordered, err := s.isOrderedTx(ctx, tx, sub, p); err != nil || ordered {
-			return false, err
-		}
-	}
-	a := LateMoneyArgs{
-		Gateway: sub.Gateway, SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event), First: p.First,
-		SettledAt: p.SettledAt,
-	}
-	if p.Charge != nil {
-		a.ChargeID = p.Charge.ID
-	}
-	return true, s.InsertLateTx(ctx, tx, a)
-}
-
-// confirmTwinTx has a job read a charge for a due date live, and the one that has paid for
-// that day as well when only an event has reported it: an event may be forged, and what is
-// refunded must not be the real payment.
-func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
-	if !paysADay(sub, p) || sub.Status.Ended() {
-		return false, nil
-	}
-	twins, err := s.deps.Payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
-	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Confirmed }) {
-		return false, err
-	}
-	return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{
-		Gateway: sub.Gateway, SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event),
-		SettledAt: p.SettledAt,
-	})
-}
-
-// paysADay reports whether a payment is a charge of gateway A's recurrence, of which each
-// day that is due has one.
-func paysADay(sub lifecycle.Subscription, p Payment) bool {
-	return p.Recurs && !p.First && sub.Traits().ChargesByDay && sub.PaymentMethod != gateway.MethodPix
-}
-
-// isOrderedTx reports whether a payment that a webhook of gateway A tells is one that was
-// ordered here, of the amount that was asked for. The charges of a card's recurrence and
-// the first code of an automatic PIX have ids of the gateway's own: their amount has to
-// be right.
-func (s *Settler) isOrderedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
-	if p.Amount <= 0 || p.Beside {
-		return false, nil
-	}
-	switch {
-	case p.Charge != nil:
-		return nullable.Value(p.Charge.GatewayPaymentID) == p.ID && p.Amount == expectedAmount(sub, p), nil
-	case sub.PaysOnce():
-		return nullable.Value(sub.PixPaymentID) == p.ID && p.Amount == expectedAmount(sub, p), nil
-	case sub.PixAutomatic && !p.First:
-		d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
-		return found && int64(p.Amount) == d.AmountCents, err
-	}
-	return s.isExpectedAmountTx(ctx, tx, sub, p)
-}
-
-// isExpectedAmountTx reports whether the amount of a payment is what was asked for here: by its
-// code, by its debit, or by the recurrence, whose price a plan move may be changing.
-func (s *Settler) isExpectedAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
-	p Payment,
-) (bool, error) {
-	switch {
-	case p.Charge != nil || sub.PaysOnce():
-		return p.Amount == expectedAmount(sub, p), nil
-	case sub.PixAutomatic && p.First:
-		return p.Amount == sub.PixAmount(), nil
-	case sub.PixAutomatic:
-		d, found, err := s.deps.Reads.DebitOfTx(ctx, tx, sub, p.Payment.ID)
-		if err != nil || found {
-			return int64(p.Amount) == d.AmountCents, err
-		}
-		return int64(p.Amount) == sub.PriceCents*int64(sub.PeriodMonths), nil // its order is not answered yet
-	case p.First && sub.FirstAmountCents != nil:
-		return int64(p.Amount) == *sub.FirstAmountCents, nil
-	case int64(p.Amount) == sub.PriceCents, int64(p.Amount) == sub.PriceCents*int64(sub.PeriodMonths):
-		return true, nil
-	}
-	return s.deps.Reads.WasPriceTx(ctx, tx, sub, p.Amount)
-}
-
-// expectedAmount is what the code that was paid asks for, or one like it would.
-func expectedAmount(sub lifecycle.Subscription, p Payment) money.Cents {
-	switch {
-	case p.Charge != nil:
-		return money.Cents(p.Charge.AmountCents)
-	case nullable.Value(sub.PixPaymentID) == p.ID || sub.LastPaymentAt == nil:
-		return sub.PixAmount()
-	}
-	return money.Cents(sub.PriceCents * int64(sub.PeriodMonths))
-}
-
-// keepOtherAmountTx lists money at gateway A, and PIX at gateway B, of another amount than
-// was asked for: it pays no period, and people decide. What a webhook of gateway A tells
-// was held against it before. Gateway B's invoices say themselves what they are of.
-func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
-	p Payment,
-) (bool, error) {
-	changes := sub.Traits().AmountsMayChange
-	if changes && p.Source == state.ByWebhook || !changes && !sub.PaysOnce() {
-		return false, nil
-	}
-	expected, err := s.isExpectedAmountTx(ctx, tx, sub, p)
-	if err != nil || expected {
-		return false, err
-	}
-	price := expectedAmount(sub, p)
-	if !sub.PaysOnce() && p.Charge == nil && !p.First {
-		price = money.Cents(sub.PriceCents)
-	}
-	note := fmt.Sprintf("R$ %s was paid where R$ %s was due.", p.Amount, price)
-	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID:     sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note,
-	})
-	return true, err
 }
 
 // settleChargeTx settles the payment of a renewal charge, and notes which end it moved.
@@ -387,82 +258,4 @@ func (s *Settler) settleZeroInvoiceTx(ctx context.Context, tx pgx.Tx, sub *lifec
 	}
 	_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 	return err
-}
-
-// pay writes what a payment means for the dates of a subscription.
-func (s *Settler) pay(r *lifecycle.Subscription, p Payment) {
-	now := s.deps.Clock.Now()
-	settledAt := now
-	if p.SettledAt != nil {
-		settledAt = lifecycle.LatestOf(*p.SettledAt, &r.RegisterDate) // gateway A may tell the day alone
-	}
-	if !p.First || r.PixAutomatic || r.GwaSubscriptionID != nil { // else the recurrence has still to be made
-		r.CloseIntent()
-	}
-	first := r.LastPaymentAt == nil
-	r.LastPaymentAt, r.PaymentFailures = &now, 0
-	if first && p.First && r.PixAutomatic && r.ExpiresAt == nil {
-		r.NextBillingDate = nil // told by the authorization, which was known first, at a guess
-	}
-	if p.Recurs && !p.before && !r.CancelAtPeriodEnd && r.GatewayDeletedAt == nil && r.GatewayEndOpenSince == nil {
-		r.ExpiresAt = nil // set by an admin's extension
-	}
-	lifecycle.SetOnce(&r.LastPaidInvoiceID, p.InvoiceID)
-	switch {
-	case r.PixAutomatic && p.Recurs:
-		s.payAutomatic(r, p, settledAt)
-	case r.PaymentMethod == gateway.MethodPix:
-		if r.PixPaymentID == nil && !r.PixAutomatic {
-			r.PixPaymentID = &p.ID
-		}
-		r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(lifecycle.LatestOf(settledAt, r.ExpiresAt), r), nil
-		if p.Charge != nil {
-			r.CancelAtPeriodEnd = false
-		}
-	case !p.Recurs:
-		r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(settledAt, r), nil
-	case p.First:
-		next := s.deps.Calendar.FirstDue(*r).UTC()
-		r.NextBillingDate = &next
-	case r.Traits().ChargesByDay:
-		due := lifecycle.StartOfDay(settledAt, s.deps.Config.Zone)
-		if p.DueDate != nil {
-			due = *p.DueDate
-		}
-		if r.AnchorDay == nil {
-			s.deps.Calendar.Anchor(r, due)
-		}
-		next := lifecycle.LatestOf(s.deps.Calendar.MonthsOn(due, 1, *r), r.NextBillingDate)
-		r.NextBillingDate = &next
-	case r.NextBillingDate == nil:
-		r.NextBillingDate = s.deps.Calendar.PeriodFrom(settledAt, r)
-	}
-	payStopped(r, p)
-}
-
-// payStopped has a charge that slipped through before the recurrence was stopped at
-// gateway A pay its period all the same.
-func payStopped(r *lifecycle.Subscription, p Payment) {
-	if !p.Recurs || !r.Stopped() || r.Traits().EndsWithPeriod || r.NextBillingDate == nil {
-		return
-	}
-	r.ExpiresAt, r.NextBillingDate = new(lifecycle.LatestOf(*r.NextBillingDate, r.ExpiresAt)), nil
-}
-
-// payAutomatic moves the date of the next debit. The first code pays the period
-// from its payment on; a debit that of its cycle, whenever it is taken.
-func (s *Settler) payAutomatic(r *lifecycle.Subscription, p Payment, settledAt time.Time) {
-	from := settledAt
-	switch {
-	case p.First:
-	case p.cycle != nil:
-		from = *p.cycle
-	case p.DueDate != nil:
-		from = *p.DueDate
-	}
-	next := lifecycle.LatestOf(*s.deps.Calendar.PeriodFrom(from, r), r.NextBillingDate)
-	r.NextBillingDate = &next
-	if !r.Stopped() {
-		r.ExpiresAt = nil
-	}
 }
