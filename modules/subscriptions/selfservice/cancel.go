@@ -72,7 +72,7 @@ func (s *SelfService) currentAt(ctx context.Context, customerID objectid.ID,
 func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Subscription,
 	c lifecycle.Change,
 ) (lifecycle.Subscription, error) {
-	if err := s.deps.Recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
+	if _, err := s.deps.Recovery.Drop(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
 		s.deps.Log.WarnContext(ctx, "PIX not dropped at the gateway yet",
 			slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", string(sub.Gateway)), slog.Any("error", err))
