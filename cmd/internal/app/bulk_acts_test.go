@@ -121,7 +121,41 @@ func TestABulkActEndsWithTheRightsOfWhoeverAsked(t *testing.T) {
 	require.Equal(t, 1, act.Failed)
 	require.Zero(t, p.Count("SELECT count(*) FROM accounts.users WHERE labels <> '{}'"))
 	require.Equal(t, 1, p.Count(`SELECT count(*) FROM platform.bulk_rows
-		WHERE reason = 'Whoever began this may not do it any more.'`))
+		WHERE reason = 'Whoever began this may not do it any more, or their sign-in was ended.'`))
+}
+
+// TestABulkActEndsWithWhatItWasBegunWith: whoever stole a token does nothing more once it is ended, all sessions at once
+// or the one by another; nor where a new password is set.
+func TestABulkActEndsWithWhatItWasBegunWith(t *testing.T) {
+	t.Parallel()
+	for name, ends := range map[string]func(p *platformtest.Platform, user objectid.ID, elsewhere *apitest.Client){
+		"all sessions, by root": func(p *platformtest.Platform, user objectid.ID, _ *apitest.Client) {
+			p.Root().Delete("/admin/users/"+user.String()+"/sessions", nil).Expect(http.StatusOK)
+		},
+		"all others, by another": func(_ *platformtest.Platform, _ objectid.ID, elsewhere *apitest.Client) {
+			elsewhere.Delete("/me/sessions", nil).Expect(http.StatusOK)
+		},
+		"the one, by another": func(p *platformtest.Platform, user objectid.ID, elsewhere *apitest.Client) {
+			id := p.Text("SELECT id FROM accounts.sessions WHERE user_id = $1 ORDER BY started_at, id LIMIT 1", user)
+			elsewhere.Delete("/me/sessions/"+id, nil).Expect(http.StatusOK)
+		},
+		"all tokens": func(p *platformtest.Platform, user objectid.ID, _ *apitest.Client) {
+			p.Exec("UPDATE accounts.users SET tokens_valid_after = now() + interval '1 second' WHERE id = $1", user)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := platformtest.New(t)
+			p.NewCustomer()
+			user, admin := p.NewAdmin()
+			act := labelAll(admin)
+			ends(p, user.ID, p.SignIn(user.Username))
+			p.Work()
+			act.awaitEndFor(t, p.Root())
+			require.Equal(t, []int{0, 0, 1}, []int{act.Done, act.Skipped, act.Failed})
+			require.Zero(t, p.Count("SELECT count(*) FROM accounts.users WHERE labels <> '{}'"))
+		})
+	}
 }
 
 // TestABulkActOutlivesTheSessionInWhichItWasBegun: it is done with the rights of whoever asked, signed in or not.
@@ -140,7 +174,6 @@ func TestABulkActOutlivesTheSessionInWhichItWasBegun(t *testing.T) {
 	require.Len(t, sessions.Docs, 1)
 	admin.Delete("/me/sessions/"+sessions.Docs[0].ID.String(), nil).Expect(http.StatusOK)
 	require.Equal(t, http.StatusForbidden, admin.Get("/admin/bulk-acts").Status)
-	p.Exec("UPDATE accounts.users SET tokens_valid_after = now() + interval '1 second' WHERE id = $1", user.ID)
 	p.Work()
 	act.awaitEnd(t, p)
 	require.Equal(t, []int{1, 0, 0}, []int{act.Done, act.Skipped, act.Failed})

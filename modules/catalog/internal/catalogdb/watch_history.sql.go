@@ -71,6 +71,60 @@ func (q *Queries) WatchHistoryList(ctx context.Context, db DBTX, arg WatchHistor
 	return items, nil
 }
 
+const WatchHistoryOfCustomer = `-- name: WatchHistoryOfCustomer :many
+SELECT h.video_id, h.timeline, h.updated_at, h.title, h.duration
+FROM accounts.has_customer($1) AS c (has_customer)
+LEFT JOIN LATERAL (
+    SELECT w.video_id, w.timeline, w.updated_at, v.title, v.duration
+    FROM catalog.watch_history w JOIN catalog.videos v ON v.id = w.video_id
+    WHERE w.user_id = $1 ORDER BY w.updated_at DESC, w.video_id LIMIT $3 OFFSET $2
+) h ON true
+WHERE c.has_customer
+ORDER BY h.updated_at DESC, h.video_id
+`
+
+type WatchHistoryOfCustomerParams struct {
+	UserID objectid.ID
+	Skip   int32
+	Qty    int32
+}
+
+type WatchHistoryOfCustomerRow struct {
+	VideoID   objectid.ID
+	Timeline  float64
+	UpdatedAt time.Time
+	Title     string
+	Duration  int32
+}
+
+// WatchHistoryOfCustomer returns what a customer has watched with what the videos are called, newest first. No row when
+// there is no such customer; one without a video where they have watched nothing more.
+func (q *Queries) WatchHistoryOfCustomer(ctx context.Context, db DBTX, arg WatchHistoryOfCustomerParams) ([]WatchHistoryOfCustomerRow, error) {
+	rows, err := db.Query(ctx, WatchHistoryOfCustomer, arg.UserID, arg.Skip, arg.Qty)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WatchHistoryOfCustomerRow{}
+	for rows.Next() {
+		var i WatchHistoryOfCustomerRow
+		if err := rows.Scan(
+			&i.VideoID,
+			&i.Timeline,
+			&i.UpdatedAt,
+			&i.Title,
+			&i.Duration,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const WatchHistoryPut = `-- name: WatchHistoryPut :one
 INSERT INTO catalog.watch_history (user_id, video_id, timeline, updated_at)
 VALUES ($1, $2, $3, $4)
