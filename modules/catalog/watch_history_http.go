@@ -92,7 +92,18 @@ type watchedList struct {
 // listWatched answers GET /admin/customers/{id}/watch-history. 404 when there is no such customer or the customer is
 // deleted.
 func (h handlers) listWatched(ctx context.Context, in *watchedInput) (*httpapi.Output[watchedList], error) {
-	videos, more, err := h.s.watchedBy(ctx, objectid.ID(strings.ToLower(in.ID)), in.Skip, in.Qty)
+	id := objectid.ID(strings.ToLower(in.ID))
+	known, err := h.s.db.CustomerFind(ctx, h.s.deps.Pool, id)
+	if err != nil {
+		return nil, fmt.Errorf("find customer: %w", err)
+	}
+	if !known {
+		return nil, fault.NotFound("Customer")
+	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
+	videos, more, err := h.s.watchedBy(ctx, id, in.Skip, in.Qty)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func TestCustomer360(t *testing.T) {
 		"_id": string(customerID), "username": "ana", "email": "ana@example.com", "full_name": "Ana Souza",
 		"tax_id": "52998224725", "phone": nil, "nationality": "", "address": nil, "enable": true,
 		"email_verified": true, "email_verified_at": "2026-01-05T15:00:00.000Z",
-		"current_subscription_id": newSubscription, "promo_code_used": nil, "created_at": "2026-01-05T15:00:00.000Z",
+		"current_subscription_id": newSubscription, "promo_code_used": nil, "labels": []any{}, "created_at": "2026-01-05T15:00:00.000Z",
 		"updated_at": "2026-01-05T15:00:00.000Z",
 	}, got["customer"])
 	current := doc{

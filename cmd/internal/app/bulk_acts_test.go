@@ -128,18 +128,20 @@ func TestABulkActEndsWithTheRightsOfWhoeverAsked(t *testing.T) {
 // or the one by another; nor where a new password is set.
 func TestABulkActEndsWithWhatItWasBegunWith(t *testing.T) {
 	t.Parallel()
-	for name, ends := range map[string]func(p *platformtest.Platform, user objectid.ID, elsewhere *apitest.Client){
-		"all sessions, by root": func(p *platformtest.Platform, user objectid.ID, _ *apitest.Client) {
+	for name, ends := range map[string]func(t *testing.T, p *platformtest.Platform, user objectid.ID, elsewhere *apitest.Client){
+		"all sessions, by root": func(_ *testing.T, p *platformtest.Platform, user objectid.ID, _ *apitest.Client) {
 			p.Root().Delete("/admin/users/"+user.String()+"/sessions", nil).Expect(http.StatusOK)
 		},
-		"all others, by another": func(_ *platformtest.Platform, _ objectid.ID, elsewhere *apitest.Client) {
+		"all others, by another": func(_ *testing.T, _ *platformtest.Platform, _ objectid.ID, elsewhere *apitest.Client) {
 			elsewhere.Delete("/me/sessions", nil).Expect(http.StatusOK)
 		},
-		"the one, by another": func(p *platformtest.Platform, user objectid.ID, elsewhere *apitest.Client) {
-			id := p.Text("SELECT id FROM accounts.sessions WHERE user_id = $1 ORDER BY started_at, id LIMIT 1", user)
-			elsewhere.Delete("/me/sessions/"+id, nil).Expect(http.StatusOK)
+		"the one, by another": func(t *testing.T, p *platformtest.Platform, user objectid.ID, elsewhere *apitest.Client) {
+			var id objectid.ID
+			require.NoError(t, p.DB.QueryRow(t.Context(),
+				"SELECT claims ->> 'SessionID' FROM platform.bulk_acts WHERE actor_id = $1", user).Scan(&id))
+			elsewhere.Delete("/me/sessions/"+id.String(), nil).Expect(http.StatusOK)
 		},
-		"all tokens": func(p *platformtest.Platform, user objectid.ID, _ *apitest.Client) {
+		"all tokens": func(_ *testing.T, p *platformtest.Platform, user objectid.ID, _ *apitest.Client) {
 			p.Exec("UPDATE accounts.users SET tokens_valid_after = now() + interval '1 second' WHERE id = $1", user)
 		},
 	} {
@@ -149,9 +151,9 @@ func TestABulkActEndsWithWhatItWasBegunWith(t *testing.T) {
 			p.NewCustomer()
 			user, admin := p.NewAdmin()
 			act := labelAll(admin)
-			ends(p, user.ID, p.SignIn(user.Username))
+			ends(t, p, user.ID, p.As(user.Username))
 			p.Work()
-			act.awaitEndFor(t, p.Root())
+			act.awaitEnd(t, p)
 			require.Equal(t, []int{0, 0, 1}, []int{act.Done, act.Skipped, act.Failed})
 			require.Zero(t, p.Count("SELECT count(*) FROM accounts.users WHERE labels <> '{}'"))
 		})

@@ -12,6 +12,18 @@ import (
 	"marquee/platform/objectid"
 )
 
+const CustomerFind = `-- name: CustomerFind :one
+SELECT c.has_customer::boolean AS has_customer FROM accounts.has_customer($1) AS c (has_customer)
+`
+
+// CustomerFind tells whether there is such a customer.
+func (q *Queries) CustomerFind(ctx context.Context, db DBTX, customerID objectid.ID) (bool, error) {
+	row := db.QueryRow(ctx, CustomerFind, customerID)
+	var has_customer bool
+	err := row.Scan(&has_customer)
+	return has_customer, err
+}
+
 const WatchHistoryDelete = `-- name: WatchHistoryDelete :execrows
 DELETE FROM catalog.watch_history
 WHERE user_id = $1 AND ($2::text IS NULL OR video_id = $2::text)
@@ -72,15 +84,10 @@ func (q *Queries) WatchHistoryList(ctx context.Context, db DBTX, arg WatchHistor
 }
 
 const WatchHistoryOfCustomer = `-- name: WatchHistoryOfCustomer :many
-SELECT h.video_id, h.timeline, h.updated_at, h.title, h.duration
-FROM accounts.has_customer($1) AS c (has_customer)
-LEFT JOIN LATERAL (
-    SELECT w.video_id, w.timeline, w.updated_at, v.title, v.duration
-    FROM catalog.watch_history w JOIN catalog.videos v ON v.id = w.video_id
-    WHERE w.user_id = $1 ORDER BY w.updated_at DESC, w.video_id LIMIT $3 OFFSET $2
-) h ON true
-WHERE c.has_customer
-ORDER BY h.updated_at DESC, h.video_id
+SELECT w.video_id, w.timeline, w.updated_at, v.title, v.duration
+FROM catalog.watch_history w JOIN catalog.videos v ON v.id = w.video_id
+WHERE w.user_id = $1
+ORDER BY w.updated_at DESC, w.video_id LIMIT $3 OFFSET $2
 `
 
 type WatchHistoryOfCustomerParams struct {
@@ -97,8 +104,7 @@ type WatchHistoryOfCustomerRow struct {
 	Duration  int32
 }
 
-// WatchHistoryOfCustomer returns what a customer has watched with what the videos are called, newest first. No row when
-// there is no such customer; one without a video where they have watched nothing more.
+// WatchHistoryOfCustomer returns what a customer has watched with what the videos are called, newest first.
 func (q *Queries) WatchHistoryOfCustomer(ctx context.Context, db DBTX, arg WatchHistoryOfCustomerParams) ([]WatchHistoryOfCustomerRow, error) {
 	rows, err := db.Query(ctx, WatchHistoryOfCustomer, arg.UserID, arg.Skip, arg.Qty)
 	if err != nil {
