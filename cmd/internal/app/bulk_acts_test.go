@@ -165,7 +165,7 @@ func TestABulkActOutlivesTheSessionInWhichItWasBegun(t *testing.T) {
 	t.Parallel()
 	p := platformtest.New(t)
 	p.NewCustomer()
-	user, admin := p.NewAdmin()
+	_, admin := p.NewAdmin()
 	act := labelAll(admin)
 	var sessions struct {
 		Docs []struct {
