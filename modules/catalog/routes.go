@@ -29,6 +29,8 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, watchHistoryPath, "watch_history_get", httpapi.SignedIn, h.listWatchHistory)
 	httpapi.Route(api, http.MethodDelete, watchHistoryPath, "watch_history_delete", httpapi.SignedIn,
 		h.deleteWatchHistory)
+	httpapi.Route(api, http.MethodGet, "/admin/customers/{id}/watch-history", "customer_watch_history", httpapi.Admin,
+		h.listWatched, httpapi.Summary("What one customer has watched"))
 	s.group(api, "/categories", "category", Categories)
 	s.group(api, "/tags", "tag", Tags)
 	s.group(api, "/seasons", "season", Seasons)

@@ -50,6 +50,34 @@ func (s *Service) watched(ctx context.Context, db postgres.DB, user objectid.ID,
 	return entries, nil
 }
 
+// watchedVideo is a watchEntry with what its video is called.
+type watchedVideo struct {
+	VideoID   objectid.ID  `json:"video_id" doc:"The video's _id"`
+	Title     string       `json:"title"`
+	Duration  int32        `json:"duration" doc:"Minutes"`
+	Timeline  float64      `json:"timeline" doc:"Seconds from the start"`
+	UpdatedAt httpapi.Time `json:"updated_at"`
+}
+
+// watchedBy returns qty of what the customer has watched, newest first, behind the first skip, and whether there is
+// more.
+func (s *Service) watchedBy(ctx context.Context, user objectid.ID, skip, qty int) (page []watchedVideo, more bool, err error) {
+	rows, err := s.db.WatchHistoryOfCustomer(ctx, s.deps.Pool, catalogdb.WatchHistoryOfCustomerParams{
+		UserID: user, Skip: int32(skip), Qty: int32(qty + 1), //nolint:gosec // both are bounded
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("read watch history: %w", err)
+	}
+	page = make([]watchedVideo, min(qty, len(rows)))
+	for i, row := range rows[:len(page)] {
+		page[i] = watchedVideo{
+			VideoID: row.VideoID, Title: row.Title, Duration: row.Duration, Timeline: row.Timeline,
+			UpdatedAt: httpapi.Time(row.UpdatedAt),
+		}
+	}
+	return page, len(rows) > qty, nil
+}
+
 // forgetWatched deletes the user's history and counts what it deleted; video
 // narrows it to one.
 func (s *Service) forgetWatched(ctx context.Context, db postgres.DB, user objectid.ID, video *string) (int64, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -75,6 +76,38 @@ func (h handlers) listWatchHistory(ctx context.Context, in *watchQuery) (*httpap
 		return nil, err
 	}
 	return httpapi.OK(watchList{WatchHistory: entries})
+}
+
+type watchedInput struct {
+	ID   string `path:"id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The customer's _id"`
+	Skip int    `query:"skip" minimum:"0" maximum:"100000" default:"0" doc:"Newer ones that are left out"`
+	Qty  int    `query:"qty" minimum:"1" maximum:"100" default:"25"`
+}
+
+type watchedList struct {
+	WatchHistory []watchedVideo `json:"watch_history"`
+	More         bool           `json:"more" doc:"There are older ones"`
+}
+
+// listWatched answers GET /admin/customers/{id}/watch-history. 404 when there is no such customer or the customer is
+// deleted.
+func (h handlers) listWatched(ctx context.Context, in *watchedInput) (*httpapi.Output[watchedList], error) {
+	id := objectid.ID(strings.ToLower(in.ID))
+	known, err := h.s.db.CustomerFind(ctx, h.s.deps.Pool, id)
+	if err != nil {
+		return nil, fmt.Errorf("find customer: %w", err)
+	}
+	if !known {
+		return nil, fault.NotFound("Customer")
+	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return nil, err
+	}
+	videos, more, err := h.s.watchedBy(ctx, id, in.Skip, in.Qty)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.OK(watchedList{WatchHistory: videos, More: more})
 }
 
 type watchDeleted struct {

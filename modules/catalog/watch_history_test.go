@@ -173,3 +173,44 @@ func TestParallelFirstNotesMakeOneEntry(t *testing.T) {
 	require.EqualValues(t, 1, fresh.Load())
 	require.Len(t, watchedBy(t, me, ""), 1)
 }
+
+// TestStaffSeeWhatACustomerHasWatched: with titles, a page at a time, and nothing of anybody else.
+func TestStaffSeeWhatACustomerHasWatched(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	me, other := apitest.New(t, b.api).As("stranger"), apitest.New(t, b.api).As("subscriber")
+	staff := apitest.New(t, b.api).As("admin")
+	films := []objectid.ID{catalogtest.Video(t, b.db), catalogtest.Video(t, b.db), catalogtest.Video(t, b.db)}
+	for i, film := range films {
+		b.clock.Advance(time.Second)
+		watch(me, film, float64(i)+0.5).Expect(http.StatusOK)
+	}
+	watch(other, films[0], 60).Expect(http.StatusOK)
+
+	type page struct {
+		WatchHistory []struct {
+			seen
+			Title    string
+			Duration int
+		} `json:"watch_history"`
+		More bool
+	}
+	of := "/admin/customers/" + stranger.String() + "/watch-history"
+	var first, rest, none page
+	staff.Get(of + "?qty=2").Expect(http.StatusOK).JSON(&first)
+	require.True(t, first.More)
+	require.Len(t, first.WatchHistory, 2)
+	require.Equal(t, films[2], first.WatchHistory[0].VideoID)
+	require.InDelta(t, 2.5, first.WatchHistory[0].Timeline, 0)
+	require.NotEmpty(t, first.WatchHistory[0].Title)
+	require.Positive(t, first.WatchHistory[0].Duration)
+	staff.Get(of + "?qty=2&skip=2").Expect(http.StatusOK).JSON(&rest)
+	require.False(t, rest.More)
+	require.Len(t, rest.WatchHistory, 1)
+	require.Equal(t, films[0], rest.WatchHistory[0].VideoID)
+	require.InDelta(t, 0.5, rest.WatchHistory[0].Timeline, 0)
+	staff.Get(of + "?skip=3").Expect(http.StatusOK).JSON(&none)
+	require.Equal(t, page{WatchHistory: none.WatchHistory[:0:0]}, none)
+	staff.Get("/admin/customers/" + objectid.New().String() + "/watch-history").Expect(http.StatusNotFound)
+	me.Get(of).Expect(http.StatusForbidden)
+}

@@ -94,13 +94,14 @@ func TestCustomer360(t *testing.T) {
 	t.Parallel()
 	b := setupAt(t, at("2026-06-15T12:00:00Z"))
 	b.anasHistory()
+	b.exec(`UPDATE accounts.users SET labels = '{press,vip}'`+` WHERE id = $1`, customerID)
 	got := b.get("/admin/customers/360?_id=" + string(customerID))
 
 	require.Equal(t, doc{
 		"_id": string(customerID), "username": "ana", "email": "ana@example.com", "full_name": "Ana Souza",
 		"tax_id": "52998224725", "phone": nil, "nationality": "", "address": nil, "enable": true,
 		"email_verified": true, "email_verified_at": "2026-01-05T15:00:00.000Z",
-		"current_subscription_id": newSubscription, "promo_code_used": nil, "created_at": "2026-01-05T15:00:00.000Z",
+		"current_subscription_id": newSubscription, "promo_code_used": nil, "labels": []any{"press", "vip"}, "created_at": "2026-01-05T15:00:00.000Z",
 		"updated_at": "2026-01-05T15:00:00.000Z",
 	}, got["customer"])
 	current := doc{
@@ -167,47 +168,79 @@ func TestCustomer360(t *testing.T) {
 		"paid": 71870.0, "refunded": 990.0, "chargebacks": 1000.0, "net": 69880.0, "orders": 1.0, "tickets": 2.0,
 	}, got["totals"])
 	require.Equal(t, []any{
-		doc{"at": "2026-04-03T12:00:00.000Z", "type": "ticket", "summary": "Used a ticket for Premiere."},
-		doc{"at": "2026-04-02T12:00:00.000Z", "type": "promo_code", "summary": "Redeemed the promo code ABC234."},
+		doc{
+			"at": "2026-04-03T12:00:00.000Z", "type": "ticket",
+			"summary":     "Used a ticket for Premiere.",
+			"event_title": "Premiere",
+		},
+		doc{
+			"at": "2026-04-02T12:00:00.000Z", "type": "promo_code",
+			"summary":    "Redeemed the promo code ABC234.",
+			"promo_code": "ABC234",
+		},
 		doc{
 			"at": "2026-04-01T12:00:00.000Z", "type": "payment",
 			"summary": "Paid R$ 100.00 for a ticket order by pix at gwa.",
+			"amount":  10000.0, "purpose": "order", "payment_method": "pix", "gateway": "gwa",
 		},
-		doc{"at": "2026-04-01T11:59:00.000Z", "type": "order", "summary": "Ordered 2 for Premiere, R$ 100.00."},
-		doc{"at": "2026-03-05T12:00:00.000Z", "type": "chargeback", "summary": "A dispute took R$ 10.00."},
+		doc{
+			"at": "2026-04-01T11:59:00.000Z", "type": "order",
+			"summary": "Ordered 2 for Premiere, R$ 100.00.",
+			"amount":  10000.0, "quantity": 2.0, "event_title": "Premiere",
+		},
+		doc{
+			"at": "2026-03-05T12:00:00.000Z", "type": "chargeback",
+			"summary": "A dispute took R$ 10.00.",
+			"amount":  1000.0, "gateway": "gwb",
+		},
 		doc{
 			"at": "2026-03-01T12:00:01.000Z", "type": "payment",
 			"summary": "Paid R$ 598.80 for a subscription by pix at gwa.",
+			"amount":  59880.0, "purpose": "subscription", "payment_method": "pix", "gateway": "gwa",
 		},
 		doc{
 			"at": "2026-03-01T12:00:01.000Z", "type": "subscription",
-			"summary": "Subscription to Premium went from pending to active (payment settled).",
+			"summary":   "Subscription to Premium went from pending to active (payment settled).",
+			"plan_name": "Premium", "from_status": "pending", "to_status": "active", "reason": "payment_settled",
 		},
 		doc{
 			"at": "2026-03-01T12:00:00.000Z", "type": "subscription",
-			"summary": "Subscription to Premium began as pending (subscribed).",
+			"summary":   "Subscription to Premium began as pending (subscribed).",
+			"plan_name": "Premium", "to_status": "pending", "reason": "subscribed",
 		},
-		doc{"at": "2026-02-22T12:00:00.000Z", "type": "refund", "summary": "A refund of R$ 5.00 failed."},
-		doc{"at": "2026-02-21T13:00:00.000Z", "type": "refund", "summary": "A refund of R$ 9.90 was given back."},
+		doc{
+			"at": "2026-02-22T12:00:00.000Z", "type": "refund",
+			"summary": "A refund of R$ 5.00 failed.",
+			"amount":  500.0, "gateway": "gwb", "refund_status": "failed",
+		},
+		doc{
+			"at": "2026-02-21T13:00:00.000Z", "type": "refund",
+			"summary": "A refund of R$ 9.90 was given back.",
+			"amount":  990.0, "gateway": "gwb", "refund_status": "done",
+		},
 		doc{
 			"at": "2026-02-20T12:00:00.000Z", "type": "subscription",
-			"summary": "Subscription to Basic went from active to cancelled (customer cancelled).",
+			"summary":   "Subscription to Basic went from active to cancelled (customer cancelled).",
+			"plan_name": "Basic", "from_status": "active", "to_status": "cancelled", "reason": "customer_cancelled",
 		},
 		doc{
 			"at": "2026-02-10T12:00:00.000Z", "type": "payment_failed",
-			"summary": "A payment of R$ 19.90 failed at gwb.",
+			"summary": "A payment of R$ 19.90 failed at gwb.", "amount": 1990.0, "gateway": "gwb",
 		},
 		doc{
 			"at": "2026-01-10T12:00:01.000Z", "type": "payment",
 			"summary": "Paid R$ 19.90 for a subscription by credit card at gwb.",
+			"amount":  1990.0, "purpose": "subscription", "payment_method": "credit_card", "gateway": "gwb",
 		},
 		doc{
 			"at": "2026-01-10T12:00:01.000Z", "type": "subscription",
-			"summary": "Subscription to Basic went from pending to active (payment settled).",
+			"summary":   "Subscription to Basic went from pending to active (payment settled).",
+			"plan_name": "Basic", "from_status": "pending", "to_status": "active", "reason": "payment_settled",
 		},
 		doc{
 			"at": "2026-01-10T12:00:00.000Z", "type": "subscription",
-			"summary": "Subscription to Basic began as pending (subscribed).",
+			"summary":   "Subscription to Basic began as pending (subscribed).",
+			"plan_name": "Basic", "to_status": "pending", "reason": "subscribed",
 		},
 		doc{"at": "2026-01-05T15:00:00.000Z", "type": "email_verified", "summary": "E-mail address verified."},
 		doc{"at": "2026-01-05T15:00:00.000Z", "type": "signup", "summary": "Signed up."},

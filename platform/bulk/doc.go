@@ -10,5 +10,6 @@
 //
 // The records are those of the moment of confirming, by their ids. A record under way when the process dies is done
 // again, unless its act may not be: then it is unknown. Whoever asked may sign out meanwhile: that they are enabled,
-// and their rights, are read anew for each record, which fails where they may not do it any more.
+// their rights, and that neither tokens of that age nor the session were ended by anything else, are read anew for each
+// record, which fails where they may not do it any more.
 package bulk

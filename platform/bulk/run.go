@@ -111,7 +111,7 @@ func (s *Service) do(ctx context.Context, act *Act, a stored, r row, arguments m
 		}
 	}
 	path, body := act.call(r.RecordID, arguments)
-	acted, err := httpapi.Act(ctx, s.api, a.ActorID, act.method, path, a.ID.String(), body)
+	acted, err := httpapi.Act(ctx, s.api, a.Claims, act.method, path, a.ID.String(), body)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err() // it was cut off by ourselves
 	}
@@ -138,7 +138,7 @@ func (s *Service) do(ctx context.Context, act *Act, a stored, r row, arguments m
 func outcomeOf(a httpapi.Acted) (outcome, reason string) {
 	switch {
 	case a.Refused:
-		return outcomeFailed, "Whoever began this may not do it any more."
+		return outcomeFailed, "Whoever began this may not do it any more, or their sign-in was ended."
 	case a.Status == http.StatusServiceUnavailable, a.Status == http.StatusTooManyRequests:
 		return "", ""
 	case a.Status < http.StatusBadRequest:

@@ -39,7 +39,7 @@ type stored struct {
 	Query     string
 	Arguments json.RawMessage
 	ActorID   objectid.ID
-	Claims    httpapi.Claims // written alone
+	Claims    httpapi.Claims
 	State     string
 	Total     int
 	CreatedAt time.Time
@@ -50,7 +50,7 @@ type stored struct {
 type counts struct{ Done, Skipped, Failed, Unknown int }
 
 const selectActs = `
-SELECT a.id, a.act, a.query, a.arguments, a.actor_id, a.state, a.total, a.created_at, a.ended_at,
+SELECT a.id, a.act, a.query, a.arguments, a.actor_id, a.claims, a.state, a.total, a.created_at, a.ended_at,
     c.done, c.skipped, c.failed, c.unknown
 FROM platform.bulk_acts a
 CROSS JOIN LATERAL (
@@ -60,8 +60,8 @@ CROSS JOIN LATERAL (
 ) c `
 
 func scanAct(row pgx.CollectableRow) (s stored, err error) {
-	err = row.Scan(&s.ID, &s.Act, &s.Query, &s.Arguments, &s.ActorID, &s.State, &s.Total, &s.CreatedAt,
-		&s.EndedAt, &s.Counts.Done, &s.Counts.Skipped, &s.Counts.Failed, &s.Counts.Unknown)
+	err = row.Scan(&s.ID, &s.Act, &s.Query, &s.Arguments, &s.ActorID, &s.Claims, &s.State, &s.Total,
+		&s.CreatedAt, &s.EndedAt, &s.Counts.Done, &s.Counts.Skipped, &s.Counts.Failed, &s.Counts.Unknown)
 	return s, err
 }
 

@@ -295,14 +295,11 @@ type insideKey struct{}
 
 type inside struct {
 	claims  Claims
-	refused bool // they may not call the operation, or are gone or disabled
+	refused bool // they may not call the operation, are gone or disabled, or the claims were ended
 }
 
-// afterAnyEnding is when the claims of Act are issued: no ending of a user's tokens comes after it.
-var afterAnyEnding = time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// Inside reports whether the platform itself calls the operation, by Act, for a user who signed in before: they have no
-// session in it.
+// Inside reports whether the platform itself calls the operation, by Act, for a user who began it before and may have
+// signed out since.
 func Inside(ctx context.Context) bool { return ctx.Value(insideKey{}) != nil }
 
 // maxActed bounds what is read of an answer.
@@ -312,14 +309,16 @@ const maxActed = 64 << 10
 type Acted struct {
 	Status   int
 	Sentence string // of an error
-	// Refused: the user may not call the operation any more, or is gone or disabled. Nothing was done.
+	// Refused: the user may not call the operation any more, is gone or disabled, or what they began it with was ended.
+	// Nothing was done.
 	Refused bool
 }
 
 // Act calls an operation for a user without a connection: with the rights, the checks and the audit trail of a request
-// of theirs at this moment, whatever sessions they have ended. Call it for what they began while they were signed in, a
-// second factor where it is required included. The path has the prefix. The error is one of the program's.
-func Act(ctx context.Context, a *API, user objectid.ID, method, path, requestID string, body any) (Acted, error) {
+// of theirs at this moment. The claims are those with which they began it, a second factor where it is required
+// included: signing out does not end it, which all else that ends tokens of that age, or the session, does. The path has
+// the prefix. The error is one of the program's.
+func Act(ctx context.Context, a *API, began Claims, method, path, requestID string, body any) (Acted, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return Acted{}, fmt.Errorf("write the body of %s: %w", path, err)
@@ -327,7 +326,7 @@ func Act(ctx context.Context, a *API, user objectid.ID, method, path, requestID 
 	if body == nil {
 		raw = nil
 	}
-	of := &inside{claims: Claims{UserID: user, IssuedAt: afterAnyEnding}}
+	of := &inside{claims: began}
 	req, err := http.NewRequestWithContext(context.WithValue(ctx, insideKey{}, of), method, path, bytes.NewReader(raw))
 	if err != nil {
 		return Acted{}, fmt.Errorf("call %s: %w", path, err)

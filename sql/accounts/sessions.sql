@@ -17,9 +17,10 @@ DELETE FROM accounts.sessions WHERE user_id = @user_id;
 -- name: SessionDeleteOver :execrows
 DELETE FROM accounts.sessions WHERE expires_at <= @now;
 
--- SessionEnd refuses a session's tokens from now on. refused_until is after the last that may be under way to be issued.
+-- SessionEnd refuses a session's tokens from now on. refused_until is after the last that may be under way to be issued;
+-- signed_out where it ends itself.
 -- name: SessionEnd :execrows
-UPDATE accounts.sessions s SET ended_at = @now, expires_at = greatest(s.expires_at, @refused_until)
+UPDATE accounts.sessions s SET ended_at = @now, signed_out = @signed_out, expires_at = greatest(s.expires_at, @refused_until)
 WHERE s.id = @id AND s.user_id = @user_id AND s.ended_at IS NULL AND s.expires_at > @now::timestamptz
   AND s.refreshed_at >= coalesce((SELECT u.tokens_valid_after FROM accounts.users u WHERE u.id = @user_id), '-infinity');
 
@@ -48,6 +49,10 @@ SELECT * FROM accounts.sessions WHERE user_id = @user_id ORDER BY started_at DES
 -- SessionMarkSecondFactor: in this session a second factor was confirmed.
 -- name: SessionMarkSecondFactor :exec
 UPDATE accounts.sessions SET second_factor = true WHERE id = @id::text AND user_id = @user_id;
+
+-- SessionSignedOut tells whether a session has ended itself.
+-- name: SessionSignedOut :one
+SELECT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = @id AND s.ended_at IS NOT NULL AND s.signed_out);
 
 -- SessionTouch reads the user behind a refresh token as CallerRead does, and notes the tokens that are issued for it:
 -- no row when the user is not to have any, or the session is ended, also at this very moment. What has no row yet,

@@ -34,7 +34,7 @@ SELECT json_build_object(
         '_id', who.customer_id, 'username', who.username, 'email', who.email, 'full_name', who.full_name, 'tax_id', who.tax_id, 'phone', who.phone,
         'nationality', who.nationality, 'address', who.address, 'enable', who.is_enabled, 'email_verified', who.email_verified,
         'email_verified_at', platform.json_time(who.email_verified_at), 'current_subscription_id', who.current_subscription_id,
-        'promo_code_used', who.promo_code_used, 'created_at', platform.json_time(who.created_at), 'updated_at', platform.json_time(who.updated_at)),
+        'promo_code_used', who.promo_code_used, 'labels', who.labels, 'created_at', platform.json_time(who.created_at), 'updated_at', platform.json_time(who.updated_at)),
     'subscription', (SELECT s.doc FROM subscription s WHERE s.subscription_id = who.current_subscription_id),
     'subscriptions', (SELECT coalesce(json_agg(s.doc ORDER BY s.created_at DESC, s.subscription_id), '[]') FROM (
         SELECT * FROM subscription ORDER BY created_at DESC, subscription_id LIMIT 100) s),

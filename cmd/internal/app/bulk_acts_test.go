@@ -121,7 +121,43 @@ func TestABulkActEndsWithTheRightsOfWhoeverAsked(t *testing.T) {
 	require.Equal(t, 1, act.Failed)
 	require.Zero(t, p.Count("SELECT count(*) FROM accounts.users WHERE labels <> '{}'"))
 	require.Equal(t, 1, p.Count(`SELECT count(*) FROM platform.bulk_rows
-		WHERE reason = 'Whoever began this may not do it any more.'`))
+		WHERE reason = 'Whoever began this may not do it any more, or their sign-in was ended.'`))
+}
+
+// TestABulkActEndsWithWhatItWasBegunWith: whoever stole a token does nothing more once it is ended, all sessions at once
+// or the one by another; nor where a new password is set.
+func TestABulkActEndsWithWhatItWasBegunWith(t *testing.T) {
+	t.Parallel()
+	for name, ends := range map[string]func(t *testing.T, p *platformtest.Platform, user objectid.ID, elsewhere *apitest.Client){
+		"all sessions, by root": func(_ *testing.T, p *platformtest.Platform, user objectid.ID, _ *apitest.Client) {
+			p.Root().Delete("/admin/users/"+user.String()+"/sessions", nil).Expect(http.StatusOK)
+		},
+		"all others, by another": func(_ *testing.T, _ *platformtest.Platform, _ objectid.ID, elsewhere *apitest.Client) {
+			elsewhere.Delete("/me/sessions", nil).Expect(http.StatusOK)
+		},
+		"the one, by another": func(t *testing.T, p *platformtest.Platform, user objectid.ID, elsewhere *apitest.Client) {
+			var id objectid.ID
+			require.NoError(t, p.DB.QueryRow(t.Context(),
+				"SELECT claims ->> 'SessionID' FROM platform.bulk_acts WHERE actor_id = $1", user).Scan(&id))
+			elsewhere.Delete("/me/sessions/"+id.String(), nil).Expect(http.StatusOK)
+		},
+		"all tokens": func(_ *testing.T, p *platformtest.Platform, user objectid.ID, _ *apitest.Client) {
+			p.Exec("UPDATE accounts.users SET tokens_valid_after = now() + interval '1 second' WHERE id = $1", user)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := platformtest.New(t)
+			p.NewCustomer()
+			user, admin := p.NewAdmin()
+			act := labelAll(admin)
+			ends(t, p, user.ID, p.As(user.Username))
+			p.Work()
+			act.awaitEnd(t, p)
+			require.Equal(t, []int{0, 0, 1}, []int{act.Done, act.Skipped, act.Failed})
+			require.Zero(t, p.Count("SELECT count(*) FROM accounts.users WHERE labels <> '{}'"))
+		})
+	}
 }
 
 // TestABulkActOutlivesTheSessionInWhichItWasBegun: it is done with the rights of whoever asked, signed in or not.
@@ -129,7 +165,7 @@ func TestABulkActOutlivesTheSessionInWhichItWasBegun(t *testing.T) {
 	t.Parallel()
 	p := platformtest.New(t)
 	p.NewCustomer()
-	user, admin := p.NewAdmin()
+	_, admin := p.NewAdmin()
 	act := labelAll(admin)
 	var sessions struct {
 		Docs []struct {
@@ -140,7 +176,6 @@ func TestABulkActOutlivesTheSessionInWhichItWasBegun(t *testing.T) {
 	require.Len(t, sessions.Docs, 1)
 	admin.Delete("/me/sessions/"+sessions.Docs[0].ID.String(), nil).Expect(http.StatusOK)
 	require.Equal(t, http.StatusForbidden, admin.Get("/admin/bulk-acts").Status)
-	p.Exec("UPDATE accounts.users SET tokens_valid_after = now() + interval '1 second' WHERE id = $1", user.ID)
 	p.Work()
 	act.awaitEnd(t, p)
 	require.Equal(t, []int{1, 0, 0}, []int{act.Done, act.Skipped, act.Failed})

@@ -46,6 +46,15 @@ func (s *Sessions) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.C
 }
 
 func readCaller(ctx context.Context, s *Sessions, of httpapi.Claims) (accountsdb.CallerReadAndLastWriteRow, error) {
+	if httpapi.Inside(ctx) && of.SessionID != "" {
+		signedOut, err := s.db.SessionSignedOut(ctx, s.deps.Pool, of.SessionID)
+		if err != nil {
+			return accountsdb.CallerReadAndLastWriteRow{}, err
+		}
+		if signedOut { // which ends nothing that was begun in it
+			of.SessionID = ""
+		}
+	}
 	remembered := s.deps.Config.WritesRemembered
 	read := accountsdb.CallerReadParams{
 		UserID: of.UserID, IssuedAt: of.IssuedAt, TokenID: of.TokenID,

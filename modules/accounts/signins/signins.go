@@ -203,11 +203,12 @@ func (s *Store) RecordsOf(ctx context.Context, db postgres.DB, userID objectid.I
 	return all, nil
 }
 
-// endTx ends one session of the user; false when there is no such one that goes on.
+// endTx ends one session of the user; false when there is no such one that goes on. The session that asks signs out.
 func (s *Store) endTx(ctx context.Context, tx pgx.Tx, userID, id objectid.ID) (bool, error) {
 	now := s.deps.Clock.Now()
 	n, err := s.db.SessionEnd(ctx, tx, accountsdb.SessionEndParams{
 		ID: id, UserID: userID, Now: &now, RefusedUntil: now.Add(s.deps.LongestLife + issuing),
+		SignedOut: id == httpapi.CallerOf(ctx).Claims.SessionID,
 	})
 	if err != nil {
 		return false, fmt.Errorf("end session: %w", err)

@@ -56,6 +56,7 @@ type customerDoc struct {
 	EmailVerifiedAt       *httpapi.Time  `json:"email_verified_at" nullable:"true"`
 	CurrentSubscriptionID *objectid.ID   `json:"current_subscription_id" nullable:"true"`
 	PromoCodeUsed         *string        `json:"promo_code_used" nullable:"true" doc:"Given at signup"`
+	Labels                []string       `json:"labels" doc:"Words by which staff sort customers"`
 	CreatedAt             httpapi.Time   `json:"created_at"`
 	UpdatedAt             httpapi.Time   `json:"updated_at"`
 }
@@ -160,11 +161,25 @@ type customerTotals struct {
 	Tickets     int64 `json:"tickets" doc:"Not counting expired-unpaid"`
 }
 
-// customerMoment is one thing that happened.
+// customerMoment is one thing that happened: a sentence, and the values that it is made of, by its type. A value that
+// the type does not have is absent.
 type customerMoment struct {
 	At      httpapi.Time `json:"at"`
 	Type    string       `json:"type" enum:"signup,email_verified,subscription,payment,payment_failed,refund,chargeback,order,ticket,promo_code"`
-	Summary string       `json:"summary" doc:"A sentence"`
+	Summary string       `json:"summary" doc:"A sentence in English, of the values below"`
+
+	Amount        int64  `json:"amount,omitempty" doc:"Cents, of payment, payment_failed, refund, chargeback and order; of a chargeback negative where the dispute was won"`
+	Gateway       string `json:"gateway,omitempty" enum:"gwa,gwb" doc:"Of payment, payment_failed, refund and chargeback"`
+	Purpose       string `json:"purpose,omitempty" enum:"subscription,order,customer" doc:"Of payment; customer: of neither that is known"`
+	PaymentMethod string `json:"payment_method,omitempty" enum:"credit_card,pix,boleto" doc:"Of payment"`
+	RefundStatus  string `json:"refund_status,omitempty" enum:"requested,pending,done,failed" doc:"Of refund"`
+	PlanName      string `json:"plan_name,omitempty" doc:"Of subscription"`
+	FromStatus    string `json:"from_status,omitempty" enum:"active,pending,suspended,cancelled,expired" doc:"Of subscription; absent where it began"`
+	ToStatus      string `json:"to_status,omitempty" enum:"active,pending,suspended,cancelled,expired" doc:"Of subscription"`
+	Reason        string `json:"reason,omitempty" doc:"Of subscription: why, as its history has it"`
+	Quantity      int64  `json:"quantity,omitempty" doc:"Tickets of order"`
+	EventTitle    string `json:"event_title,omitempty" doc:"Of order and ticket"`
+	PromoCode     string `json:"promo_code,omitempty" doc:"Of promo_code"`
 }
 
 var (

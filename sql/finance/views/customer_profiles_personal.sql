@@ -1,6 +1,6 @@
 CREATE OR REPLACE VIEW finance.customer_profiles_personal AS
 SELECT u.id AS customer_id, u.username, u.email, coalesce(u.full_name, '') AS full_name, u.tax_id, u.phone, u.nationality, u.address,
-    u.enable AS is_enabled, u.email_verified, u.email_verified_at, u.current_subscription_id, u.promo_code_used, u.created_at, u.updated_at
+    u.enable AS is_enabled, u.email_verified, u.email_verified_at, u.current_subscription_id, u.promo_code_used, u.created_at, u.updated_at, u.labels
 FROM accounts.users u
 WHERE u.user_type = 'customer' AND u.deleted_at IS NULL;
 COMMENT ON VIEW finance.customer_profiles_personal IS 'PERSONAL DATA: what staff may see of a customer, one row each who is not deleted. Source: accounts.users.';
@@ -19,3 +19,4 @@ COMMENT ON COLUMN finance.customer_profiles_personal.current_subscription_id IS 
 COMMENT ON COLUMN finance.customer_profiles_personal.promo_code_used IS 'The promo code given at signup.';
 COMMENT ON COLUMN finance.customer_profiles_personal.created_at IS 'Instant, UTC.';
 COMMENT ON COLUMN finance.customer_profiles_personal.updated_at IS 'Instant, UTC.';
+COMMENT ON COLUMN finance.customer_profiles_personal.labels IS 'Words by which staff sort customers.';

@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest';
 import { expectNoFaults, signedIn, signIn } from './browser';
-import { asRoot, atGateway, subscribed, subscribedAtA, until } from './people';
+import { asRoot, call, atGateway, subscribed, subscribedAtA, until } from './people';
 
 /** What the sandbox's own ledger has given back of a subscription's payments, in cents. */
 async function expectAtGateway(subscription: string, amounts: number[]) {
@@ -167,6 +167,21 @@ it('two tabs make one refund of the whole', async () => {
   });
   expect(refunds.filter(({ status }) => status !== 'failed').map((one) => one.amount)).toEqual([2990]);
   await expectAtGateway(customer.subscription, [2990]);
+});
+
+it('the page of a customer shows the films watched, and the labels', async () => {
+  const customer = await subscribed('Wanda Prado');
+  const { docs: [film] } = await call<{ docs: { _id: string; title: string; duration: number }[] }>('GET', '/videos?qty_docs_page=1', customer.token);
+  await call('PUT', '/me/watch-history', customer.token, { video_id: film?._id, timeline: 754 });
+  await asRoot('PUT', '/customers', [{ _id: customer.id, labels: ['press', 'vip'] }]);
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  await page.getByText('press, vip').waitFor();
+  const watched = page.getByRole('region', { name: 'Films watched' });
+  await watched.scrollIntoViewIfNeeded();
+  await watched.getByRole('listitem').filter({ hasText: film?.title }).filter({ hasText: `12 of ${film?.duration ?? 0} min` }).waitFor();
+  const timeline = page.getByRole('region', { name: 'Timeline' });
+  await timeline.getByText('Paid BRL 29.90 for a subscription by card at Gateway B.').waitFor();
+  expectNoFaults(page.context());
 });
 
 it('above R$ 500 the amount is typed once more', async () => {

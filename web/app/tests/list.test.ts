@@ -44,6 +44,31 @@ it('chips write the filter, the filter writes chips, and the address brings all 
   expectNoFaults(page.context());
 });
 
+it('a filter by an unknown field, or with a value of another type, says so instead of that nothing matches', async () => {
+  const page = await signedIn('admin', {}, `/console/customers?query=${encodeURIComponent('{"nope":"x","enable":true}')}`);
+  const alert = page.getByRole('alert').filter({ hasText: 'nope: this list has no such field.' });
+  await alert.waitFor();
+  await page.locator('.chip.bad').filter({ hasText: 'nope' }).waitFor();
+  expect(await page.locator('.chip.bad').count()).toBe(1);
+  expect(await page.getByText('Nothing matches').count()).toBe(0);
+  expect(await page.getByRole('button', { name: /all .* that match|Export/i }).count()).toBe(0);
+  await page.getByRole('button', { name: /^Remove the filter nope/i }).click();
+  await page.locator('tbody tr').first().waitFor();
+  expect(await alert.count()).toBe(0);
+
+  await page.getByRole('button', { name: 'Query' }).click();
+  const json = page.getByRole('textbox', { name: /The filter as the API takes it/ });
+  await json.fill('{"created_at": {"$gte": "yesterday"}}');
+  await page.getByText('created_at takes a date such as 2026-12-31').waitFor(); // while it is typed
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('No rows are shown').waitFor();
+  expect(await page.getByText('Nothing matches').count()).toBe(0);
+  await json.fill('{"created_at": {"$gte": "2020-01-01"}}');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('tbody tr').first().waitFor();
+  expectNoFaults(page.context());
+});
+
 it('pages come from the server, 25 rows each, and back returns to where one was', async () => {
   await Promise.all(Array.from({ length: 30 }, (_, i) => signUp(`Paginado Silva ${String(i).padStart(2, '0')}`)));
   const page = await signedIn('admin', {}, `/console/customers?query=${encodeURIComponent('{"full_name":{"$regex":"^Paginado"}}')}&sort=${encodeURIComponent('{"full_name":1}')}`);

@@ -75,6 +75,8 @@ type AccountsSession struct {
 	ExpiresAt time.Time
 	// When somebody ended it: its tokens are refused.
 	EndedAt *time.Time
+	// It ended itself, with a token of its own; false where another session or root ended it. What was begun in it goes on after the first alone.
+	SignedOut bool
 }
 
 // The second factor of users who want one: what their authenticator counts with (RFC 6238).

@@ -77,22 +77,25 @@ func (q *Queries) SessionDeleteOver(ctx context.Context, db DBTX, now time.Time)
 }
 
 const sessionEnd = `-- name: SessionEnd :execrows
-UPDATE accounts.sessions s SET ended_at = $1, expires_at = greatest(s.expires_at, $2)
-WHERE s.id = $3 AND s.user_id = $4 AND s.ended_at IS NULL AND s.expires_at > $1::timestamptz
-  AND s.refreshed_at >= coalesce((SELECT u.tokens_valid_after FROM accounts.users u WHERE u.id = $4), '-infinity')
+UPDATE accounts.sessions s SET ended_at = $1, signed_out = $2, expires_at = greatest(s.expires_at, $3)
+WHERE s.id = $4 AND s.user_id = $5 AND s.ended_at IS NULL AND s.expires_at > $1::timestamptz
+  AND s.refreshed_at >= coalesce((SELECT u.tokens_valid_after FROM accounts.users u WHERE u.id = $5), '-infinity')
 `
 
 type SessionEndParams struct {
 	Now          *time.Time
+	SignedOut    bool
 	RefusedUntil time.Time
 	ID           objectid.ID
 	UserID       objectid.ID
 }
 
-// SessionEnd refuses a session's tokens from now on. refused_until is after the last that may be under way to be issued.
+// SessionEnd refuses a session's tokens from now on. refused_until is after the last that may be under way to be issued;
+// signed_out where it ends itself.
 func (q *Queries) SessionEnd(ctx context.Context, db DBTX, arg SessionEndParams) (int64, error) {
 	result, err := db.Exec(ctx, sessionEnd,
 		arg.Now,
+		arg.SignedOut,
 		arg.RefusedUntil,
 		arg.ID,
 		arg.UserID,
@@ -162,7 +165,7 @@ func (q *Queries) SessionInsert(ctx context.Context, db DBTX, arg SessionInsertP
 }
 
 const sessionListOfUser = `-- name: SessionListOfUser :many
-SELECT s.id, s.user_id, s.method, s.second_factor, s.device, s.address, s.started_at, s.refreshed_at, s.expires_at, s.ended_at FROM accounts.sessions s JOIN accounts.users u ON u.id = s.user_id
+SELECT s.id, s.user_id, s.method, s.second_factor, s.device, s.address, s.started_at, s.refreshed_at, s.expires_at, s.ended_at, s.signed_out FROM accounts.sessions s JOIN accounts.users u ON u.id = s.user_id
 WHERE s.user_id = $1 AND s.ended_at IS NULL AND s.expires_at > $2
   AND (u.tokens_valid_after IS NULL OR s.refreshed_at >= u.tokens_valid_after)
 ORDER BY s.refreshed_at DESC, s.id DESC LIMIT $3
@@ -195,6 +198,7 @@ func (q *Queries) SessionListOfUser(ctx context.Context, db DBTX, arg SessionLis
 			&i.RefreshedAt,
 			&i.ExpiresAt,
 			&i.EndedAt,
+			&i.SignedOut,
 		); err != nil {
 			return nil, err
 		}
@@ -207,7 +211,7 @@ func (q *Queries) SessionListOfUser(ctx context.Context, db DBTX, arg SessionLis
 }
 
 const sessionListPersonal = `-- name: SessionListPersonal :many
-SELECT id, user_id, method, second_factor, device, address, started_at, refreshed_at, expires_at, ended_at FROM accounts.sessions WHERE user_id = $1 ORDER BY started_at DESC, id DESC
+SELECT id, user_id, method, second_factor, device, address, started_at, refreshed_at, expires_at, ended_at, signed_out FROM accounts.sessions WHERE user_id = $1 ORDER BY started_at DESC, id DESC
 `
 
 // SessionListPersonal lists all that is known of a user's sign-ins, those that are over, too.
@@ -231,6 +235,7 @@ func (q *Queries) SessionListPersonal(ctx context.Context, db DBTX, userID objec
 			&i.RefreshedAt,
 			&i.ExpiresAt,
 			&i.EndedAt,
+			&i.SignedOut,
 		); err != nil {
 			return nil, err
 		}
@@ -255,6 +260,18 @@ type SessionMarkSecondFactorParams struct {
 func (q *Queries) SessionMarkSecondFactor(ctx context.Context, db DBTX, arg SessionMarkSecondFactorParams) error {
 	_, err := db.Exec(ctx, sessionMarkSecondFactor, arg.ID, arg.UserID)
 	return err
+}
+
+const sessionSignedOut = `-- name: SessionSignedOut :one
+SELECT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = $1 AND s.ended_at IS NOT NULL AND s.signed_out)
+`
+
+// SessionSignedOut tells whether a session has ended itself.
+func (q *Queries) SessionSignedOut(ctx context.Context, db DBTX, id objectid.ID) (bool, error) {
+	row := db.QueryRow(ctx, sessionSignedOut, id)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const sessionTouch = `-- name: SessionTouch :one

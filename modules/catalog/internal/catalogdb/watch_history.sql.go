@@ -12,6 +12,18 @@ import (
 	"marquee/platform/objectid"
 )
 
+const CustomerFind = `-- name: CustomerFind :one
+SELECT c.has_customer::boolean AS has_customer FROM accounts.has_customer($1) AS c (has_customer)
+`
+
+// CustomerFind tells whether there is such a customer.
+func (q *Queries) CustomerFind(ctx context.Context, db DBTX, customerID objectid.ID) (bool, error) {
+	row := db.QueryRow(ctx, CustomerFind, customerID)
+	var has_customer bool
+	err := row.Scan(&has_customer)
+	return has_customer, err
+}
+
 const WatchHistoryDelete = `-- name: WatchHistoryDelete :execrows
 DELETE FROM catalog.watch_history
 WHERE user_id = $1 AND ($2::text IS NULL OR video_id = $2::text)
@@ -61,6 +73,54 @@ func (q *Queries) WatchHistoryList(ctx context.Context, db DBTX, arg WatchHistor
 	for rows.Next() {
 		var i WatchHistoryListRow
 		if err := rows.Scan(&i.VideoID, &i.Timeline, &i.UpdatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const WatchHistoryOfCustomer = `-- name: WatchHistoryOfCustomer :many
+SELECT w.video_id, w.timeline, w.updated_at, v.title, v.duration
+FROM catalog.watch_history w JOIN catalog.videos v ON v.id = w.video_id
+WHERE w.user_id = $1
+ORDER BY w.updated_at DESC, w.video_id LIMIT $3 OFFSET $2
+`
+
+type WatchHistoryOfCustomerParams struct {
+	UserID objectid.ID
+	Skip   int32
+	Qty    int32
+}
+
+type WatchHistoryOfCustomerRow struct {
+	VideoID   objectid.ID
+	Timeline  float64
+	UpdatedAt time.Time
+	Title     string
+	Duration  int32
+}
+
+// WatchHistoryOfCustomer returns what a customer has watched with what the videos are called, newest first.
+func (q *Queries) WatchHistoryOfCustomer(ctx context.Context, db DBTX, arg WatchHistoryOfCustomerParams) ([]WatchHistoryOfCustomerRow, error) {
+	rows, err := db.Query(ctx, WatchHistoryOfCustomer, arg.UserID, arg.Skip, arg.Qty)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WatchHistoryOfCustomerRow{}
+	for rows.Next() {
+		var i WatchHistoryOfCustomerRow
+		if err := rows.Scan(
+			&i.VideoID,
+			&i.Timeline,
+			&i.UpdatedAt,
+			&i.Title,
+			&i.Duration,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

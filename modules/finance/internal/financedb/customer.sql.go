@@ -11,7 +11,7 @@ import (
 
 const customer360Get = `-- name: Customer360Get :one
 WITH who AS MATERIALIZED (
-    SELECT p.customer_id, p.username, p.email, p.full_name, p.tax_id, p.phone, p.nationality, p.address, p.is_enabled, p.email_verified, p.email_verified_at, p.current_subscription_id, p.promo_code_used, p.created_at, p.updated_at FROM finance.customer_profiles_personal p
+    SELECT p.customer_id, p.username, p.email, p.full_name, p.tax_id, p.phone, p.nationality, p.address, p.is_enabled, p.email_verified, p.email_verified_at, p.current_subscription_id, p.promo_code_used, p.created_at, p.updated_at, p.labels FROM finance.customer_profiles_personal p
     WHERE p.customer_id = coalesce(
             $1::text,
             (SELECT l.customer_id FROM finance.customer_logins_personal l WHERE l.login = lower(normalize($2::text, NFKC))),
@@ -43,7 +43,7 @@ SELECT json_build_object(
         '_id', who.customer_id, 'username', who.username, 'email', who.email, 'full_name', who.full_name, 'tax_id', who.tax_id, 'phone', who.phone,
         'nationality', who.nationality, 'address', who.address, 'enable', who.is_enabled, 'email_verified', who.email_verified,
         'email_verified_at', platform.json_time(who.email_verified_at), 'current_subscription_id', who.current_subscription_id,
-        'promo_code_used', who.promo_code_used, 'created_at', platform.json_time(who.created_at), 'updated_at', platform.json_time(who.updated_at)),
+        'promo_code_used', who.promo_code_used, 'labels', who.labels, 'created_at', platform.json_time(who.created_at), 'updated_at', platform.json_time(who.updated_at)),
     'subscription', (SELECT s.doc FROM subscription s WHERE s.subscription_id = who.current_subscription_id),
     'subscriptions', (SELECT coalesce(json_agg(s.doc ORDER BY s.created_at DESC, s.subscription_id), '[]') FROM (
         SELECT subscription_id, created_at, doc, plan_name FROM subscription ORDER BY created_at DESC, subscription_id LIMIT 100) s),

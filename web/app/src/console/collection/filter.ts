@@ -27,7 +27,10 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 const unescaped = (pattern: string) => pattern.replace(/\\([.*+?^${}()|[\]\\])/g, '$1');
 
 function valueOf(kind: Kind, typed: string): unknown {
-  if (kind === 'number') return Number(typed.replace(',', '.'));
+  if (kind === 'number') {
+    const number = Number(typed.replace(',', '.'));
+    return Number.isNaN(number) ? typed : number; // what is no number stands in its chip, which says so
+  }
   if (kind === 'boolean') return typed === 'true';
   return typed;
 }

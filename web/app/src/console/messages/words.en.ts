@@ -33,7 +33,7 @@ export const enWords = {
     verified: 'E-mail address verified.',
     began: (plan: string, to: string, reason: string) => `Subscription to ${plan} began as ${to} (${reason}).`,
     went: (plan: string, from: string, to: string, reason: string) => `Subscription to ${plan} went from ${from} to ${to} (${reason}).`,
-    purposes: { unknown: 'nothing that is known here', order: 'a ticket order', subscription: 'a subscription' },
+    purposes: { customer: 'nothing that is known here', order: 'a ticket order', subscription: 'a subscription' },
     paid: (amount: string, what: string, method: string, gateway: string) => `Paid ${amount} for ${what} by ${method} at ${gateway}.`,
     failed: (amount: string, gateway: string) => `A payment of ${amount} failed at ${gateway}.`,
     refundDone: (amount: string) => `A refund of ${amount} was given back.`,

@@ -35,7 +35,7 @@ export const ptWords: Shape<typeof enWords> = {
     verified: 'Endereço de e-mail verificado.',
     began: (plan, to, reason) => `A assinatura de ${plan} começou como ${to} (${reason}).`,
     went: (plan, from, to, reason) => `A assinatura de ${plan} passou de ${from} a ${to} (${reason}).`,
-    purposes: { unknown: 'nada que se conheça aqui', order: 'um pedido de ingressos', subscription: 'uma assinatura' },
+    purposes: { customer: 'nada que se conheça aqui', order: 'um pedido de ingressos', subscription: 'uma assinatura' },
     paid: (amount, what, method, gateway) => `Pagou ${amount} por ${what}, com ${method}, no ${gateway}.`,
     failed: (amount, gateway) => `Um pagamento de ${amount} falhou no ${gateway}.`,
     refundDone: (amount) => `Um reembolso de ${amount} foi devolvido.`,
