@@ -43,3 +43,7 @@ ON CONFLICT (user_id) DO UPDATE SET at = excluded.at;
 
 -- name: LastWriteDeleteOld :execrows
 DELETE FROM accounts.last_writes WHERE at < clock_timestamp() - interval '1 hour';
+
+-- SessionGetSignedOut tells whether a session has ended itself.
+-- name: SessionGetSignedOut :one
+SELECT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = @id AND s.ended_at IS NOT NULL AND s.signed_out);

@@ -50,10 +50,6 @@ SELECT * FROM accounts.sessions WHERE user_id = @user_id ORDER BY started_at DES
 -- name: SessionMarkSecondFactor :exec
 UPDATE accounts.sessions SET second_factor = true WHERE id = @id::text AND user_id = @user_id;
 
--- SessionSignedOut tells whether a session has ended itself.
--- name: SessionSignedOut :one
-SELECT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = @id AND s.ended_at IS NOT NULL AND s.signed_out);
-
 -- SessionTouch reads the user behind a refresh token as CallerRead does, and notes the tokens that are issued for it:
 -- no row when the user is not to have any, or the session is ended, also at this very moment. What has no row yet,
 -- since its token is of before sessions, gets one.

@@ -15,8 +15,8 @@ SELECT video_id, timeline, updated_at FROM catalog.watch_history
 WHERE user_id = @user_id AND (sqlc.narg('video_id')::text IS NULL OR video_id = sqlc.narg('video_id')::text)
 ORDER BY updated_at DESC, video_id;
 
--- name: WatchHistoryOfCustomer :many
--- WatchHistoryOfCustomer returns what a customer has watched with what the videos are called, newest first.
+-- name: WatchHistoryListOfCustomer :many
+-- WatchHistoryListOfCustomer returns what a customer has watched with what the videos are called, newest first.
 SELECT w.video_id, w.timeline, w.updated_at, v.title, v.duration
 FROM catalog.watch_history w JOIN catalog.videos v ON v.id = w.video_id
 WHERE w.user_id = @user_id

@@ -47,7 +47,7 @@ func (s *Sessions) Caller(ctx context.Context, claims httpapi.Claims) (httpapi.C
 
 func readCaller(ctx context.Context, s *Sessions, of httpapi.Claims) (accountsdb.CallerReadAndLastWriteRow, error) {
 	if httpapi.Inside(ctx) && of.SessionID != "" {
-		signedOut, err := s.db.SessionSignedOut(ctx, s.deps.Pool, of.SessionID)
+		signedOut, err := s.db.SessionGetSignedOut(ctx, s.deps.Pool, of.SessionID)
 		if err != nil {
 			return accountsdb.CallerReadAndLastWriteRow{}, err
 		}

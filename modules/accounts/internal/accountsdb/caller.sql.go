@@ -190,3 +190,15 @@ func (q *Queries) LastWriteRecord(ctx context.Context, db DBTX, userID objectid.
 	_, err := db.Exec(ctx, lastWriteRecord, userID)
 	return err
 }
+
+const sessionGetSignedOut = `-- name: SessionGetSignedOut :one
+SELECT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = $1 AND s.ended_at IS NOT NULL AND s.signed_out)
+`
+
+// SessionGetSignedOut tells whether a session has ended itself.
+func (q *Queries) SessionGetSignedOut(ctx context.Context, db DBTX, id objectid.ID) (bool, error) {
+	row := db.QueryRow(ctx, sessionGetSignedOut, id)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}

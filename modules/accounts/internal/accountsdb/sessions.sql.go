@@ -262,18 +262,6 @@ func (q *Queries) SessionMarkSecondFactor(ctx context.Context, db DBTX, arg Sess
 	return err
 }
 
-const sessionSignedOut = `-- name: SessionSignedOut :one
-SELECT EXISTS (SELECT 1 FROM accounts.sessions s WHERE s.id = $1 AND s.ended_at IS NOT NULL AND s.signed_out)
-`
-
-// SessionSignedOut tells whether a session has ended itself.
-func (q *Queries) SessionSignedOut(ctx context.Context, db DBTX, id objectid.ID) (bool, error) {
-	row := db.QueryRow(ctx, sessionSignedOut, id)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
 const sessionTouch = `-- name: SessionTouch :one
 WITH c AS MATERIALIZED (
     SELECT username, user_type, is_root, profiles, handlers FROM accounts.caller($1, $2, $3, $4) AS c (username, user_type, is_root, profiles, handlers)

@@ -83,20 +83,20 @@ func (q *Queries) WatchHistoryList(ctx context.Context, db DBTX, arg WatchHistor
 	return items, nil
 }
 
-const WatchHistoryOfCustomer = `-- name: WatchHistoryOfCustomer :many
+const WatchHistoryListOfCustomer = `-- name: WatchHistoryListOfCustomer :many
 SELECT w.video_id, w.timeline, w.updated_at, v.title, v.duration
 FROM catalog.watch_history w JOIN catalog.videos v ON v.id = w.video_id
 WHERE w.user_id = $1
 ORDER BY w.updated_at DESC, w.video_id LIMIT $3 OFFSET $2
 `
 
-type WatchHistoryOfCustomerParams struct {
+type WatchHistoryListOfCustomerParams struct {
 	UserID objectid.ID
 	Skip   int32
 	Qty    int32
 }
 
-type WatchHistoryOfCustomerRow struct {
+type WatchHistoryListOfCustomerRow struct {
 	VideoID   objectid.ID
 	Timeline  float64
 	UpdatedAt time.Time
@@ -104,16 +104,16 @@ type WatchHistoryOfCustomerRow struct {
 	Duration  int32
 }
 
-// WatchHistoryOfCustomer returns what a customer has watched with what the videos are called, newest first.
-func (q *Queries) WatchHistoryOfCustomer(ctx context.Context, db DBTX, arg WatchHistoryOfCustomerParams) ([]WatchHistoryOfCustomerRow, error) {
-	rows, err := db.Query(ctx, WatchHistoryOfCustomer, arg.UserID, arg.Skip, arg.Qty)
+// WatchHistoryListOfCustomer returns what a customer has watched with what the videos are called, newest first.
+func (q *Queries) WatchHistoryListOfCustomer(ctx context.Context, db DBTX, arg WatchHistoryListOfCustomerParams) ([]WatchHistoryListOfCustomerRow, error) {
+	rows, err := db.Query(ctx, WatchHistoryListOfCustomer, arg.UserID, arg.Skip, arg.Qty)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []WatchHistoryOfCustomerRow{}
+	items := []WatchHistoryListOfCustomerRow{}
 	for rows.Next() {
-		var i WatchHistoryOfCustomerRow
+		var i WatchHistoryListOfCustomerRow
 		if err := rows.Scan(
 			&i.VideoID,
 			&i.Timeline,
