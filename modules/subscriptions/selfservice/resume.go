@@ -40,9 +40,8 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription, re
 		if locked.Status.Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
-		again := lifecycle.OpeningOfEnd(locked, lifecycle.EndWithPeriod).Ref
-		if _, open, err := s.deps.Intents.Open(ctx, tx, again); err != nil || open {
-			return cmp.Or(err, errEndedMeanwhile())
+		if err := s.endNotAgainTx(ctx, tx, locked); err != nil {
+			return err
 		}
 		return s.deps.Intents.OpenTx(ctx, tx, intent.Opening{
 			Ref: resumeIntent(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: reference,
@@ -231,6 +230,20 @@ func (s *SelfService) endAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.S
 	o := lifecycle.OpeningOfEnd(sub, lifecycle.EndWithPeriod)
 	o.After = s.deps.Intents.CallTime()
 	return s.deps.Intents.RequestTx(ctx, tx, o)
+}
+
+// endNotAgainTx has the end not be ordered once more of a subscription that is to go on after all. 409 where that has
+// been called for already: that call may come after the one that takes the end back.
+func (s *SelfService) endNotAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) error {
+	again := lifecycle.OpeningOfEnd(sub, lifecycle.EndWithPeriod).Ref
+	i, open, err := s.deps.Intents.Open(ctx, tx, again)
+	switch {
+	case err != nil || !open:
+		return err
+	case i.NotKnownSince != nil || i.LeasedUntil != nil:
+		return errEndedMeanwhile()
+	}
+	return s.deps.Intents.EndTx(ctx, tx, again, intent.Void[any]{}, intent.ByResponse)
 }
 
 // giveUpResume has nobody ask any more that a subscription goes on whose customer wants it to end after all, and
