@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -102,6 +103,51 @@ func (p Payment) countTx(ctx context.Context, tx pgx.Tx, in *payments.Service, s
 		return nil
 	}
 	return in.CountPaymentTx(ctx, tx, sub.Gateway, p.ID)
+}
+
+// confirmFirstTx has money of gateway A that the ledger lacks, and that comes after the
+// subscription's end, or would lengthen it without having been ordered here, confirmed by
+// the gateway first, by job: nothing is booked until then.
+func (s *Settler) confirmFirstTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
+	if sub.Traits().SignsEvents || p.Source != state.ByWebhook {
+		return false, nil
+	}
+	if !sub.Status.Ended() {
+		if ordered, err := s.isOrderedTx(ctx, tx, sub, p); err != nil || ordered {
+			return false, err
+		}
+	}
+	a := LateMoneyArgs{
+		Gateway: sub.Gateway, SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event), First: p.First,
+		SettledAt: p.SettledAt,
+	}
+	if p.Charge != nil {
+		a.ChargeID = p.Charge.ID
+	}
+	return true, s.InsertLateTx(ctx, tx, a)
+}
+
+// confirmTwinTx has a job read a charge for a due date live, and the one that has paid for
+// that day as well when only an event has reported it: an event may be forged, and what is
+// refunded must not be the real payment.
+func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (bool, error) {
+	if !paysADay(sub, p) || sub.Status.Ended() {
+		return false, nil
+	}
+	twins, err := s.deps.Payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
+	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Confirmed }) {
+		return false, err
+	}
+	return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{
+		Gateway: sub.Gateway, SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event),
+		SettledAt: p.SettledAt,
+	})
+}
+
+// paysADay reports whether a payment is a charge of gateway A's recurrence, of which each
+// day that is due has one.
+func paysADay(sub lifecycle.Subscription, p Payment) bool {
+	return p.Recurs && !p.First && sub.Traits().ChargesByDay && sub.PaymentMethod != gateway.MethodPix
 }
 
 // settleChargeTx settles the payment of a renewal charge, and notes which end it moved.
@@ -258,4 +304,82 @@ func (s *Settler) settleZeroInvoiceTx(ctx context.Context, tx pgx.Tx, sub *lifec
 	}
 	_, err := s.deps.Store.MoveTx(ctx, tx, sub, c)
 	return err
+}
+
+// pay writes what a payment means for the dates of a subscription.
+func (s *Settler) pay(r *lifecycle.Subscription, p Payment) {
+	now := s.deps.Clock.Now()
+	settledAt := now
+	if p.SettledAt != nil {
+		settledAt = lifecycle.LatestOf(*p.SettledAt, &r.RegisterDate) // gateway A may tell the day alone
+	}
+	if !p.First || r.PixAutomatic || r.GwaSubscriptionID != nil { // else the recurrence has still to be made
+		r.CloseIntent()
+	}
+	first := r.LastPaymentAt == nil
+	r.LastPaymentAt, r.PaymentFailures = &now, 0
+	if first && p.First && r.PixAutomatic && r.ExpiresAt == nil {
+		r.NextBillingDate = nil // told by the authorization, which was known first, at a guess
+	}
+	if p.Recurs && !p.before && !r.CancelAtPeriodEnd && r.GatewayDeletedAt == nil && r.GatewayEndOpenSince == nil {
+		r.ExpiresAt = nil // set by an admin's extension
+	}
+	lifecycle.SetOnce(&r.LastPaidInvoiceID, p.InvoiceID)
+	switch {
+	case r.PixAutomatic && p.Recurs:
+		s.payAutomatic(r, p, settledAt)
+	case r.PaymentMethod == gateway.MethodPix:
+		if r.PixPaymentID == nil && !r.PixAutomatic {
+			r.PixPaymentID = &p.ID
+		}
+		r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(lifecycle.LatestOf(settledAt, r.ExpiresAt), r), nil
+		if p.Charge != nil {
+			r.CancelAtPeriodEnd = false
+		}
+	case !p.Recurs:
+		r.ExpiresAt, r.NextBillingDate = s.deps.Calendar.PeriodFrom(settledAt, r), nil
+	case p.First:
+		next := s.deps.Calendar.FirstDue(*r).UTC()
+		r.NextBillingDate = &next
+	case r.Traits().ChargesByDay:
+		due := lifecycle.StartOfDay(settledAt, s.deps.Config.Zone)
+		if p.DueDate != nil {
+			due = *p.DueDate
+		}
+		if r.AnchorDay == nil {
+			s.deps.Calendar.Anchor(r, due)
+		}
+		next := lifecycle.LatestOf(s.deps.Calendar.MonthsOn(due, 1, *r), r.NextBillingDate)
+		r.NextBillingDate = &next
+	case r.NextBillingDate == nil:
+		r.NextBillingDate = s.deps.Calendar.PeriodFrom(settledAt, r)
+	}
+	payStopped(r, p)
+}
+
+// payStopped has a charge that slipped through before the recurrence was stopped at
+// gateway A pay its period all the same.
+func payStopped(r *lifecycle.Subscription, p Payment) {
+	if !p.Recurs || !r.Stopped() || r.Traits().EndsWithPeriod || r.NextBillingDate == nil {
+		return
+	}
+	r.ExpiresAt, r.NextBillingDate = new(lifecycle.LatestOf(*r.NextBillingDate, r.ExpiresAt)), nil
+}
+
+// payAutomatic moves the date of the next debit. The first code pays the period
+// from its payment on; a debit that of its cycle, whenever it is taken.
+func (s *Settler) payAutomatic(r *lifecycle.Subscription, p Payment, settledAt time.Time) {
+	from := settledAt
+	switch {
+	case p.First:
+	case p.cycle != nil:
+		from = *p.cycle
+	case p.DueDate != nil:
+		from = *p.DueDate
+	}
+	next := lifecycle.LatestOf(*s.deps.Calendar.PeriodFrom(from, r), r.NextBillingDate)
+	r.NextBillingDate = &next
+	if !r.Stopped() {
+		r.ExpiresAt = nil
+	}
 }
