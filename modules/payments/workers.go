@@ -44,6 +44,9 @@ func (s *Service) Workers(w *river.Workers) {
 	})
 }
 
+// TurnKind is the job of a turn of checks.
+const TurnKind = checks.Kind
+
 // Turns are the turns of checks at the gateways.
 func (s *Service) Turns() *checks.Turns {
 	return &checks.Turns{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log, Intents: s.intents}

@@ -17,8 +17,8 @@ WHERE subject_id = @subject_id AND state = 'open' AND (kind = @kind OR @kind = '
   AND (looked_at IS NULL OR looked_at <= @since::timestamptz)
 RETURNING *;
 
--- name: IntentCheckedSince :one
--- IntentCheckedSince reports whether a check has looked for an order that ended after an instant: its own call may still come.
+-- name: IntentFindChecked :one
+-- IntentFindChecked reports whether a check has looked for an order that ended after an instant: its own call may still come.
 SELECT EXISTS (SELECT 1 FROM payments.intents
     WHERE subject_id = @subject_id AND kind = @kind AND state <> 'open' AND ended_at > @since::timestamptz AND looked_at IS NOT NULL);
 

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"marquee/modules/payments/checks"
+	"marquee/modules/payments"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/testutil/sandbox"
@@ -233,7 +233,7 @@ func (d *devClock) planJobs() {
 		next := p.Schedule.Next(now)
 		p := planned{Periodic: p, next: next, daily: p.Schedule.Next(next).Sub(next) > 20*time.Hour}
 		if d.clock.Stands() {
-			if args, _ := p.New(); args.Kind() == checks.Kind {
+			if args, _ := p.New(); args.Kind() == payments.TurnKind {
 				continue // they are made at each stop
 			}
 			if p.Opts != nil && p.Opts.RunOnStart {

@@ -49,25 +49,6 @@ func (q *Queries) IntentCallAgain(ctx context.Context, db DBTX, arg IntentCallAg
 	return result.RowsAffected(), nil
 }
 
-const intentCheckedSince = `-- name: IntentCheckedSince :one
-SELECT EXISTS (SELECT 1 FROM payments.intents
-    WHERE subject_id = $1 AND kind = $2 AND state <> 'open' AND ended_at > $3::timestamptz AND looked_at IS NOT NULL)
-`
-
-type IntentCheckedSinceParams struct {
-	SubjectID objectid.ID
-	Kind      state.IntentKind
-	Since     time.Time
-}
-
-// IntentCheckedSince reports whether a check has looked for an order that ended after an instant: its own call may still come.
-func (q *Queries) IntentCheckedSince(ctx context.Context, db DBTX, arg IntentCheckedSinceParams) (bool, error) {
-	row := db.QueryRow(ctx, intentCheckedSince, arg.SubjectID, arg.Kind, arg.Since)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
 const intentClaim = `-- name: IntentClaim :many
 UPDATE payments.intents i SET leased_until = $1::timestamptz, looked_at = $2::timestamptz, looks = looks + 1
 FROM (
@@ -268,6 +249,25 @@ func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) (
 		return nil, err
 	}
 	return items, nil
+}
+
+const intentFindChecked = `-- name: IntentFindChecked :one
+SELECT EXISTS (SELECT 1 FROM payments.intents
+    WHERE subject_id = $1 AND kind = $2 AND state <> 'open' AND ended_at > $3::timestamptz AND looked_at IS NOT NULL)
+`
+
+type IntentFindCheckedParams struct {
+	SubjectID objectid.ID
+	Kind      state.IntentKind
+	Since     time.Time
+}
+
+// IntentFindChecked reports whether a check has looked for an order that ended after an instant: its own call may still come.
+func (q *Queries) IntentFindChecked(ctx context.Context, db DBTX, arg IntentFindCheckedParams) (bool, error) {
+	row := db.QueryRow(ctx, intentFindChecked, arg.SubjectID, arg.Kind, arg.Since)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const intentFindConflicting = `-- name: IntentFindConflicting :one
