@@ -61,7 +61,9 @@ type watchedVideo struct {
 
 // watchedBy returns qty of what the customer has watched, newest first, behind the first skip, and whether there is
 // more.
-func (s *Service) watchedBy(ctx context.Context, user objectid.ID, skip, qty int) (page []watchedVideo, more bool, err error) {
+func (s *Service) watchedBy(ctx context.Context, user objectid.ID, skip, qty int) (
+	page []watchedVideo, more bool, err error,
+) {
 	rows, err := s.db.WatchHistoryListOfCustomer(ctx, s.deps.Pool, catalogdb.WatchHistoryListOfCustomerParams{
 		UserID: user, Skip: int32(skip), Qty: int32(qty + 1), //nolint:gosec // both are bounded
 	})

@@ -316,8 +316,8 @@ type Acted struct {
 
 // Act calls an operation for a user without a connection: with the rights, the checks and the audit trail of a request
 // of theirs at this moment. The claims are those with which they began it, a second factor where it is required
-// included: signing out does not end it, which all else that ends tokens of that age, or the session, does. The path has
-// the prefix. The error is one of the program's.
+// included: signing out does not end it, which all else that ends tokens of that age, or the session, does. The path
+// has the prefix. The error is one of the program's.
 func Act(ctx context.Context, a *API, began Claims, method, path, requestID string, body any) (Acted, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {

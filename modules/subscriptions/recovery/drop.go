@@ -26,7 +26,7 @@ func (s *Recovery) Drop(ctx context.Context, sub lifecycle.Subscription, by stat
 	order := orderToDrop(sub, by)
 	order.CallTime = s.deps.Intents.CallTime()
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.deps.Intents.OpenTx(ctx, tx, order) })
-	if err != nil && !intent.AlreadyOpen(err) { // two at once call twice, which is harmless, and the first to end it has
+	if err != nil && !intent.AlreadyOpen(err) { // two at once both call, and the first to end it has
 		return false, err
 	}
 	faultpoint.Hit("drop.committed")
