@@ -16,7 +16,7 @@ const OFFERED = 8;
 export async function recordsOf({ path }: Pick, ids: string[]): Promise<Doc[]> {
   if (!ids.length) return [];
   const { docs } = await readPage(path, { query: JSON.stringify({ _id: { $in: ids } }), page: 0, size: Math.min(ids.length, 1000) });
-  return ids.flatMap((id) => docs.find((doc) => doc['_id'] === id) ?? []);
+  return ids.map((id) => docs.find((doc) => doc['_id'] === id)).filter((doc) => doc !== undefined);
 }
 
 /** What may be chosen for what was typed. */
