@@ -62,6 +62,18 @@ export async function newAdmin(name: string): Promise<{ username: string; passwo
   return { username, password };
 }
 
+export type Lists = Record<'view' | 'create' | 'update' | 'delete', string[]>;
+export interface Role { login: { username: string; password: string }; root: boolean; rights: string[] }
+
+/** An admin whose one profile has these lists. */
+export async function adminWith(name: string, lists: Lists): Promise<Role> {
+  const login = await newAdmin(name);
+  const { docs: [profile] } = await asRoot<{ docs: { _id: string }[] }>('POST', '/users-type', [{ name: login.username, ...lists }]);
+  const { docs: [user] } = await asRoot<{ docs: { _id: string }[] }>('GET', `/users?query=${encodeURIComponent(JSON.stringify({ username: login.username }))}`);
+  await asRoot('PUT', '/users', [{ _id: user?._id, type_user: [profile?._id] }]);
+  return { login, root: false, rights: Object.values(lists).flat() };
+}
+
 let made = 0;
 const seed = Math.floor(Math.random() * 1e8);
 
