@@ -1,6 +1,6 @@
 // Command fill adds rows to the database of `marquee dev` at DATABASE_URL, for the tests and the times of the front ends:
-// a customer with as much history as the heaviest have, many customers, and webhook calls by COPY. Its rows are for looking at: no gateway
-// knows of them.
+// a customer with as much history as the heaviest have, many customers, and webhook calls by COPY. Its rows are for
+// looking at: no gateway knows of them.
 package main
 
 import (

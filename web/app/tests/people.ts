@@ -124,6 +124,21 @@ async function settled(customer: Customer): Promise<Customer & { subscription: s
   return { ...customer, subscription };
 }
 
+/** Tickets of an event, bought by card at gateway B; the answer is the order's id, once it is paid. */
+export async function bought(customer: Customer, event: string, quantity: number): Promise<string> {
+  const { order } = await call<{ order: { _id: string } }>('POST', '/store/purchase/gwb/card', customer.token, { event_id: event, quantity, payment_method_id: 'pm_card_visa' });
+  await until(async () => {
+    const { orders } = await asRoot<{ orders: { _id: string; paid_at: string | null }[] }>('GET', `/admin/events-dashboard/events/${event}`);
+    return orders.find(({ _id }) => _id === order._id)?.paid_at ?? undefined;
+  });
+  return order._id;
+}
+
+/** As many customers without anything, more than those that are there. */
+export function makeMany(customers: number) {
+  execFileSync(process.env['FILL'] ?? '', ['-customers', String(customers)], { env: { ...process.env, DATABASE_URL: platform.database_url } });
+}
+
 /** What look gives once it gives something; it looks again until two minutes are over. */
 export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
   for (let i = 0; i < 1200; i++) {
