@@ -15,7 +15,7 @@ const roles: Record<string, Role> = {};
 /** Who may call a route, as /routes says. */
 function may({ root, rights }: Role, { auth, permission }: Route): boolean {
   if (auth === 'root') return root;
-  if (auth === 'customer' || auth === 'subscriber' || auth === 'gateway') return false;
+  if (auth === 'customer' || auth === 'gateway') return false; // what is for subscribers is for the staff, too
   return root || !permission || rights.includes(permission);
 }
 
