@@ -28,11 +28,14 @@ export function drawn(place: HTMLElement, plot: (width: number) => uPlot): { aga
   sizes.observe(place);
   const scheme = new MutationObserver(again);
   scheme.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  system.addEventListener('change', again);
   return {
     again,
     end: () => {
       sizes.disconnect();
       scheme.disconnect();
+      system.removeEventListener('change', again);
       last?.destroy();
     },
   };

@@ -191,6 +191,7 @@ export const enRooms = {
     acts: 'Acts on this code',
     about: 'What it gives',
     window: 'Valid',
+    always: 'always',
     anybody: 'anybody',
     overTime: 'Redemptions over time',
     ticketsByDay: 'Tickets made by day',

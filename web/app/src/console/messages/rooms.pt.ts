@@ -193,6 +193,7 @@ export const ptRooms: Shape<typeof enRooms> = {
     acts: 'Ações deste código',
     about: 'O que ele dá',
     window: 'Validade',
+    always: 'sempre',
     anybody: 'qualquer pessoa',
     overTime: 'Resgates ao longo do tempo',
     ticketsByDay: 'Ingressos feitos por dia',
