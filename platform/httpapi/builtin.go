@@ -34,14 +34,25 @@ type healthBody struct {
 }
 
 type routesBody struct {
-	Routes []RouteInfo `json:"routes"`
+	Routes []routeRow `json:"routes"`
+}
+
+// routeRow is a row of GET /routes, as it is for who reads it.
+type routeRow struct {
+	RouteInfo
+	Allowed bool `json:"allowed" doc:"Whether the caller may call it, as far as its auth and permission say"`
 }
 
 // registerBuiltin adds the routes that belong to no module.
 func (a *API) registerBuiltin() {
 	Route(a, http.MethodGet, "/routes", "route_list", SignedIn,
-		func(context.Context, *struct{}) (*Output[routesBody], error) {
-			return OK(routesBody{Routes: a.Routes()})
+		func(ctx context.Context, _ *struct{}) (*Output[routesBody], error) {
+			caller, routes := CallerOf(ctx), a.Routes()
+			rows := make([]routeRow, len(routes))
+			for i, route := range routes {
+				rows[i] = routeRow{RouteInfo: route, Allowed: route.Allows(caller)}
+			}
+			return OK(routesBody{Routes: rows})
 		})
 	Route(a, http.MethodGet, "/health", "health_get", Public, a.health, Brief(), Frequent())
 	a.Mount(http.MethodGet, Prefix+"/openapi.json", "openapi_get", Public, a.openAPIDocument())

@@ -301,6 +301,24 @@ func TestOwnRoutes(t *testing.T) {
 		Method: "GET", Path: "/api/v1/permitted", Name: "thing_permitted", Auth: httpapi.Admin,
 		Permission: "thing_permitted",
 	})
+	allowed := func(user string) (names []string) {
+		var rows struct {
+			Routes []struct {
+				Name    string
+				Allowed bool
+			}
+		}
+		c.As(user).Get("/routes").Expect(200).JSON(&rows)
+		for _, row := range rows.Routes {
+			if row.Allowed {
+				names = append(names, row.Name)
+			}
+		}
+		return names
+	}
+	require.NotContains(t, allowed("customer"), "thing_permitted")
+	require.NotContains(t, allowed("admin"), "thing_permitted", "no profile of theirs holds it")
+	require.Contains(t, allowed("root"), "thing_permitted")
 	for name, value := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cache-Control": "no-store",
 	} {

@@ -21,7 +21,7 @@ export default defineConfig({
         // What several rooms use is one chunk, charts are another, and each room has its own.
         codeSplitting: {
           groups: [
-            { name: 'kit', test: /src\/(ui|console\/(collection|form|Time))|bits-ui|floating-ui|tanstack/, minShareCount: 2 },
+            { name: 'kit', test: /src\/(ui\/(?!plot|Bars|Curve)|console\/(collection|form|Time))|bits-ui|floating-ui|tanstack/, minShareCount: 2 },
           ],
         },
       },

@@ -1,6 +1,6 @@
 // Command fill adds rows to the database of `marquee dev` at DATABASE_URL, for the tests and the times of the front ends:
-// a customer with as much history as the heaviest have, and webhook calls by COPY. Its rows are for looking at: no gateway
-// knows of them.
+// a customer with as much history as the heaviest have, many customers, and webhook calls by COPY. Its rows are for
+// looking at: no gateway knows of them.
 package main
 
 import (
@@ -17,14 +17,15 @@ import (
 func main() {
 	customer := flag.String("customer", "", "`ID` of a customer with a subscription, who gets a heavy history")
 	webhooks := flag.Int("webhooks", 0, "how many webhook calls are added, over the last 60 days")
+	customers := flag.Int("customers", 0, "how many customers without anything are added")
 	flag.Parse()
-	if err := fill(context.Background(), *customer, *webhooks); err != nil {
+	if err := fill(context.Background(), *customer, *webhooks, *customers); err != nil {
 		fmt.Fprintln(os.Stderr, "fill:", err)
 		os.Exit(1)
 	}
 }
 
-func fill(ctx context.Context, customer string, webhooks int) error {
+func fill(ctx context.Context, customer string, webhooks, customers int) error {
 	url := os.Getenv("DATABASE_URL")
 	if url == "" {
 		return errors.New("DATABASE_URL is not set")
@@ -37,6 +38,11 @@ func fill(ctx context.Context, customer string, webhooks int) error {
 	if customer != "" {
 		if err := history(ctx, conn, customer); err != nil {
 			return fmt.Errorf("history: %w", err)
+		}
+	}
+	if customers > 0 {
+		if err := people(ctx, conn, customers); err != nil {
+			return err
 		}
 	}
 	if webhooks > 0 {

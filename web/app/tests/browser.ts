@@ -1,4 +1,4 @@
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { afterAll, expect, inject } from 'vitest';
 
 /** How long anything may take that is waited for, in milliseconds: the machine may be busy otherwise. */
@@ -67,4 +67,17 @@ export async function visit(page: Page, path: string) {
     history.pushState(null, '', to);
     dispatchEvent(new PopStateEvent('popstate'));
   }, `/console${path}`);
+}
+
+/** Drags with the mouse as people do: down, many moves, a pause, up. */
+export async function drag(page: Page, from: Locator, to: Locator) {
+  const [a, b] = [await from.boundingBox(), await to.boundingBox()];
+  if (!a || !b) throw new Error('what is dragged, or where to, is not on the screen');
+  const [x, y] = [a.x + Math.min(a.width / 2, 60), a.y + a.height / 2];
+  const [tx, ty] = [b.x + b.width / 2, b.y + Math.min(b.height / 2, 90)];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  for (let i = 1; i <= 15; i++) await page.mouse.move(x + ((tx - x) * i) / 15, y + ((ty - y) * i) / 15);
+  await page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 300); })); // the library looks every 200 ms
+  await page.mouse.up();
 }

@@ -62,6 +62,18 @@ export async function newAdmin(name: string): Promise<{ username: string; passwo
   return { username, password };
 }
 
+export type Lists = Record<'view' | 'create' | 'update' | 'delete', string[]>;
+export interface Role { login: { username: string; password: string }; root: boolean; rights: string[] }
+
+/** An admin whose one profile has these lists. */
+export async function adminWith(name: string, lists: Lists): Promise<Role> {
+  const login = await newAdmin(name);
+  const { docs: [profile] } = await asRoot<{ docs: { _id: string }[] }>('POST', '/users-type', [{ name: login.username, ...lists }]);
+  const { docs: [user] } = await asRoot<{ docs: { _id: string }[] }>('GET', `/users?query=${encodeURIComponent(JSON.stringify({ username: login.username }))}`);
+  await asRoot('PUT', '/users', [{ _id: user?._id, type_user: [profile?._id] }]);
+  return { login, root: false, rights: Object.values(lists).flat() };
+}
+
 let made = 0;
 const seed = Math.floor(Math.random() * 1e8);
 
@@ -110,6 +122,21 @@ async function settled(customer: Customer): Promise<Customer & { subscription: s
     return payments.length > 0 || undefined;
   });
   return { ...customer, subscription };
+}
+
+/** Tickets of an event, bought by card at gateway B; the answer is the order's id, once it is paid. */
+export async function bought(customer: Customer, event: string, quantity: number): Promise<string> {
+  const { order } = await call<{ order: { _id: string } }>('POST', '/store/purchase/gwb/card', customer.token, { event_id: event, quantity, payment_method_id: 'pm_card_visa' });
+  await until(async () => {
+    const { orders } = await asRoot<{ orders: { _id: string; paid_at: string | null }[] }>('GET', `/admin/events-dashboard/events/${event}`);
+    return orders.find(({ _id }) => _id === order._id)?.paid_at ?? undefined;
+  });
+  return order._id;
+}
+
+/** As many customers without anything, more than those that are there. */
+export function makeMany(customers: number) {
+  execFileSync(process.env['FILL'] ?? '', ['-customers', String(customers)], { env: { ...process.env, DATABASE_URL: platform.database_url } });
 }
 
 /** What look gives once it gives something; it looks again until two minutes are over. */

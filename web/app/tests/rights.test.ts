@@ -1,11 +1,9 @@
 import type { Request, Response } from 'playwright-core';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { expectNoFaults, signedIn, visit, type Login } from './browser';
-import { asRoot, newAdmin, subscribed } from './people';
+import { expectNoFaults, signedIn, visit } from './browser';
+import { adminWith, asRoot, newAdmin, subscribed, type Lists, type Role } from './people';
 
 interface Route { method: string; path: string; auth: string; permission: string }
-type Lists = Record<'view' | 'create' | 'update' | 'delete', string[]>;
-interface Role { login: Login; root: boolean; rights: string[] }
 
 const { users, url } = inject('platform');
 const none: Lists = { view: [], create: [], update: [], delete: [] };
@@ -17,7 +15,7 @@ const roles: Record<string, Role> = {};
 /** Who may call a route, as /routes says. */
 function may({ root, rights }: Role, { auth, permission }: Route): boolean {
   if (auth === 'root') return root;
-  if (auth === 'customer' || auth === 'subscriber' || auth === 'gateway') return false;
+  if (auth === 'customer' || auth === 'gateway') return false; // what is for subscribers is for the staff, too
   return root || !permission || rights.includes(permission);
 }
 
@@ -25,15 +23,6 @@ function routeOf(method: string, path: string): Route | undefined {
   const matching = routes.filter((route) => route.method === method
     && new RegExp(`^${route.path.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(path));
   return matching.find((route) => !route.path.includes('{')) ?? matching[0];
-}
-
-/** An admin whose one profile has these lists. */
-async function adminWith(name: string, lists: Lists): Promise<Role> {
-  const login = await newAdmin(name);
-  const { docs: [profile] } = await asRoot<{ docs: { _id: string }[] }>('POST', '/users-type', [{ name: login.username, ...lists }]);
-  const { docs: [user] } = await asRoot<{ docs: { _id: string }[] }>('GET', `/users?query=${encodeURIComponent(JSON.stringify({ username: login.username }))}`);
-  await asRoot('PUT', '/users', [{ _id: user?._id, type_user: [profile?._id] }]);
-  return { login, root: false, rights: Object.values(lists).flat() };
 }
 
 beforeAll(async () => {
@@ -49,10 +38,14 @@ beforeAll(async () => {
 
   const customer = await subscribed('Tereza Alves');
   const first = async (path: string) => (await asRoot<{ docs: { _id: string }[] }>('GET', `${path}?qty_docs_page=1`)).docs[0]?._id ?? '';
+  const event = await first('/events');
   pages = [
     '/', '/customers', `/customers/${customer.id}`, '/subscriptions', '/subscriptions/overdue', '/payments', '/payments/refunded',
     '/payments/disputes', '/payments/unapplied', '/webhooks', `/webhooks/${await first('/webhook-logs')}`, '/settings', '/settings/plans',
     '/settings/users', '/settings/profiles', '/settings/explain', '/settings/jobs', '/settings/invariants', '/settings/audit', `/settings/audit/${await first('/audit-log')}`, '/account',
+    '/catalog', '/catalog?as=table', `/catalog/${await first('/videos')}`, '/catalog/categories', '/catalog/tags', '/catalog/seasons', '/events', `/events/${event}`,
+    `/events/${event}/guests`, `/events/${event}/orders`, `/events/${event}/edit`, '/promos', '/finance', '/finance/revenue?against=before', '/finance/churn', '/finance/cohorts',
+    '/finance/exports', '/finance/definitions', '/board',
   ];
 });
 
@@ -73,6 +66,8 @@ describe.each(['root', 'an admin with all', 'an admin with one', 'an admin with 
       await expect.poll(() => asked.size).toBe(0);
       const lacks = (path === '/settings/profiles' || path === '/settings/explain') && !role.root;
       expect(await page.getByText('For root users only').count(), path).toBe(lacks ? 1 : 0);
+      const closed = path === '/board' && !role.root && !['requisition_get', 'requisition_status_get'].every((right) => role.rights.includes(right));
+      expect(await page.getByText('You lack the right').count(), path).toBe(closed ? 1 : 0);
       expect(await page.getByText('This could not be loaded').count(), path).toBe(0);
     }
     const called = answers.map((response) => {

@@ -1,3 +1,3 @@
 import { testScreens } from './screens';
 
-testScreens('en-GB');
+testScreens('en-GB', 'people');

@@ -1,3 +1,3 @@
 import { testScreens } from './screens';
 
-testScreens('pt-BR');
+testScreens('pt-BR', 'people');

@@ -4,7 +4,7 @@ import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectNoFaults, signedIn } from './browser';
-import { asRoot, subscribed } from './people';
+import { asRoot, bought, signUp, subscribed } from './people';
 
 const drawn = process.env['PICTURES'] === '1';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -38,11 +38,15 @@ const looks: Look[] = [
 
 const chief = new Set(['home-desk-light', 'customer-desk-light', 'customer-phone-dark', 'webhook-desk-dark']);
 
-/** Every screen of the console, by its name, and where it is. */
-async function screensOf(crowded: boolean): Promise<[name: string, path: string][]> {
+/** The screens of the tour for new staff (docs/console.md), each on a desk. */
+const tour = new Set(['home', 'customer', 'subscriptions', 'payments', 'webhook', 'film', 'catalog', 'event', 'promo', 'finance', 'revenue', 'cohorts', 'board', 'settings']);
+
+const first = async (path: string) => (await asRoot<{ docs: { _id: string }[] }>('GET', `${path}?qty_docs_page=1`)).docs[0]?._id ?? '';
+
+/** The screens about people and their money, and of the platform itself, by their names, and where they are. */
+async function screensOfPeople(crowded: boolean): Promise<[name: string, path: string][]> {
   const customer = await subscribed('Marta Vilar');
   if (crowded) await crowd(customer.subscription);
-  const first = async (path: string) => (await asRoot<{ docs: { _id: string }[] }>('GET', `${path}?qty_docs_page=1`)).docs[0]?._id ?? '';
   return [
     ['home', '/console/'], ['account', '/console/account'], ['customers', '/console/customers'],
     ['customer', `/console/customers/${customer.id}`], ['subscriptions', '/console/subscriptions'],
@@ -57,6 +61,50 @@ async function screensOf(crowded: boolean): Promise<[name: string, path: string]
   ];
 }
 
+/** The screens of what is watched, sold and counted. */
+async function screensOfRooms(crowded: boolean): Promise<[name: string, path: string][]> {
+  const customer = await subscribed('Marta Vilar');
+  if (crowded) await crowd(customer.subscription);
+  const shown = await makeRooms();
+  return [
+    ['catalog', '/console/catalog'], ['films', '/console/catalog?as=table'], ['film', `/console/catalog/${await first('/videos')}`],
+    ['pictures', `/console/catalog/${await first('/videos')}?part=pictures`], ['groups', `/console/catalog/${await first('/videos')}?part=groups`],
+    ['categories', '/console/catalog/categories'], ['seasons', '/console/catalog/seasons'], ['season', `/console/catalog/seasons/${shown.season}`],
+    ['events', '/console/events'], ['event', `/console/events/${shown.event}`], ['guests', `/console/events/${shown.event}/guests`],
+    ['orders', `/console/events/${shown.event}/orders`], ['event-edit', `/console/events/${shown.event}/edit`],
+    ['promos', '/console/promos'], ['promo', `/console/promos/${shown.promo}`], ['finance', '/console/finance'],
+    ['revenue', '/console/finance/revenue?against=before'], ['churn', '/console/finance/churn'], ['cohorts', '/console/finance/cohorts'],
+    ['exports', '/console/finance/exports'], ['definitions', '/console/finance/definitions'], ['board', '/console/board'],
+    ['card', `/console/board?card=${shown.card}`],
+  ];
+}
+
+interface Made { _id: string }
+
+/** Something to see in each of the rooms: a season, an event that sells, a family of codes, cards. */
+async function makeRooms() {
+  const mark = String(Date.now() % 1e8);
+  const post = async (path: string, bodies: object[]) => (await asRoot<{ docs: Made[] }>('POST', path, bodies)).docs.map(({ _id }) => _id);
+  const [season] = await post('/seasons', [{ name: 'O Pátio, segundo ano', slug: `patio-${mark}`, number: 2 }]);
+  await post('/videos', ['A chegada', 'O vizinho', 'Chuva de março'].map((title, i) => ({
+    title, slug: `patio-${mark}-${String(i)}`, video_id: 'https://videos.example.com/1', duration: 48 + i, release_date: '2024-01-02', season_id: season, episode_number: i + 1,
+  })));
+  const [event] = await post('/events', [{
+    title: 'Limite, com orquestra', event_type: 'screening', event_date: new Date(Date.now() + 30 * 864e5).toISOString(), location: 'Cine Belas Artes, São Paulo',
+    capacity: 60, ticket_value: 40, is_sale_box_office: true, description: 'A cópia restaurada, com música ao vivo.',
+  }]);
+  for (const [i, name] of ['Rosa Amaral', 'Davi Nunes', 'Sílvia Prates'].entries()) await bought(await signUp(name), event ?? '', i + 1);
+  const ticket = { code_type: 'ticket', event_id: event, title: 'Convite da casa', bonus_tickets: 2 };
+  const children = await post('/admin/promo-codes', [{ ...ticket }, { code_type: 'promo', title: 'Meio mês', discount_first_month: 14.9 }]);
+  const [promo] = await post('/admin/promo-codes', [{ code_type: 'promo', title: 'Verão no cinema', subtitle: 'Primeiro mês por R$ 9,90', discount_first_month: 9.9, children_code_ids: children }]);
+  const columns = await post('/admin/requisition-status', [{ name: `A fazer ${mark}`, index: 0, color: '#8a8d99' }, { name: `Fazendo ${mark}`, index: 1, color: '#2b59c3' }, { name: `Feito ${mark}`, index: 2, color: '#19804d' }]);
+  const [card] = await post('/admin/requisitions', [
+    { name: 'Legendas de Limite fora de tempo', priority: 'urgent', status_id: columns[0], description: ['A partir do minuto 43.'] }, { name: 'Novo trailer para a página', priority: 'low', status_id: columns[0] },
+    { name: 'Conferir contrato da sala', priority: 'high', status_id: columns[1] }, { name: 'Cartaz da sessão com orquestra', priority: 'medium', status_id: columns[2] },
+  ]);
+  return { season: season ?? '', event: event ?? '', promo: promo ?? '', card: card ?? '' };
+}
+
 /** Every text longer by two fifths, as in a language that takes more room. */
 async function lengthen(page: Page) {
   await page.evaluate(() => {
@@ -69,9 +117,9 @@ async function lengthen(page: Page) {
 }
 
 /** The test of every screen in a language: axe finds nothing, nothing scrolls sideways, and there is no fault. */
-export function testScreens(locale: 'en-GB' | 'pt-BR') {
-  it(`every screen in ${locale} is found nothing in, from phones to desks, light and dark, zoomed and with longer words`, async () => {
-    const screens = await screensOf(drawn && locale === 'en-GB');
+export function testScreens(locale: 'en-GB' | 'pt-BR', of: 'people' | 'rooms') {
+  it(`every screen of ${of} in ${locale} is found nothing in, from phones to desks, light and dark, zoomed and with longer words`, async () => {
+    const screens = await (of === 'rooms' ? screensOfRooms : screensOfPeople)(drawn && locale === 'en-GB');
     const page = await signedIn('root', { locale });
     for (const [screen, path] of screens) {
       await page.goto(path);
@@ -86,7 +134,7 @@ export function testScreens(locale: 'en-GB' | 'pt-BR') {
         if (rules) expect(await violationsOf(page, rules), `${screen}, ${name}`).toEqual([]);
         const sideways = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         expect(sideways, `${screen}, ${name}, scrolls sideways`).toBeLessThanOrEqual(0);
-        if (drawn && locale === 'en-GB' && chief.has(`${screen}-${name}`)) {
+        if (drawn && locale === 'en-GB' && (chief.has(`${screen}-${name}`) || (tour.has(screen) && name === 'desk-light'))) {
           mkdirSync(pictures, { recursive: true });
           await page.screenshot({ path: `${pictures}${screen}-${name}.png` });
         }

@@ -9,9 +9,11 @@ const lists = [
   ['customers', '/customers', 'No customers yet'], ['subscriptions', '/subscriptions', 'No subscriptions yet'],
   ['unapplied', '/payments/unapplied', 'No money is waiting'], ['webhooks', '/webhooks', 'No webhooks yet'],
   ['plans', '/settings/plans', 'No plans yet'], ['audit', '/settings/audit', 'Nothing was written yet'],
+  ['catalog', '/catalog', 'No videos yet'], ['events', '/events', 'No events yet'], ['promos', '/promos', 'No promo codes yet'],
+  ['seasons', '/catalog/seasons', 'There is nothing here yet'],
 ] as const;
 
-const collections = /\/api\/v1\/(customers|subscriptions|admin\/finance\/unapplied-payments|webhook-logs|plans\/admin|audit-log)\?/;
+const collections = /\/api\/v1\/(customers|subscriptions|admin\/finance\/unapplied-payments|webhook-logs|plans\/admin|audit-log|videos|events|admin\/promo-codes|seasons)\?/;
 const json = (status: number, body: object) => (route: Route) => route.fulfill({ status, contentType: 'application/json', body: JSON.stringify(body) });
 
 /** The list as it stands when its rows are answered so, as a picture in the output of the tests. */

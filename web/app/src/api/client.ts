@@ -60,6 +60,22 @@ export async function readText(path: string): Promise<string> {
   return response.text();
 }
 
+/** The bytes of a file of the API, with its type. */
+export async function readBlob(path: string, signal?: AbortSignal): Promise<Blob> {
+  const response = await send(new Request(path, { signal: signal ?? null }));
+  if (!response.ok) throw await problemOf(response);
+  return response.blob();
+}
+
+/** Sends a file as a form does. */
+export async function sendFile(path: string, file: Blob, name: string): Promise<unknown> {
+  const body = new FormData();
+  body.append('file', file, name);
+  const response = await send(new Request(path, { method: 'POST', body, headers: { Accept: 'application/json' } }));
+  if (!response.ok) throw await problemOf(response);
+  return response.json();
+}
+
 /** The address of such a page, as one would give it to curl. */
 export function listAddress(path: string, { query, sort, q, page, size }: PageQuery): string {
   const params = new URLSearchParams();
@@ -72,10 +88,11 @@ export function listAddress(path: string, { query, sort, q, page, size }: PageQu
 }
 
 /** Sends a body to any path and method; for forms that know the shape from the API's document alone. */
-export async function sendBody(method: string, path: string, body: unknown, key?: string): Promise<unknown> {
-  const headers: Record<string, string> = { 'Content-Type': 'application/json', Accept: 'application/json' };
+export async function sendBody(method: string, path: string, body?: unknown, key?: string): Promise<unknown> {
+  const headers: Record<string, string> = { Accept: 'application/json' };
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (key) headers['Idempotency-Key'] = key;
-  const response = await send(new Request(path, { method, headers, body: JSON.stringify(body) }));
+  const response = await send(new Request(path, { method, headers, body: body === undefined ? null : JSON.stringify(body) }));
   if (!response.ok) throw await problemOf(response);
   return response.json();
 }

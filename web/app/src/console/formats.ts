@@ -56,6 +56,30 @@ export function csvInstant(iso: string): string {
   return `${csvDay(iso)} ${of.format(new Date(iso))}`;
 }
 
+/** An instant as a form has it, 2026-12-31T20:30 in the zone of the platform. */
+export function typedInstant(iso: string): string {
+  const of = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short', timeZone: ZONE });
+  return of.format(new Date(iso)).replace(' ', 'T');
+}
+
+/** The instant that a form's text names in the zone of the platform, as ISO in UTC; undefined where it is none. */
+export function instantOf(typed: string): string | undefined {
+  const wanted = Date.parse(`${typed}Z`);
+  if (Number.isNaN(wanted)) return undefined;
+  // What the zone is ahead of UTC there, looked at twice: at a change of the clocks the first look may miss.
+  let at = wanted;
+  for (let i = 0; i < 2; i++) at = wanted - (Date.parse(`${typedInstant(new Date(at).toISOString())}Z`) - at);
+  return new Date(at).toISOString();
+}
+
+/** Reais as R$ 29,90 or BRL 29.90. */
+export function reais(amount: number): string { return money(Math.round(amount * 100)); }
+
+/** A day of a plot, from seconds. */
+export function shortDay(seconds: number): string {
+  return new Intl.DateTimeFormat(language.tag, { day: 'numeric', month: 'short', timeZone: ZONE }).format(new Date(seconds * 1000));
+}
+
 /** An hour, without its year. */
 export function hour(iso: string): string {
   return new Intl.DateTimeFormat(language.tag, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', timeZone: ZONE })

@@ -1,4 +1,4 @@
-import { rooms } from './rooms';
+import { openRooms } from './rooms';
 
 interface Acts { search: () => void; help: () => void; go: (path: string) => void }
 
@@ -15,7 +15,7 @@ export function keyboard({ search, help, go }: Acts): (event: KeyboardEvent) => 
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (leading) {
       leading = false;
-      const room = rooms.find(({ key }) => key === event.key);
+      const room = openRooms().find(({ key }) => key === event.key);
       if (room) go(room.path);
       return;
     }

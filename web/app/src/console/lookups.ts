@@ -20,14 +20,14 @@ const pages: Record<Hit['kind'], ((hit: Hit) => string | null) | null> = {
   plan: ({ _id }) => `/settings/plans?edit=${_id}`,
   ticket: ofCustomer,
   ticket_order: ofCustomer,
-  event: null,
-  promo_code: null,
-  video: null,
-  category: null,
-  tag: null,
-  season: null,
-  requisition: null,
-  requisition_status: null,
+  event: ({ _id }) => `/events/${_id}`,
+  promo_code: ({ _id }) => `/promos/${_id}`,
+  video: ({ _id }) => `/catalog/${_id}`,
+  category: ({ _id }) => `/catalog/categories?edit=${_id}`,
+  tag: ({ _id }) => `/catalog/tags?edit=${_id}`,
+  season: ({ _id }) => `/catalog/seasons/${_id}`,
+  requisition: ({ _id }) => `/board?card=${_id}`,
+  requisition_status: () => '/board',
 };
 
 /** Where a hit leads; undefined where there is no page. */

@@ -1,17 +1,19 @@
 import type { Property } from '../../api/document';
 import type { Tone } from '../../ui/Status.svelte';
-import { csvDay, csvInstant, day, exactly, instant, money, taxID, typedCents } from '../formats';
+import { csvDay, csvInstant, day, exactly, instant, money, reais, taxID, typedCents } from '../formats';
 import { language, word } from '../messages/index.svelte';
 
 /** How a value is shown. */
 export interface Shown { text: string; title?: string; tone?: Tone; mono?: boolean; number?: boolean }
 
 const CENTS = new Set(['amount', 'total_refunded', 'amount_refunded']);
+/** Fields whose numbers are reais. */
+export const REAIS = new Set(['ticket_value', 'discount_first_month']);
 const DAYS = new Set(['next_billing_date', 'expires_at']);
 const STATES = new Set(['status', 'state']);
 
 const TONES: Record<string, Tone> = {
-  active: 'good', done: 'good', refunded: 'good', paid: 'good', won: 'good', processed: 'good', succeeded: 'good', ok: 'good',
+  active: 'good', done: 'good', refunded: 'good', consumed: 'idle', urgent: 'bad', high: 'warn', medium: 'idle', low: 'idle', paid: 'good', won: 'good', processed: 'good', succeeded: 'good', ok: 'good',
   pending: 'busy', requested: 'busy', refunding: 'busy', queued: 'busy', running: 'busy', open: 'warn', inquiry: 'warn',
   suspended: 'warn', degraded: 'warn', failed: 'bad', lost: 'bad', cancelled: 'idle', expired: 'idle', available: 'good',
 };
@@ -26,7 +28,7 @@ export function shown(field: Property, value: unknown): Shown {
   if (typeof value === 'string') return shownText(field, value);
   if (typeof value === 'boolean') return { text: word(String(value)) };
   if (typeof value === 'number') {
-    return { text: CENTS.has(field.name) ? money(value) : String(value), number: true };
+    return { text: CENTS.has(field.name) ? money(value) : REAIS.has(field.name) ? reais(value) : String(value), number: true };
   }
   if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) {
     return { text: value.length > 1 ? `${value.length}: ${value.join(', ')}` : value.join(), title: value.join('\n') };
@@ -49,6 +51,7 @@ function shownText(field: Property, value: string): Shown {
 export function exported(field: Property, value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') {
+    if (REAIS.has(field.name)) return typedCents(Math.round(value * 100));
     return CENTS.has(field.name) ? typedCents(value) : String(value).replace('.', language.locale === 'pt' ? ',' : '.');
   }
   if (typeof value === 'string' && field.kind === 'instant') return DAYS.has(field.name) ? csvDay(value) : csvInstant(value);

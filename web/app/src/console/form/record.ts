@@ -45,9 +45,9 @@ function withOwn(path: string, read: Doc): Doc {
  * meanwhile, by others or by jobs and events, fields that are not on screen count for nothing; those that are make a
  * Conflict, and nothing is written.
  */
-export function saveRecord(path: string, read: Doc, edited: Doc, names: string[]): Promise<Outcome> {
+export function saveRecord(path: string, read: Doc, edited: Doc, names: string[], writeTo?: WriteTo): Promise<Outcome> {
   const key = keyOf(path, read);
-  const turn = (turns.get(key) ?? Promise.resolve()).catch(() => undefined).then(() => save(path, read, edited, names));
+  const turn = (turns.get(key) ?? Promise.resolve()).catch(() => undefined).then(() => save(path, read, edited, names, writeTo));
   turns.set(key, turn);
   return turn;
 }
@@ -55,14 +55,17 @@ export function saveRecord(path: string, read: Doc, edited: Doc, names: string[]
 /** How often a save is tried again over changes that are none of its own fields'. */
 const MOST = 10;
 
-async function save(path: string, read: Doc, edited: Doc, names: string[]): Promise<Outcome> {
+/** Where a record is written; absent: at the path of its collection. */
+type WriteTo = (record: Doc) => string;
+
+async function save(path: string, read: Doc, edited: Doc, names: string[], writeTo?: WriteTo): Promise<Outcome> {
   const id = String(read['_id']);
   const base = withOwn(path, read);
   const written: Doc = {};
   for (const name of changesOf(read, edited, names)) written[name] = edited[name];
   for (let date = read[DATE], tries = 1; ; tries++) {
     try {
-      const { docs } = (await sendBody('PUT', path, [{ _id: id, [DATE]: date, ...written }])) as { docs: Doc[] };
+      const { docs } = (await sendBody('PUT', writeTo?.(read) ?? path, [{ _id: id, [DATE]: date, ...written }])) as { docs: Doc[] };
       const saved = docs[0] ?? { ...base, ...written };
       const own = Object.fromEntries(Object.keys(written).map((name) => [name, saved[name]]));
       saves.set(keyOf(path, read), [...(saves.get(keyOf(path, read)) ?? []), { written: own, answered: saved }]);

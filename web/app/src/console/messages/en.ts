@@ -1,8 +1,10 @@
+import { enRooms } from './rooms.en';
 import { enWords } from './words.en';
 
 /** What people read, in English; pt.ts has the same keys. */
 export const en = {
   ...enWords,
+  ...enRooms,
   app: {
     skip: 'Skip to content',
     loading: 'Loading',
@@ -36,6 +38,11 @@ export const en = {
     subscriptions: 'Subscriptions',
     payments: 'Payments',
     webhooks: 'Webhooks',
+    catalog: 'Catalog',
+    events: 'Events',
+    promos: 'Promos',
+    finance: 'Finance',
+    board: 'Board',
     settings: 'Settings',
   },
   shell: {
@@ -171,6 +178,8 @@ export const en = {
     results: (n: number) => (n === 1 ? '1 result' : `${n} results`),
   },
   table: {
+    grid: 'As a grid',
+    table: 'As a table',
     filter: 'Filter',
     addFilter: 'Add a filter',
     field: 'Field',
@@ -250,6 +259,10 @@ export const en = {
     seconds: (n: string) => `${n} s`,
   },
   form: {
+    pick: 'Type to find',
+    takeAway: (name: string) => `Take away ${name}`,
+    remove: 'Delete',
+    removeText: 'It goes for good. One that is still used somewhere is not deleted.',
     typeToConfirm: (word: string) => `Type ${word} to confirm`,
     reason: 'Reason',
     reasonHint: 'Kept in the audit trail; 5 to 500 characters.',

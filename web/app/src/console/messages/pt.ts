@@ -1,10 +1,12 @@
 import type { en } from './en';
 import type { Shape } from './shape';
+import { ptRooms } from './rooms.pt';
 import { ptWords } from './words.pt';
 
 /** O que as pessoas leem, em português; as chaves são as de en.ts. */
 export const pt: Shape<typeof en> = {
   ...ptWords,
+  ...ptRooms,
   app: {
     skip: 'Ir para o conteúdo',
     loading: 'Carregando',
@@ -38,6 +40,11 @@ export const pt: Shape<typeof en> = {
     subscriptions: 'Assinaturas',
     payments: 'Pagamentos',
     webhooks: 'Webhooks',
+    catalog: 'Catálogo',
+    events: 'Eventos',
+    promos: 'Promoções',
+    finance: 'Finanças',
+    board: 'Quadro',
     settings: 'Ajustes',
   },
   shell: {
@@ -173,6 +180,8 @@ export const pt: Shape<typeof en> = {
     results: (n: number) => (n === 1 ? '1 resultado' : `${n} resultados`),
   },
   table: {
+    grid: 'Em grade',
+    table: 'Em tabela',
     filter: 'Filtro',
     addFilter: 'Adicionar filtro',
     field: 'Campo',
@@ -252,6 +261,10 @@ export const pt: Shape<typeof en> = {
     seconds: (n: string) => `${n} s`,
   },
   form: {
+    pick: 'Digite para achar',
+    takeAway: (name) => `Tirar ${name}`,
+    remove: 'Excluir',
+    removeText: 'Some de vez. O que ainda é usado em algum lugar não é excluído.',
     typeToConfirm: (word: string) => `Digite ${word} para confirmar`,
     reason: 'Motivo',
     reasonHint: 'Fica na trilha de auditoria; 5 a 500 caracteres.',

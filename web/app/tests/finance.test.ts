@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { expectNoFaults, signedIn } from './browser';
+import { asRoot, makeMany, subscribed, until } from './people';
+
+interface Revenue { data: { date: string; net: number; gross: number; new_subscriptions: number }[]; totals: { net: number; gross: number } }
+const money = (cents: number) => `BRL ${new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2 }).format(cents / 100)}`;
+
+it('figures are those of the API, each with what it means, and lead to the rows behind them', async () => {
+  await subscribed('Fina Ribeiro');
+  const page = await signedIn('admin', {}, '/console/finance');
+  const mrr = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'MRR', exact: true }) });
+  await mrr.waitFor();
+  const overview = await asRoot<{ mrr: number; active_subscriptions: number }>('GET', '/admin/finance/overview');
+  expect((await mrr.locator('strong').innerText()).replace(/\s/g, ' ')).toBe(money(overview.mrr));
+  await mrr.getByRole('button', { name: 'What MRR means' }).click();
+  const { definitions } = await asRoot<{ definitions: { figure: string; formula: string }[] }>('GET', '/admin/finance/definitions');
+  await page.getByText(definitions.find(({ figure }) => figure === 'MRR')?.formula ?? 'nothing', { exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await mrr.getByRole('link').click();
+  await page.getByText('Status is active').waitFor();
+  await page.getByText(new RegExp(`of ${String(overview.active_subscriptions)}$`)).waitFor();
+  expectNoFaults(page.context());
+});
+
+it('revenue is shown for a period beside another, as bars and as a table', async () => {
+  await subscribed('Renda Moraes');
+  const today = new Date().toISOString().slice(0, 10);
+  const page = await signedIn('admin', {}, '/console/finance/revenue?period=daily');
+  await page.getByRole('region', { name: /^Net:/ }).locator('canvas').waitFor();
+  await page.getByLabel('Compare with').selectOption('before');
+  await page.getByRole('columnheader', { name: 'The period before' }).waitFor();
+  expect(await page.locator('tbody tr').count()).toBe(30);
+  const { data } = await asRoot<Revenue>('GET', '/admin/finance/revenue?period=daily');
+  const last = data.at(-1);
+  const cells = await page.locator('tbody tr').first().locator('td').allInnerTexts();
+  expect(cells[1]?.replace(/\s/g, ' ')).toContain(money(last?.net ?? 0));
+  expect(new URL(page.url()).searchParams.get('against')).toBe('before');
+  await page.goto(`/console/finance/revenue?period=daily&start=${today}&end=${today}`);
+  await page.locator('tbody tr').first().waitFor();
+  expect(await page.locator('tbody tr').count()).toBe(1);
+  await page.getByRole('link', { name: String(last?.new_subscriptions ?? 0), exact: true }).last().click();
+  await page.getByText(/Started since/).waitFor();
+  expectNoFaults(page.context());
+});
+
+it('churn, cohorts and tenure are the API’s', async () => {
+  const page = await signedIn('admin', {}, '/console/finance/churn?months=6');
+  await page.getByRole('region', { name: 'Churn by month' }).locator('tbody tr').first().waitFor();
+  expect(await page.getByRole('region', { name: 'Churn by month' }).locator('tbody tr').count()).toBe(6);
+  const { by_reason: reasons } = await asRoot<{ by_reason: Record<string, number> }>('GET', '/admin/finance/churn?months=6');
+  expect(await page.getByRole('region', { name: 'Why they left' }).getByRole('listitem').count()).toBe(Object.keys(reasons).length);
+  await page.goto('/console/finance/cohorts');
+  const cohorts = page.getByRole('region', { name: 'Who stays, by the month they came' });
+  await cohorts.locator('tbody tr').first().waitFor();
+  const { cohorts: months } = await asRoot<{ cohorts: { customers: number; retained: number[] }[] }>('GET', '/admin/subscriptions/insights?months=24');
+  expect(await cohorts.locator('tbody tr').count()).toBe(months.length);
+  expect(await cohorts.locator('tbody tr').first().locator('td').first().innerText()).toBe(String(months.at(-1)?.customers));
+  expectNoFaults(page.context());
+});
+
+it('story 7: an export of 100,000 rows shows progress, is stopped, begun anew, and downloaded after the page was closed', async () => {
+  makeMany(100_000);
+  const page = await signedIn('root', {}, '/console/finance/exports');
+  await page.getByLabel('What').selectOption('customers');
+  await page.getByLabel('Format').selectOption('json');
+  await page.getByRole('button', { name: 'Begin the export' }).click();
+  const list = page.getByRole('region', { name: 'Exports' });
+  await list.getByText(/^\d+ %/).waitFor();
+  await list.getByRole('button', { name: 'Stop it' }).click();
+  await page.getByText('No exports yet').waitFor();
+
+  await page.getByRole('button', { name: 'Begin the export' }).click();
+  await list.getByRole('progressbar').or(list.getByText('done', { exact: true })).first().waitFor();
+  const context = page.context();
+  await page.goto('about:blank'); // the page is closed
+  const again = page;
+  await again.goto('/console/finance/exports');
+  await again.getByRole('region', { name: 'Exports' }).getByText('done', { exact: true }).waitFor();
+  const [download] = await Promise.all([again.waitForEvent('download'), again.getByRole('button', { name: 'Download' }).click()]);
+  const rows = JSON.parse(await readFile(await download.path(), 'utf8')) as Record<string, unknown[]>;
+  const total = await until(async () => (await asRoot<{ pagination: { qty_total_docs: number } }>('GET', '/customers?qty_docs_page=1')).pagination.qty_total_docs);
+  const written = Object.values(rows)[0]?.length ?? 0;
+  expect(written).toBeGreaterThanOrEqual(100_000);
+  expect(Math.abs(total - written)).toBeLessThan(100); // other tests sign customers up meanwhile
+  expectNoFaults(context);
+});

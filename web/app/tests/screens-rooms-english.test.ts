@@ -1,0 +1,3 @@
+import { testScreens } from './screens';
+
+testScreens('en-GB', 'rooms');
