@@ -93,6 +93,8 @@ var killings = map[string]func(o *outside, step string){
 	"charge_move.after_drop":      killedExtending,
 	"charge_move.after_call":      killedExtending,
 	"resume.committed":            killedResuming,
+	"drop.committed":              killedDropping,
+	"drop.after_call":             killedDropping,
 	"refund.committed":            killedRefunding,
 	"refund.answered":             killedRefunding,
 	"refund.settling":             killedRefunding,
@@ -329,6 +331,25 @@ func killedResuming(o *outside, step string) {
 			WHERE status = 'active' AND NOT cancel_at_period_end AND expires_at IS NULL`) == 1
 	})
 	require.Zero(o.t, o.count(`SELECT count(*) FROM payments.intents WHERE state = 'open'`))
+}
+
+// killedDropping: a code that nobody has paid is cancelled, here and at its gateway.
+func killedDropping(o *outside, step string) {
+	p := o.serve(step)
+	token := o.login()
+	expect(o.t, 201, http.MethodPost, o.api("/gwa/subscribe/pix"), token, map[string]any{"plan_id": "plus"})
+	o.dies(p, http.MethodDelete, "/customers/me/subscription", token, nil)
+	require.Equal(o.t, 1, o.count(`SELECT count(*) FROM payments.intents WHERE kind = 'end' AND state = 'open'`))
+	o.serve("")
+	o.start("work", "")
+	eventually(o.t, "the code is not cancelled", func() bool {
+		o.runStatusChecksAt("gwa")
+		return o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'cancelled'`) == 1
+	})
+	require.Empty(o.t, o.listed(o.sandbox.GWAURL()+"/payments?status=PENDING"))
+	eventually(o.t, "an intent is open", func() bool {
+		return o.count(`SELECT count(*) FROM payments.intents WHERE state = 'open'`) == 0
+	})
 }
 
 // killedRefunding: the money is given back once.

@@ -32,8 +32,7 @@ func (s *Service) Workers(w *river.Workers) {
 	})
 	jobs.Handle(w, func(ctx context.Context, _ refund.AdoptArgs) error { return s.refunds.Adopt(ctx) })
 	jobs.Handle(w, s.webhooks.ConfirmEvent)
-	turns := &checks.Turns{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log, Intents: s.intents}
-	turns.Workers(w)
+	s.Turns().Workers(w)
 	jobs.Handle(w, func(ctx context.Context, a ledger.CaseArgs) error { return s.unapplied.Handle(ctx, a.ID) })
 	jobs.Handle(w, func(ctx context.Context, _ unapplied.SweepArgs) error {
 		return errors.Join(s.unapplied.RefundDueUnapplied(ctx), s.unapplied.TendUnknownMoney(ctx))
@@ -43,6 +42,14 @@ func (s *Service) Workers(w *river.Workers) {
 	jobs.HandleWithin(w, logTime, func(ctx context.Context, _ webhook.LogMonthsArgs) error {
 		return s.log.TidyMonths(ctx, s.deps.KeepLogMonths)
 	})
+}
+
+// TurnKind is the job of a turn of checks.
+const TurnKind = checks.Kind
+
+// Turns are the turns of checks at the gateways.
+func (s *Service) Turns() *checks.Turns {
+	return &checks.Turns{Pool: s.deps.Pool, Clock: s.deps.Clock, Log: s.deps.Log, Intents: s.intents}
 }
 
 // Periodic returns the module's scheduled jobs: all others follow from an event.

@@ -82,7 +82,7 @@ func (s *Service) stopLive(ctx context.Context, customerID objectid.ID) error {
 		case sub.IntentOpen:
 			err = s.checkout.Recover(ctx, sub.ID)
 		case sub.Status == state.Pending && sub.PaymentMethod == gateway.MethodPix:
-			err = s.recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByJob)
+			_, err = s.recovery.Drop(ctx, sub, state.CustomerCancels, state.ByJob)
 		default:
 			err = s.recovery.End(ctx, sub, state.CustomerCancels, state.ByJob)
 		}

@@ -137,6 +137,34 @@ func TestALateResumptionUndoesNoEnd(t *testing.T) {
 	})
 }
 
+// TestALateResumptionWhoseProcessDiesUndoesNoEnd: its call reaches the gateway after the end, and nobody puts that back.
+func TestALateResumptionWhoseProcessDiesUndoesNoEnd(t *testing.T) {
+	t.Parallel()
+	for _, checked := range []bool{false, true} {
+		b := setup(t)
+		id, gw := b.toEnd(t)
+		require.NoError(t, gw.Faults.Plan(stage.Fault{
+			Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
+		}))
+		b.expect(t, 200, http.MethodPut, renewPath, object{})
+		gw.Faults.Clear()
+		if checked {
+			b.runStatusChecks(t, 2*time.Minute)
+			require.False(t, b.endsAtB(t, id), "a check has carried it out")
+		}
+		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
+		require.True(t, b.endsAtB(t, id))
+		adapter, err := b.payments.Gateway("gwb")
+		require.NoError(t, err)
+		_, err = adapter.SetCancelAtPeriodEnd(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id, false)
+		require.NoError(t, err)
+		require.False(t, b.endsAtB(t, id), "the late call")
+		b.requireItEnds(t, id)
+		b.expect(t, 200, http.MethodPut, renewPath, object{})
+		require.False(t, b.endsAtB(t, id), "later it is resumed as ever")
+	}
+}
+
 // TestAnAdminsResumptionIsRepeatedByNobody: where its row could not be written the checks read what the gateway made.
 func TestAnAdminsResumptionIsRepeatedByNobody(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,22 @@ func earlier(ahead func() time.Duration) rivertype.Hook {
 	})
 }
 
+// Standing is the instant of River's that stands for the present while the product's clock stands between its moves:
+// none that the machine's clock comes to.
+var Standing = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Stand has what waits wait from Standing on as long as it was to wait by the machine's clock, by whole seconds: by
+// moves alone it falls due. An error is the database's.
+func Stand(ctx context.Context, db postgres.DB) error {
+	_, err := db.Exec(ctx, `UPDATE jobs.river_job SET scheduled_at = $1::timestamptz + make_interval(secs =>
+			greatest(round(extract(epoch FROM scheduled_at - coalesce(attempted_at, created_at))), 0)::float8)
+		WHERE state IN ('scheduled', 'retryable') AND scheduled_at < $1::timestamptz - interval '50 years'`, Standing)
+	if err != nil {
+		return fmt.Errorf("have the jobs wait for a clock that stands: %w", err)
+	}
+	return nil
+}
+
 // BringForward makes all waiting jobs due sooner by this time.
 func BringForward(ctx context.Context, db postgres.DB, by time.Duration) error {
 	_, err := db.Exec(ctx, `UPDATE jobs.river_job SET scheduled_at = scheduled_at - $1::interval
@@ -45,11 +61,11 @@ func BringForward(ctx context.Context, db postgres.DB, by time.Duration) error {
 	return nil
 }
 
-// DueIn is in how long the next job falls due; ok is false when none waits.
-func DueIn(ctx context.Context, db postgres.DB) (in time.Duration, ok bool, err error) {
+// DueIn is in how long after River's present the next job falls due; ok is false when none waits.
+func DueIn(ctx context.Context, db postgres.DB, present time.Time) (in time.Duration, ok bool, err error) {
 	var seconds *float64
-	err = db.QueryRow(ctx, `SELECT extract(epoch FROM min(scheduled_at) - clock_timestamp())::float8 FROM jobs.river_job
-		WHERE state IN ('scheduled', 'retryable')`).Scan(&seconds)
+	err = db.QueryRow(ctx, `SELECT extract(epoch FROM min(scheduled_at) - $1)::float8 FROM jobs.river_job
+		WHERE state IN ('scheduled', 'retryable')`, present).Scan(&seconds)
 	if err != nil {
 		return 0, false, fmt.Errorf("when the next job is due: %w", err)
 	}
@@ -59,11 +75,11 @@ func DueIn(ctx context.Context, db postgres.DB) (in time.Duration, ok bool, err 
 	return time.Duration(*seconds * float64(time.Second)), true, nil
 }
 
-// StartDue hands what is due to the workers, in the order in which it fell due.
-func StartDue(ctx context.Context, db postgres.DB, client *Client) error {
+// StartDue hands what is due at River's present to the workers, in the order in which it fell due.
+func StartDue(ctx context.Context, db postgres.DB, client *Client, present time.Time) error {
 	rows, err := db.Query(ctx,
-		`SELECT id FROM jobs.river_job WHERE state IN ('scheduled', 'retryable') AND scheduled_at <= clock_timestamp()
-		ORDER BY scheduled_at, id`)
+		`SELECT id FROM jobs.river_job WHERE state IN ('scheduled', 'retryable') AND scheduled_at <= $1
+		ORDER BY scheduled_at, id`, present)
 	if err != nil {
 		return fmt.Errorf("jobs that are due: %w", err)
 	}

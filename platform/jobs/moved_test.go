@@ -38,7 +38,7 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 		t.Helper()
 		ahead.Add(int64(by))
 		require.NoError(t, jobs.BringForward(ctx, db, by))
-		require.NoError(t, jobs.StartDue(ctx, db, client))
+		require.NoError(t, jobs.StartDue(ctx, db, client, time.Now()))
 	}
 	started := func() (names []string) {
 		t.Helper()
@@ -57,7 +57,7 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 	move(29 * time.Hour)
 	require.Empty(t, started())
 	plan("second", now().Add(2*time.Hour))
-	in, known, err := jobs.DueIn(ctx, db)
+	in, known, err := jobs.DueIn(ctx, db, time.Now())
 	require.NoError(t, err)
 	require.True(t, known)
 	require.InDelta(t, time.Hour.Seconds(), in.Seconds(), 60)
@@ -67,7 +67,7 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 	require.Equal(t, []string{"first", "second", "third"}, started())
 	plan("by the machine's clock", time.Now())
 	plan("of the past", now().Add(-time.Hour))
-	require.NoError(t, jobs.StartDue(ctx, db, client))
+	require.NoError(t, jobs.StartDue(ctx, db, client, time.Now()))
 	require.Len(t, started(), 5)
 	var oldest time.Duration
 	require.NoError(t, db.QueryRow(ctx, "SELECT clock_timestamp() - min(scheduled_at) FROM jobs.river_job").
@@ -76,4 +76,42 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 	n, err := jobs.UnderWay(ctx, db)
 	require.NoError(t, err)
 	require.Equal(t, 5, n)
+}
+
+// TestJobsWaitForAStandingClock: by the machine's clock nothing falls due, by moves all does, by whole seconds.
+func TestJobsWaitForAStandingClock(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	db, err := pgxpool.New(ctx, pgtest.URL(t))
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	client, err := jobs.New(db, jobs.Options{Log: secrettest.Logger(t)})
+	require.NoError(t, err)
+	for name, in := range map[string]time.Duration{"soon": time.Minute, "later": time.Hour} {
+		_, err := client.Insert(ctx, args{name}, &river.InsertOpts{ScheduledAt: time.Now().Add(in)})
+		require.NoError(t, err)
+	}
+	for range 2 { // the second finds nothing to do
+		require.NoError(t, jobs.Stand(ctx, db))
+	}
+	due := func(want time.Duration) {
+		t.Helper()
+		in, known, err := jobs.DueIn(ctx, db, jobs.Standing)
+		require.NoError(t, err)
+		require.True(t, known)
+		require.Equal(t, want, in)
+	}
+	started := func() (n int) {
+		t.Helper()
+		require.NoError(t, jobs.StartDue(ctx, db, client, jobs.Standing))
+		n, err := jobs.UnderWay(ctx, db)
+		require.NoError(t, err)
+		return n
+	}
+	due(time.Minute)
+	require.NoError(t, jobs.BringForward(ctx, db, 59*time.Second))
+	require.Zero(t, started())
+	require.NoError(t, jobs.BringForward(ctx, db, time.Second))
+	require.Equal(t, 1, started())
+	due(59 * time.Minute)
 }

@@ -17,6 +17,11 @@ WHERE subject_id = @subject_id AND state = 'open' AND (kind = @kind OR @kind = '
   AND (looked_at IS NULL OR looked_at <= @since::timestamptz)
 RETURNING *;
 
+-- name: IntentFindChecked :one
+-- IntentFindChecked reports whether a check has looked for an order that ended after an instant: its own call may still come.
+SELECT EXISTS (SELECT 1 FROM payments.intents
+    WHERE subject_id = @subject_id AND kind = @kind AND state <> 'open' AND ended_at > @since::timestamptz AND looked_at IS NOT NULL);
+
 -- name: IntentEnd :many
 -- IntentEnd ends the open intent of a name; given the one that a check was of, that alone, unless it was requested again
 -- meanwhile, or another check has it.

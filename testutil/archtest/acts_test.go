@@ -73,18 +73,18 @@ var acts = map[string][]place{
 		{"modules/subscriptions/calls/end.go", repeated},
 		{
 			"modules/subscriptions/recovery/drop.go",
-			"who asks for its end is told; replaced, it is ended by the intent of kind end where this fails",
+			"what nobody has paid: the intent of kind end, which is committed before, has the checks repeat it",
 		},
 	},
 	"CancelSubscription": {
 		{"modules/subscriptions/calls/end.go", repeated},
 		{
-			"modules/subscriptions/checkout/subscribe.go",
-			"what a new order replaces; where this fails, by the intent of kind end",
+			"modules/subscriptions/recovery/drop.go",
+			"likewise",
 		},
 		{
 			"modules/subscriptions/recovery/live.go",
-			"what is dead by a live read, or a renewal not taken; the next read or event does it again",
+			"what is dead by a live read; the next read or event does it again",
 		},
 		{
 			"modules/subscriptions/strays/end_job.go",
@@ -100,7 +100,7 @@ var acts = map[string][]place{
 		{"modules/subscriptions/charges/check.go", "the job of a code that ends repeats it"},
 		{
 			"modules/subscriptions/recovery/drop.go",
-			"who asks for its end is told; replaced, it is ended by the intent of kind end where this fails",
+			"what nobody has paid: the intent of kind end, which is committed before, has the checks repeat it",
 		},
 		{"modules/tickets/orders/charge.go", "a code found after its order had ended: the check repeats it"},
 		{"modules/tickets/reconcile/reconcile.go", "an order that nobody paid: the sweep repeats it"},

@@ -52,7 +52,8 @@ func start(ctx context.Context, binary string) (*machine, error) {
 		return nil, fmt.Errorf("the story begins on %s, which is over: move begin on and record anew",
 			begin.Format(time.DateOnly))
 	}
-	clock := fmt.Sprintf(`{"ahead_ns":%d}`, ahead.Nanoseconds())
+	// The clock stands between the moves of the story: what the machine's speed decides is in no answer.
+	clock := fmt.Sprintf(`{"ahead_ns":%d,"stands_at":%q}`, ahead.Nanoseconds(), begin.Format(time.RFC3339))
 	if err := os.WriteFile(filepath.Join(data, "clock.json"), []byte(clock), 0o600); err != nil {
 		return nil, err
 	}

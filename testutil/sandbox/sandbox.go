@@ -47,6 +47,8 @@ type Options struct {
 	RetryLadder []time.Duration
 	// ReceiverNow is the clock of who gets the webhooks, where it is not the machine's.
 	ReceiverNow func() time.Time
+	// Frozen is where both clocks stand until they are advanced (stage.Options). Zero: real time.
+	Frozen time.Time
 	// Logger; nil: silent.
 	Logger *slog.Logger
 }
@@ -96,7 +98,7 @@ func (s *Sandbox) open(o Options) (err error) {
 	}
 	s.GWA, err = gwa.New(gwa.Options{
 		APIKey: o.GWAAPIKey, WebhookURL: o.GWAWebhookURL, WebhookToken: o.GWAWebhookToken,
-		StateFile: stateFile(o.StateDir, "gwa"), Logger: o.Logger,
+		StateFile: stateFile(o.StateDir, "gwa"), Logger: o.Logger, Frozen: o.Frozen,
 	})
 	if err != nil {
 		return err
@@ -107,7 +109,7 @@ func (s *Sandbox) open(o Options) (err error) {
 	s.GWB, err = gwb.New(gwb.Options{
 		BaseURL: s.gwbURL, SecretKey: o.GWBSecretKey, WebhookURL: o.GWBWebhookURL, WebhookSecret: o.GWBWebhookSecret,
 		RetryLadder: o.RetryLadder, StateFile: stateFile(o.StateDir, "gwb"), Logger: o.Logger,
-		ReceiverNow: o.ReceiverNow,
+		ReceiverNow: o.ReceiverNow, Frozen: o.Frozen,
 	})
 	if err != nil {
 		return errors.Join(err, s.GWA.Close())

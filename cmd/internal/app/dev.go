@@ -155,12 +155,16 @@ func (m *machine) openMail() (err error) {
 }
 
 func (m *machine) openGateways(moved *clock.Moved) (err error) {
+	var frozen time.Time
+	if moved.Stands() {
+		frozen = time.Now()
+	}
 	m.gateways, err = sandbox.Start(sandbox.Options{
 		GWAWebhookURL: m.cfg.HTTP.PublicURL + "/webhooks/gwa", GWAWebhookToken: m.cfg.GatewayA.WebhookTokens[0],
 		GWAAPIKey:     m.cfg.GatewayA.APIKey,
 		GWBWebhookURL: m.cfg.HTTP.PublicURL + "/webhooks/gwb", GWBWebhookSecret: m.cfg.GatewayB.WebhookSecrets[0],
 		GWBSecretKey: m.cfg.GatewayB.SecretKey,
-		StateDir:     filepath.Join(m.dir, "sandbox"), Logger: m.log, ReceiverNow: moved.Now,
+		StateDir:     filepath.Join(m.dir, "sandbox"), Logger: m.log, ReceiverNow: moved.Now, Frozen: frozen,
 	})
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"marquee/modules/payments"
 	"marquee/platform/clock"
 	"marquee/platform/jobs"
 	"marquee/testutil/sandbox"
@@ -31,6 +32,7 @@ const (
 	stopTimeout  = 10 * time.Second
 	shortestStop = time.Second
 	sweepPause   = 6 * time.Hour // between two runs of what comes more often than daily
+	checkedMove  = time.Hour     // a move of a clock that stands is stopped for each check, up to this length
 )
 
 // devClock moves the clocks of the platform and of both sandbox gateways together.
@@ -40,9 +42,10 @@ type devClock struct {
 	clock    *clock.Moved
 	file     string
 
-	moving sync.Mutex
-	plan   []planned
-	swept  time.Time // when what comes more often than daily came last
+	moving  sync.Mutex
+	plan    []planned
+	swept   time.Time // when what comes more often than daily came last
+	checked bool      // the move is stopped for each check
 }
 
 // planned is a job that comes by the clock, while the clock is moved.
@@ -52,7 +55,8 @@ type planned struct {
 	daily bool // or rarer: it is stopped for
 }
 
-// newMovedClock is the clock as the last `marquee dev` on this data left it.
+// newMovedClock is the clock as the last `marquee dev` on this data left it. One whose file has stands_at stands
+// between its moves.
 func newMovedClock(dir string) (*clock.Moved, string, error) {
 	file, c := filepath.Join(dir, "clock.json"), &clock.Moved{}
 	raw, err := os.ReadFile(file)
@@ -66,16 +70,25 @@ func newMovedClock(dir string) (*clock.Moved, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w (delete it for the machine's time)", file, err)
 	}
+	if saved.StandsAt != nil {
+		return clock.NewStanding(*saved.StandsAt), file, nil
+	}
 	c.Move(saved.Ahead)
 	return c, file, nil
 }
 
 type savedClock struct {
-	Ahead time.Duration `json:"ahead_ns"`
+	Ahead    time.Duration `json:"ahead_ns"`
+	StandsAt *time.Time    `json:"stands_at,omitempty"`
 }
 
-func (d *devClock) keep(ahead time.Duration) error {
-	raw, err := json.Marshal(savedClock{ahead})
+// keep saves the clock as it is after a move.
+func (d *devClock) keep(by time.Duration) error {
+	saved := savedClock{Ahead: d.clock.Ahead() + by}
+	if d.clock.Stands() {
+		saved.StandsAt = new(d.clock.At().Add(by))
+	}
+	raw, err := json.Marshal(saved)
 	if err == nil {
 		err = os.WriteFile(d.file+".new", raw, 0o600)
 	}
@@ -130,7 +143,7 @@ func (d *devClock) advance(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	target := d.clock.Now().Add(time.Duration(to.By))
+	target := d.clock.At().Add(time.Duration(to.By))
 	if to.To != nil {
 		target = to.To.UTC()
 	}
@@ -150,7 +163,7 @@ func (d *devClock) advance(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *devClock) allows(target time.Time, both bool) error {
-	now := d.clock.Now()
+	now := d.clock.At()
 	switch {
 	case both:
 		return errors.New(`give "by" or "to", not both`)
@@ -189,13 +202,15 @@ func (*devClock) write(w http.ResponseWriter, status int, body any) {
 
 // moveTo moves all clocks to the target, stopping wherever something falls due on the way, until it is done. Jobs
 // that come by the clock more often than daily come every 6 h and at the end: a month has half a million turns of
-// looks.
+// looks. While the clock stands nothing but its moves has them come: checks at each stop, the others once their time
+// is over.
 func (d *devClock) moveTo(ctx context.Context, target time.Time) error {
 	d.planJobs()
+	d.checked = d.clock.Stands() && target.Sub(d.clock.At()) <= checkedMove
 	if err := d.settle(ctx); err != nil {
 		return err
 	}
-	for d.clock.Now().Before(target) {
+	for d.clock.At().Before(target) {
 		at, err := d.nextStop(ctx, target)
 		if err == nil {
 			err = d.stopAt(ctx, at, at.Equal(target))
@@ -208,17 +223,38 @@ func (d *devClock) moveTo(ctx context.Context, target time.Time) error {
 }
 
 func (d *devClock) planJobs() {
-	now := d.clock.Now()
-	d.plan, d.swept = d.plan[:0], now
+	now := d.clock.At()
+	d.swept = now
+	if d.clock.Stands() && d.plan != nil {
+		return
+	}
+	d.plan = d.plan[:0]
 	for _, p := range d.app.periodic {
 		next := p.Schedule.Next(now)
-		d.plan = append(d.plan, planned{Periodic: p, next: next, daily: p.Schedule.Next(next).Sub(next) > 20*time.Hour})
+		p := planned{Periodic: p, next: next, daily: p.Schedule.Next(next).Sub(next) > 20*time.Hour}
+		if d.clock.Stands() {
+			if args, _ := p.New(); args.Kind() == payments.TurnKind {
+				continue // they are made at each stop
+			}
+			if p.Opts != nil && p.Opts.RunOnStart {
+				p.next = now
+			}
+		}
+		d.plan = append(d.plan, p)
 	}
+}
+
+// present is River's.
+func (d *devClock) present() time.Time {
+	if d.clock.Stands() {
+		return jobs.Standing
+	}
+	return time.Now()
 }
 
 // nextStop is when something falls due next, by whole seconds.
 func (d *devClock) nextStop(ctx context.Context, target time.Time) (time.Time, error) {
-	now, at := d.clock.Now(), target
+	now, at := d.clock.At(), target
 	earlier := func(t time.Time, known bool) {
 		if known && t.Before(at) {
 			at = t
@@ -232,8 +268,13 @@ func (d *devClock) nextStop(ctx context.Context, target time.Time) (time.Time, e
 	for _, p := range d.plan {
 		earlier(p.next, p.daily)
 	}
-	in, known, err := jobs.DueIn(ctx, d.app.db.writes)
+	in, known, err := jobs.DueIn(ctx, d.app.db.writes, d.present())
 	earlier(now.Add(in), known)
+	if d.checked && err == nil {
+		var next time.Time
+		next, known, err = d.app.modules.payments.Turns().Next(ctx, now)
+		earlier(next, known)
+	}
 	if at.Before(target) {
 		at = at.Add(shortestStop - time.Millisecond).Truncate(shortestStop)
 	}
@@ -249,8 +290,8 @@ func (d *devClock) nextStop(ctx context.Context, target time.Time) (time.Time, e
 // stopAt moves to an instant and has done what is due there: first the platform's clock, so that no event comes from
 // its future, then the gateways, then the jobs.
 func (d *devClock) stopAt(ctx context.Context, at time.Time, last bool) error {
-	by := at.Sub(d.clock.Now())
-	if err := d.keep(d.clock.Ahead() + max(by, 0)); err != nil {
+	by := at.Sub(d.clock.At())
+	if err := d.keep(max(by, 0)); err != nil {
 		return err
 	}
 	d.clock.Move(by)
@@ -263,15 +304,48 @@ func (d *devClock) stopAt(ctx context.Context, at time.Time, last bool) error {
 	if err := d.settle(ctx); err != nil {
 		return err
 	}
+	if err := d.check(ctx); err != nil {
+		return err
+	}
 	return d.comeByTheClock(ctx, last)
+}
+
+// check makes the checks that are due where no job does, and waits for what follows from them.
+func (d *devClock) check(ctx context.Context) error {
+	if !d.clock.Stands() {
+		return nil
+	}
+	if err := d.app.modules.payments.Turns().MakeAll(ctx); err != nil {
+		d.app.log.WarnContext(ctx, "a turn of checks failed", slog.Any("error", err))
+	}
+	return d.settle(ctx)
 }
 
 // settle has the jobs that are due done, and waits until they, and the events that are due, are; but not for what
 // makes no progress.
 func (d *devClock) settle(ctx context.Context) error {
-	if err := jobs.StartDue(ctx, d.app.db.writes, d.app.jobs); err != nil {
+	if err := d.stand(ctx); err != nil {
 		return err
 	}
+	if err := jobs.StartDue(ctx, d.app.db.writes, d.app.jobs, d.present()); err != nil {
+		return err
+	}
+	if err := d.quiet(ctx); err != nil {
+		return err
+	}
+	return d.stand(ctx)
+}
+
+// stand has the jobs that wait wait for the clock's moves alone, where it stands.
+func (d *devClock) stand(ctx context.Context) error {
+	if !d.clock.Stands() {
+		return nil
+	}
+	return jobs.Stand(ctx, d.app.db.writes)
+}
+
+// quiet waits until no job and no event is due; but not for what makes no progress.
+func (d *devClock) quiet(ctx context.Context) error {
 	progress, limit := 0, time.Now().Add(stopTimeout)
 	for quiet := 0; quiet < 2; {
 		left, err := d.underWay(ctx)
@@ -313,7 +387,7 @@ func (d *devClock) underWay(ctx context.Context) (n int, err error) {
 
 // comeByTheClock inserts what comes by the clock and was passed, in its order, and waits for it.
 func (d *devClock) comeByTheClock(ctx context.Context, last bool) error {
-	now, due := d.clock.Now(), false
+	now, due := d.clock.At(), false
 	sweep := last || now.Sub(d.swept) >= sweepPause
 	if sweep {
 		d.swept = now

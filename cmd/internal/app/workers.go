@@ -28,5 +28,7 @@ func (a *App) addWorkers(w *river.Workers) {
 		m.subscriptions.Periodic(),
 		m.finance.Periodic(), m.invariants.Periodic(),
 	)
-	jobs.AddPeriodic(a.jobs, a.periodic)
+	if a.moved == nil || !a.moved.Stands() { // else they come with its moves
+		jobs.AddPeriodic(a.jobs, a.periodic)
+	}
 }

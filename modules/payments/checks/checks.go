@@ -3,9 +3,12 @@ package checks
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
 	"marquee/modules/payments/gateway"
@@ -37,8 +40,11 @@ type turnArgs struct {
 	Gateway gateway.Name `json:"gateway"`
 }
 
+// Kind is the job's.
+const Kind = "payments_intents_look"
+
 // Kind names the job.
-func (turnArgs) Kind() string { return "payments_intents_look" }
+func (turnArgs) Kind() string { return Kind }
 
 // InsertOpts: one turn a gateway at a time.
 func (turnArgs) InsertOpts() river.InsertOpts {
@@ -60,8 +66,7 @@ func (t *Turns) make(ctx context.Context, a turnArgs) error {
 			return nil
 		}
 		now := t.Clock.Now()
-		next, err := paymentsdb.New().IntentGetNextCheck(ctx, t.Pool,
-			paymentsdb.IntentGetNextCheckParams{Gateway: a.Gateway, Now: now})
+		next, err := t.next(ctx, a.Gateway, now)
 		if err != nil || next.Sub(now) > time.Until(until) {
 			return nil
 		}
@@ -71,6 +76,36 @@ func (t *Turns) make(ctx context.Context, a turnArgs) error {
 		case <-time.After(next.Sub(now)):
 		}
 	}
+}
+
+// next is when the next check of a gateway falls due after an instant; pgx.ErrNoRows when none waits.
+func (t *Turns) next(ctx context.Context, g gateway.Name, now time.Time) (time.Time, error) {
+	return paymentsdb.New().IntentGetNextCheck(ctx, t.Pool, paymentsdb.IntentGetNextCheckParams{Gateway: g, Now: now})
+}
+
+// Next is when the next check of any gateway falls due after an instant; ok is false when none waits. An error is the
+// database's.
+func (t *Turns) Next(ctx context.Context, now time.Time) (at time.Time, ok bool, err error) {
+	for _, g := range gateway.Names() {
+		next, err := t.next(ctx, g, now)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+		case err != nil:
+			return at, false, fmt.Errorf("when the next check is due: %w", err)
+		case !ok || next.Before(at):
+			at, ok = next, true
+		}
+	}
+	return at, ok, nil
+}
+
+// MakeAll is a turn at each gateway that does not stay for what falls due after it, for a clock that stands. Errors
+// are those of intent.Service.CheckDue.
+func (t *Turns) MakeAll(ctx context.Context) (failed error) {
+	for _, g := range gateway.Names() {
+		failed = errors.Join(failed, t.Intents.CheckDue(ctx, g))
+	}
+	return failed
 }
 
 // Workers adds the job.

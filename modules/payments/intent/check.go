@@ -103,6 +103,13 @@ func (s *Service) CheckOne(ctx context.Context, k Kind, subject objectid.ID) err
 	return s.checkOf(ctx, subject, k, s.deps.Clock.Now())
 }
 
+// CheckedSince reports whether a check has looked for an order that ended after an instant: the call of who ordered it
+// may still come. An error is the database's.
+func (s *Service) CheckedSince(ctx context.Context, db postgres.DB, r Ref, since time.Time) (bool, error) {
+	return s.db.IntentFindChecked(ctx, db,
+		paymentsdb.IntentFindCheckedParams{SubjectID: r.Subject, Kind: r.Kind, Since: since})
+}
+
 // checkOf checks a subject's open intents of a kind ("" for any) that nobody has checked since. Errors are as above.
 func (s *Service) checkOf(ctx context.Context, subject objectid.ID, k Kind, since time.Time) error {
 	open, ok, err := s.OpenOf(ctx, s.deps.Pool, subject)

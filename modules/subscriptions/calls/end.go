@@ -42,8 +42,9 @@ func (s *Calls) end(ctx context.Context, id objectid.ID, item string) error {
 	return s.deps.Intents.Request(ctx, lifecycle.OpeningOfEnd(sub, item))
 }
 
-// Ends ends at the gateway whatever of a subscription is to end there, or does what is given where nothing is.
-func (s *Calls) Ends(other func(context.Context, lifecycle.Subscription) error) intent.Checker {
+// Ends ends at the gateway whatever of a subscription is to end there, or does what is given where nothing is, which
+// gets the item of the order.
+func (s *Calls) Ends(other func(ctx context.Context, sub lifecycle.Subscription, item string) error) intent.Checker {
 	return intent.Repeat(func(ctx context.Context, r intent.Ref) error {
 		sub, err := s.db.SubscriptionGet(ctx, s.deps.Pool, r.Subject)
 		switch {
@@ -58,7 +59,7 @@ func (s *Calls) Ends(other func(context.Context, lifecycle.Subscription) error) 
 		case sub.Stops():
 			return s.stopThere(ctx, sub)
 		}
-		return other(ctx, sub)
+		return other(ctx, sub, r.Item)
 	})
 }
 

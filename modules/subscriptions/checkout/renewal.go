@@ -78,14 +78,14 @@ func (s *Checkout) DropWaiting(ctx context.Context, customerID objectid.ID) erro
 	if waiting.IntentOpen {
 		return s.ConflictWith(ctx, s.deps.Pool, waiting)
 	}
-	taken, err := s.deps.Recovery.EndUntaken(ctx, waiting)
+	taken, err := s.deps.Recovery.Drop(ctx, waiting, state.Replaced, state.ByCustomer)
 	switch {
 	case err != nil:
 		return s.deps.Payments.Refused(ctx, "end a waiting renewal", err)
 	case taken:
 		return fault.Conflict("Your renewal has just been confirmed.")
 	}
-	return s.deps.Recovery.End(ctx, waiting, state.Replaced, state.ByCustomer)
+	return nil
 }
 
 // ReadRenewal is GET /gwb/subscription while a renewal waits beside the subscription:

@@ -320,16 +320,11 @@ func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accou
 // cancelReplaceable ends a pending subscription that a new one may replace: at the
 // gateway first, so that no money can move for it afterwards. Anything else that
 // is live is a conflict (docs/contract/subscriptions.md, One live subscription).
-func (s *Checkout) cancelReplaceable(ctx context.Context, live lifecycle.Subscription) (err error) {
+func (s *Checkout) cancelReplaceable(ctx context.Context, live lifecycle.Subscription) error {
 	if !s.replaceable(live) {
 		return s.ConflictWith(ctx, s.deps.Pool, live)
 	}
-	if live.PaymentMethod == gateway.MethodPix {
-		err = s.deps.Recovery.DropPixAs(ctx, live, state.Replaced, state.BySubscribe)
-	} else {
-		err = s.dropPendingCard(ctx, live)
-	}
-	if err != nil {
+	if _, err := s.deps.Recovery.Drop(ctx, live, state.Replaced, state.BySubscribe); err != nil {
 		return gateway.FaultOf(err)
 	}
 	return nil
@@ -346,28 +341,6 @@ func (s *Checkout) replaceable(sub lifecycle.Subscription) bool {
 		return s.deps.Clock.Now().Sub(sub.RegisterDate) > s.deps.Config.PixPendingTTL
 	}
 	return sub.Traits().PayerConfirms && sub.RemoteID() != ""
-}
-
-// dropPendingCard ends a pending card subscription whose payer has to confirm it. One that turns
-// out to be paid is settled instead; the caller finds it live.
-func (s *Checkout) dropPendingCard(ctx context.Context, sub lifecycle.Subscription) error {
-	gw, err := s.deps.Payments.Gateway(sub.Gateway)
-	if err != nil {
-		return err
-	}
-	remote, err := gw.ReadSubscription(ctx, sub.RemoteID(), sub.ID)
-	if err != nil && !errors.Is(err, gateway.ErrMissing) {
-		return err
-	}
-	if err == nil && lifecycle.Running(remote.Status) {
-		_, err = s.deps.Settler.Settle(ctx, sub, state.ByLiveRead,
-			settle.Succeeded{Result: settle.Recurrence{RemoteSubscription: remote}})
-		return err
-	}
-	if err := gw.CancelSubscription(ctx, sub.RemoteID(), sub.ID); err != nil {
-		return s.deps.Recovery.EndLater(ctx, sub, state.BySubscribe, err)
-	}
-	return s.deps.Recovery.End(ctx, sub, state.Replaced, state.BySubscribe)
 }
 
 // replaceTx sees to it that the live subscription is the one that is renewed, and stands as

@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -62,12 +63,16 @@ func (s *Recovery) pixRunsOut(sub lifecycle.Subscription) bool {
 	return pending && !s.deps.Calendar.PixDue(sub).After(s.deps.Clock.Now())
 }
 
-// Ends ends something at the gateway, a PIX that nobody paid among it.
+// Ends ends something at the gateway, what nobody paid among it: since its time is over, or because Drop was to.
 func (s *Recovery) Ends() intent.Checker {
-	return s.deps.Calls.Ends(func(ctx context.Context, sub lifecycle.Subscription) error {
-		if !s.pixRunsOut(sub) {
-			return nil
+	return s.deps.Calls.Ends(func(ctx context.Context, sub lifecycle.Subscription, item string) (err error) {
+		by, dropped := strings.CutPrefix(item, dropItem)
+		switch {
+		case dropped && sub.Status == state.Pending && !sub.IntentOpen:
+			_, err = s.drop(ctx, sub, state.Action(by), state.ByJob)
+		case s.pixRunsOut(sub):
+			_, err = s.drop(ctx, sub, state.PixRunsOut, state.ByJob)
 		}
-		return s.DropPixAs(ctx, sub, state.PixRunsOut, state.ByJob)
+		return err
 	})
 }

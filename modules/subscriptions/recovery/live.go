@@ -78,29 +78,3 @@ func (s *Recovery) endMissing(ctx context.Context, sub lifecycle.Subscription,
 	}
 	return gw.CancelSubscription(ctx, remote.GatewayID, sub.ID)
 }
-
-// EndUntaken ends a waiting renewal at its gateway, unless its card was taken.
-func (s *Recovery) EndUntaken(ctx context.Context, waiting lifecycle.Subscription) (taken bool, err error) {
-	id := waiting.RemoteID()
-	if id == "" {
-		return false, nil
-	}
-	gw, err := s.deps.Payments.Gateway(waiting.Gateway)
-	if err != nil {
-		return false, err
-	}
-	remote, err := gw.ReadSubscription(ctx, id, waiting.ID)
-	if errors.Is(err, gateway.ErrMissing) { // one read ends nothing: it is deleted, and looked for after that
-		return false, gw.CancelSubscription(ctx, id, waiting.ID)
-	}
-	if err != nil {
-		return false, err
-	}
-	paid := remote.LatestPayment != nil && remote.LatestPayment.Status == gateway.PaymentStatusSettled
-	if paid || lifecycle.Running(remote.Status) && waiting.Traits().StatusImpliesPayment {
-		_, err = s.deps.Settler.Settle(ctx, waiting, state.ByLiveRead,
-			settle.Succeeded{Result: settle.Recurrence{RemoteSubscription: remote}})
-		return true, err
-	}
-	return false, gw.CancelSubscription(ctx, id, waiting.ID)
-}

@@ -72,7 +72,7 @@ func (s *SelfService) currentAt(ctx context.Context, customerID objectid.ID,
 func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Subscription,
 	c lifecycle.Change,
 ) (lifecycle.Subscription, error) {
-	if err := s.deps.Recovery.DropPixAs(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
+	if _, err := s.deps.Recovery.Drop(ctx, sub, state.CustomerCancels, state.ByCustomer); err != nil {
 		s.deps.Log.WarnContext(ctx, "PIX not dropped at the gateway yet",
 			slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", string(sub.Gateway)), slog.Any("error", err))
@@ -177,21 +177,19 @@ func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid
 	before := sub
 	if sub.GwbSubscriptionID != nil &&
 		!sub.EndsThere() { // also where the row says so already: a resumption may be under way
-		endsAt, err = s.deps.Calls.SetPeriodEnd(ctx, sub, true)
-		if errors.Is(err, gateway.ErrMissing) { // what is not there charges nobody
-			err = s.deps.Calls.ProvedMissing(ctx, sub, err)
-		}
-		if err != nil {
-			if resuming { // which nobody pursues any more: what stands at the gateway is read
-				err = errors.Join(err, s.deps.Reconciler.RecordPeriodEndCall(ctx, sub))
-			}
-			return lifecycle.Subscription{}, s.deps.Payments.Refused(ctx, "cancel at period end", err)
+		if endsAt, err = s.orderEnd(ctx, sub, resuming); err != nil {
+			return lifecycle.Subscription{}, err
 		}
 	}
 	err = postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
 		sub, err = s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil || sub.Status.Ended() && endsAt != nil { // the gateway's event was faster
 			return err
+		}
+		if endsAt != nil {
+			if err := s.endAgainTx(ctx, tx, sub, resuming); err != nil {
+				return err
+			}
 		}
 		if sub.CancelAtPeriodEnd && sub.ExpiresAt != nil {
 			return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &sub, before, endsAt != nil)
@@ -223,6 +221,22 @@ func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid
 		err = fault.Conflict("Your subscription was resumed at the same time, and goes on.")
 	}
 	return sub, err
+}
+
+// orderEnd has gateway B end the subscription with its period, and answers when that is; nil where it is missing there.
+// Errors are those of Payments.Refused.
+func (s *SelfService) orderEnd(ctx context.Context, sub lifecycle.Subscription, gaveUp bool) (*time.Time, error) {
+	endsAt, err := s.deps.Calls.SetPeriodEnd(ctx, sub, true)
+	if errors.Is(err, gateway.ErrMissing) { // what is not there charges nobody
+		err = s.deps.Calls.ProvedMissing(ctx, sub, err)
+	}
+	if err == nil {
+		return endsAt, nil
+	}
+	if gaveUp { // the resumption, which nobody pursues any more: what stands at the gateway is read
+		err = errors.Join(err, s.deps.Reconciler.RecordPeriodEndCall(ctx, sub))
+	}
+	return nil, s.deps.Payments.Refused(ctx, "cancel at period end", err)
 }
 
 func errNoPaidPeriod() error {

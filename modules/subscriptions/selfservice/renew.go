@@ -105,7 +105,7 @@ func (s *SelfService) asBegun(out checkout.CardOutcome) checkout.CardOutcome {
 // dropForRenewal makes an open PIX unpayable before its row is replaced, and answers
 // the row as it is after; one that has just been paid stays.
 func (s *SelfService) dropForRenewal(ctx context.Context, old lifecycle.Subscription) (lifecycle.Subscription, error) {
-	if err := s.deps.Recovery.DropPixAs(ctx, old, state.Replaced, state.ByCustomer); err != nil {
+	if _, err := s.deps.Recovery.Drop(ctx, old, state.Replaced, state.ByCustomer); err != nil {
 		return lifecycle.Subscription{}, s.deps.Payments.Refused(ctx, "cancel PIX", err)
 	}
 	after, err := s.db.SubscriptionGet(ctx, s.deps.Pool, old.ID)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -39,9 +40,8 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription, re
 		if locked.Status.Ended() {
 			return fault.Conflict("The subscription is %s already.", locked.Status)
 		}
-		again := lifecycle.OpeningOfEnd(locked, lifecycle.EndWithPeriod).Ref
-		if _, open, err := s.deps.Intents.Open(ctx, tx, again); err != nil || open {
-			return cmp.Or(err, errEndedMeanwhile())
+		if err := s.endNotAgainTx(ctx, tx, locked); err != nil {
+			return err
 		}
 		return s.deps.Intents.OpenTx(ctx, tx, intent.Opening{
 			Ref: resumeIntent(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: reference,
@@ -121,7 +121,11 @@ func (s *SelfService) putEndBack(ctx context.Context, sub lifecycle.Subscription
 		return err
 	}
 	order := lifecycle.OpeningOfEnd(row, lifecycle.EndWithPeriod)
-	if err := s.deps.Intents.Request(ctx, order); err != nil {
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.deps.Intents.RequestTx(ctx, tx, order) })
+	if err == nil {
+		err = s.deps.Intents.CheckOne(ctx, intent.End, sub.ID)
+	}
+	if err != nil {
 		s.deps.Log.WarnContext(ctx, "the end of the paid time is not ordered again yet",
 			slog.String("subscription_id", sub.ID.String()), slog.Any("error", err))
 	}
@@ -207,6 +211,39 @@ func (s *SelfService) ResumeAgain(ctx context.Context, r intent.Ref) error {
 		return nil
 	}
 	return err
+}
+
+// lateCall is how long after its end the call of a resumption is reckoned with.
+const lateCall = 10 * time.Minute
+
+// endAgainTx has the end of the paid time ordered once more, in the transaction that writes it, where a call of a
+// resumption may come after that of the end: who makes it puts the end back, or is gone before.
+func (s *SelfService) endAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, gaveUp bool) error {
+	late, err := gaveUp, error(nil)
+	if !late {
+		since := s.deps.Clock.Now().Add(-lateCall)
+		late, err = s.deps.Intents.CheckedSince(ctx, tx, resumeIntent(sub.ID), since)
+	}
+	if err != nil || !late {
+		return err
+	}
+	o := lifecycle.OpeningOfEnd(sub, lifecycle.EndWithPeriod)
+	o.After = s.deps.Intents.CallTime()
+	return s.deps.Intents.RequestTx(ctx, tx, o)
+}
+
+// endNotAgainTx has the end not be ordered once more of a subscription that is to go on after all. 409 where that has
+// been called for already: that call may come after the one that takes the end back.
+func (s *SelfService) endNotAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) error {
+	again := lifecycle.OpeningOfEnd(sub, lifecycle.EndWithPeriod).Ref
+	i, open, err := s.deps.Intents.Open(ctx, tx, again)
+	switch {
+	case err != nil || !open:
+		return err
+	case i.NotKnownSince != nil || i.LeasedUntil != nil:
+		return errEndedMeanwhile()
+	}
+	return s.deps.Intents.EndTx(ctx, tx, again, intent.Void[any]{}, intent.ByResponse)
 }
 
 // giveUpResume has nobody ask any more that a subscription goes on whose customer wants it to end after all, and

@@ -251,6 +251,25 @@ func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) (
 	return items, nil
 }
 
+const intentFindChecked = `-- name: IntentFindChecked :one
+SELECT EXISTS (SELECT 1 FROM payments.intents
+    WHERE subject_id = $1 AND kind = $2 AND state <> 'open' AND ended_at > $3::timestamptz AND looked_at IS NOT NULL)
+`
+
+type IntentFindCheckedParams struct {
+	SubjectID objectid.ID
+	Kind      state.IntentKind
+	Since     time.Time
+}
+
+// IntentFindChecked reports whether a check has looked for an order that ended after an instant: its own call may still come.
+func (q *Queries) IntentFindChecked(ctx context.Context, db DBTX, arg IntentFindCheckedParams) (bool, error) {
+	row := db.QueryRow(ctx, intentFindChecked, arg.SubjectID, arg.Kind, arg.Since)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const intentFindConflicting = `-- name: IntentFindConflicting :one
 SELECT id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, looks, failures, misses, missed_at, not_known_since, told_at, cause, call_ends_at, looked_at, next_look_at, leased_until, created_at, ended_at, forwards, step FROM payments.intents
 WHERE state = 'open' AND (subject_id = $1 AND kind = $2 AND item = $3 OR gateway = $4 AND excludes = nullif($5::text, ''))
