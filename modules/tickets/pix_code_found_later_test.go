@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/testutil/sandbox/stage"
 )
@@ -86,6 +87,26 @@ func TestTheCodeThatIsFoundTooLate(t *testing.T) {
 			require.Len(t, b.mails.to(p.email, "Premiere"), 1)
 		})
 	}
+}
+
+// TestAnUnansweredCodeThatIsWithdrawnFirst: the gateway's event comes before any check has written that nobody can pay
+// it; the buyer, who has seen no code, is written that nothing is owed all the same, and once.
+func TestAnUnansweredCodeThatIsWithdrawnFirst(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.listen()
+	b.work()
+	p := b.unanswered(t, ways["gwa pix"], true)
+	made, found, err := b.gateways.A.FindPix(t.Context(), gateway.PixTerms{Reference: objectid.ID(p.id)})
+	require.NoError(t, err)
+	require.True(t, found)
+	require.NoError(t, b.gateways.A.CancelPix(t.Context(), made.Payment.ID, objectid.ID(p.id)))
+	b.eventually("the buyer is told", func() bool { return len(b.mails.to(p.email, "não foi concluída")) == 1 })
+	require.Equal(t, "expired", b.ticketStatus(p.ticket))
+	b.clock.Advance(31 * time.Minute)
+	b.sweep()
+	b.settle()
+	require.Len(t, b.mails.to(p.email, "Premiere"), 1)
 }
 
 // TestAPurchaseThatCameToNothing: nothing was made, as the checks prove; the buyer, who

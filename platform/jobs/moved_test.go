@@ -5,13 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/jobs"
-	"marquee/testutil/pgtest"
-	"marquee/testutil/secrettest"
 )
 
 // TestJobsFollowAMovedClock: what is planned by it is due when it comes there, what comes by the machine's clock
@@ -19,15 +16,8 @@ import (
 func TestJobsFollowAMovedClock(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	db, err := pgxpool.New(ctx, pgtest.URL(t))
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
 	var ahead atomic.Int64
-	client, err := jobs.New(db, jobs.Options{
-		Log:   secrettest.Logger(t),
-		Ahead: func() time.Duration { return time.Duration(ahead.Load()) },
-	})
-	require.NoError(t, err)
+	db, client := setup(t, jobs.Options{Ahead: func() time.Duration { return time.Duration(ahead.Load()) }})
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	plan := func(name string, at time.Time) {
 		t.Helper()
@@ -82,11 +72,7 @@ func TestJobsFollowAMovedClock(t *testing.T) {
 func TestJobsWaitForAStandingClock(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	db, err := pgxpool.New(ctx, pgtest.URL(t))
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	client, err := jobs.New(db, jobs.Options{Log: secrettest.Logger(t)})
-	require.NoError(t, err)
+	db, client := setup(t, jobs.Options{})
 	for name, in := range map[string]time.Duration{"soon": time.Minute, "later": time.Hour} {
 		_, err := client.Insert(ctx, args{name}, &river.InsertOpts{ScheduledAt: time.Now().Add(in)})
 		require.NoError(t, err)

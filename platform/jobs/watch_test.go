@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
@@ -20,16 +21,24 @@ type args struct {
 
 func (args) Kind() string { return "test_watch" }
 
+// setup makes a database and its client. The options lack the log.
+func setup(t *testing.T, o jobs.Options) (*pgxpool.Pool, *river.Client[pgx.Tx]) {
+	t.Helper()
+	db, err := pgxpool.New(t.Context(), pgtest.URL(t))
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	o.Log = secrettest.Logger(t)
+	client, err := jobs.New(db, o)
+	require.NoError(t, err)
+	return db, client
+}
+
 // TestJobsOfADeadWorkerStartAgain: of a worker that falls silent, and of none that lives
 // or never spoke.
 func TestJobsOfADeadWorkerStartAgain(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	db, err := pgxpool.New(ctx, pgtest.URL(t))
-	require.NoError(t, err)
-	t.Cleanup(db.Close)
-	client, err := jobs.New(db, jobs.Options{Log: secrettest.Logger(t)})
-	require.NoError(t, err)
+	db, client := setup(t, jobs.Options{})
 	pace := jobs.Pace{Beat: 50 * time.Millisecond, Silence: 3 * time.Second}
 	stopped, die := context.WithCancel(ctx)
 	require.NoError(t, jobs.Watch(stopped, db, "dead", secrettest.Logger(t), pace))

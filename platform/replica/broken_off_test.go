@@ -155,6 +155,12 @@ func TestReplicasBehindAPooler(t *testing.T) {
 	_, err := direct.Exec(t.Context(), "CREATE TABLE things (id bigserial); INSERT INTO things DEFAULT VALUES;"+
 		"CREATE ROLE reader LOGIN PASSWORD 'reader'; GRANT SELECT ON things TO reader")
 	require.NoError(t, err)
+	behind := pool(t, c.ReplicaURL(0), 1)
+	require.Eventually(t, func() (there bool) {
+		require.NoError(t, behind.QueryRow(t.Context(),
+			"SELECT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'reader')").Scan(&there))
+		return there
+	}, time.Minute, 5*time.Millisecond, "the replica has the role to sign in with")
 	pgbouncer.Each(t, func(t *testing.T, program pgbouncer.Program) {
 		open := func(t *testing.T, address string) (postgres.Pool, func()) {
 			t.Helper()

@@ -202,7 +202,7 @@ func (*devClock) write(w http.ResponseWriter, status int, body any) {
 
 // moveTo moves all clocks to the target, stopping wherever something falls due on the way, until it is done. Jobs
 // that come by the clock more often than daily come every 6 h and at the end: a month has half a million turns of
-// looks. While the clock stands nothing but its moves has them come: checks at each stop, the others once their time
+// checks. While the clock stands nothing but its moves has them come: checks at each stop, the others once their time
 // is over.
 func (d *devClock) moveTo(ctx context.Context, target time.Time) error {
 	d.planJobs()
@@ -222,6 +222,8 @@ func (d *devClock) moveTo(ctx context.Context, target time.Time) error {
 	return nil
 }
 
+// planJobs plans what comes by the clock. A clock that stands keeps its plan from one move to the next, since nothing
+// comes between them.
 func (d *devClock) planJobs() {
 	now := d.clock.At()
 	d.swept = now
@@ -244,7 +246,7 @@ func (d *devClock) planJobs() {
 	}
 }
 
-// present is River's.
+// present is the instant from which River's jobs wait.
 func (d *devClock) present() time.Time {
 	if d.clock.Stands() {
 		return jobs.Standing

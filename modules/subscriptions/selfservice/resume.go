@@ -101,6 +101,13 @@ func (s *SelfService) takeEndBack(ctx context.Context, sub lifecycle.Subscriptio
 			if overtaken = !open; overtaken {
 				return nil
 			}
+			// The end may have been ordered since this intent was opened. One that is being called for wins.
+			if err := s.endNotAgainTx(ctx, tx, locked); fault.Is(err, fault.KindConflict) {
+				overtaken = true
+				return nil
+			} else if err != nil {
+				return err
+			}
 		}
 		if err := write(tx, &locked); err != nil {
 			return err
@@ -247,14 +254,15 @@ func (s *SelfService) endNotAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 }
 
 // giveUpResume has nobody ask any more that a subscription goes on whose customer wants it to end after all, and
-// reports whether anybody would have. While it is asked for this is 409: that call may come after that of the end.
-func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Subscription) (resuming bool, err error) {
-	if _, resuming, err = s.deps.Intents.Open(ctx, s.deps.Pool, resumeIntent(sub.ID)); err != nil || !resuming {
+// reports whether anybody would have: one that has just been answered is over. While it is asked for this is 409: that
+// call may come after that of the end.
+func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Subscription) (gaveUp bool, err error) {
+	if _, open, err := s.deps.Intents.Open(ctx, s.deps.Pool, resumeIntent(sub.ID)); err != nil || !open {
 		return false, err
 	}
-	return true, s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, _ lifecycle.Subscription) error {
-		i, open, err := s.deps.Intents.Open(ctx, tx, resumeIntent(sub.ID))
-		if err != nil || !open {
+	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, _ lifecycle.Subscription) error {
+		var i intent.Intent
+		if i, gaveUp, err = s.deps.Intents.Open(ctx, tx, resumeIntent(sub.ID)); err != nil || !gaveUp {
 			return err
 		}
 		if i.LeasedUntil != nil && i.LeasedUntil.After(s.deps.Clock.Now()) {
@@ -262,4 +270,5 @@ func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Subscripti
 		}
 		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, intent.ByResponse)
 	})
+	return gaveUp, err
 }

@@ -343,8 +343,9 @@ func (s *Store) whyNotSeatedTx(ctx context.Context, tx pgx.Tx, o Order) (string,
 
 // ReleaseTx frees the places of an unpaid order. A purchase that never came
 // about leaves no tickets; of one that nobody paid they expire. A buyer who was
-// answered that the outcome is not known, and whose purchase a check ends, is
-// mailed that nothing is owed.
+// answered that the outcome is not known is mailed that nothing is owed: when a
+// check ends the purchase, or the gateway's event does before the check that
+// withdrew its code has written so.
 func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
 	if _, ok := state.Orders.Next(o.State, state.Release); !ok {
 		return s.EditTx(ctx, tx, o, state.Closed, (*Order).closeIntent, end)
@@ -361,7 +362,8 @@ func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, e
 	if err != nil {
 		return fmt.Errorf("release places: %w", err)
 	}
-	if end.By == intent.ByCheck {
+	neverSeen := made.Expired && o.IntentOpen && o.PixPayload == nil
+	if end.By == intent.ByCheck || end.By == intent.ByWebhook && neverSeen {
 		if err := s.MailLaterTx(ctx, tx, o.ID, MailNotOwed); err != nil {
 			return err
 		}

@@ -19,7 +19,8 @@ async function authenticatorOf(page: Page): Promise<{ cdp: CDPSession; authentic
 }
 
 async function addPasskey(page: Page, name: string, password: string) {
-  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' }); // the one before, which Escape closes
+  await page.getByRole('region', { name: 'Passkeys' }).getByRole('button', { name: 'Add a passkey' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
   await dialog.getByLabel('Name').fill(name);
   await dialog.getByLabel('Current password').fill(password);
