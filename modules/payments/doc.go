@@ -6,7 +6,7 @@
 // refused_webhook_counts, processed_events,
 // intents, intent_steps, gateway_state, database_marks), the routes POST /webhooks/gwa,
 // POST /webhooks/gwb, GET /webhook-logs and its stats and replay,
-// GET /gwb/config, /admin/finance/refunds and /admin/finance/unapplied-payments: the lists
+// GET /gwb/config, /admin/finance/{payments,refunds,disputes} and /admin/finance/unapplied-payments: the lists
 // of money that was given back and of what gave nobody anything are data of this module, and
 // finance changes nothing.
 //

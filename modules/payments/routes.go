@@ -32,6 +32,10 @@ func (s *Service) Routes(api *httpapi.API) {
 		httpapi.Bodyless("is not taken in the body: dry_run stands in the address"))
 	httpapi.Route(api, http.MethodGet, "/admin/finance/refunds", "refund_list", httpapi.Admin,
 		lists.OnPrimary().List(ledger.Refunds.View), ledger.Refunds.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/admin/finance/payments", "payment_list", httpapi.Admin,
+		lists.OnPrimary().List(ledger.Payments.View), ledger.Payments.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/admin/finance/disputes", "dispute_list", httpapi.Admin,
+		lists.OnPrimary().List(ledger.Disputes.View), ledger.Disputes.ListDoc()...)
 	const unappliedPath = "/admin/finance/unapplied-payments"
 	httpapi.Route(api, http.MethodGet, unappliedPath, "unapplied_payment_list", httpapi.Admin,
 		lists.OnPrimary().List(ledger.UnappliedPayments.View), ledger.UnappliedPayments.ListDoc()...)

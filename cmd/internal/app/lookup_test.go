@@ -48,7 +48,7 @@ type archive struct {
 // routeOfKind is the route that shows a kind.
 var routeOfKind = map[string]string{
 	"customer": "customer_list", "user": "user_list", "profile": "users_type_list", "audit_entry": "audit_log_list",
-	"payment": "subscription_payments", "refund": "refund_list", "dispute": "subscription_payments",
+	"payment": "payment_list", "refund": "refund_list", "dispute": "dispute_list",
 	"unapplied_payment": "unapplied_payment_list", "webhook_log": "webhook_log_list",
 	"subscription": "subscription_list", "plan": "plan_list_all",
 	"ticket": "ticket_list", "ticket_order": "admin_ticket_order_refund", "event": "event_list",

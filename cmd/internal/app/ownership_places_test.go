@@ -39,6 +39,7 @@ var kindOfName = map[string]string{
 // beginning of the route's path.
 var kindOfPath = map[string]string{
 	"/admin/customers": "user", "/admin/finance/unapplied-payments": "unapplied payment", "/admin/exports": "export",
+	"/admin/finance/disputes": "chargeback", "/admin/finance/payments": "settled payment",
 	"/admin/finance/refunds": "refund", "/admin/jobs": "job",
 	"/admin/gwa/subscriptions": "subscription", "/admin/gwb/subscriptions": "subscription",
 	"/admin/bulk-acts": "bulk act", "/admin/views": "view", "/customer-notes": "note",

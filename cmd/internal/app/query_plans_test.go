@@ -193,6 +193,8 @@ func TestPlansSoak(t *testing.T) {
 		{"/admin/home", nil},
 		{"/subscriptions" + list(`{"started_at":{"$gte":"`+now.Add(-24*time.Hour).UTC().Format(time.RFC3339)+`"}}`), nil},
 		{"/subscriptions" + list(`{"ended_at":{"$gte":"`+now.Add(-24*time.Hour).UTC().Format(time.RFC3339)+`"}}`), nil},
+		{"/admin/finance/payments", nil},
+		{"/admin/finance/disputes", nil},
 		{"/admin/finance/refunds", nil},
 		{"/admin/finance/refunds" + list(`{"status":"failed"}`), nil},
 		{"/admin/jobs?state=discarded", nil},

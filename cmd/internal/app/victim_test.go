@@ -101,10 +101,11 @@ func (v victim) buys(t *testing.T, a *platformtest.Platform, b accounts.Customer
 	code := a.Insert(`INSERT INTO promos.promo_codes (code, title, code_type, event_id, target_customer_ids) VALUES ('VICTIM', $1, 'ticket', $2, ARRAY[$3::text])`,
 		canary, v.common["event"], b.ID)
 	a.Insert(`INSERT INTO promos.redemptions (promo_code_id, customer_id, code, code_type, origin, redeemed_at, created_at) VALUES ($1, $2, 'VICTIM', 'ticket', 'redeem', now(), now())`, code, b.ID)
-	a.Insert(`INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
+	settled := a.Insert(`INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
 		VALUES ('gwb', $1, 'subscription', $2, $3, 4990, 'credit_card', 'paid', now(), now(), now())`, victimPayment,
 		subscription, b.ID)
 	v.ids["subscription"], v.ids["order"], v.ids["ticket"], v.ids["promo code"], v.ids["payment"] = subscription.String(), order.String(), ticket.String(), code.String(), victimPayment
+	v.ids["settled payment"] = settled.String()
 	plan := a.Insert(`INSERT INTO subscriptions.plans (id, plan_id, name, amount_cents, tier, register_date, register_update_date)
 		VALUES (platform.new_object_id(), 'victims-plan', 'Plan', 4990, 1, now(), now())`)
 	v.common["plan"] = plan.String()

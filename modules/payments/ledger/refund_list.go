@@ -11,11 +11,7 @@ var Refunds = resource.New(resource.Definition{
 	Name: "refunds", Singular: "Refund", Table: "payments.refunds",
 	CreatedByColumn: "admin_id", CreatedColumn: "created_at", UpdatedColumn: "updated_at",
 	DefaultSort: `{"requested_at":-1}`,
-	Fields: []resource.Field{
-		{
-			Name: "gateway", Kind: query.String, Write: resource.ReadOnly, Doc: "gwa or gwb",
-			Rule: resource.Rule{Enum: []string{"gwa", "gwb"}},
-		},
+	Fields: append([]resource.Field{
 		{
 			Name: "status", Kind: query.String, Write: resource.ReadOnly,
 			Rule: resource.Rule{Enum: []string{"requested", "pending", "done", "failed"}},
@@ -30,7 +26,6 @@ var Refunds = resource.New(resource.Definition{
 			Rule: resource.Rule{Enum: []string{"admin", "platform", "gateway"}},
 			Doc:  "admin: asked for here by an admin; platform: by itself, or because a customer withdrew; gateway: learned from it",
 		},
-		{Name: "amount", Column: "amount_cents", Kind: query.Int, Write: resource.ReadOnly, Doc: "Cents"},
 		{
 			Name: "payment_id", Column: "payment_ref", Kind: query.String, Write: resource.ReadOnly,
 			Doc: "Gateway A: pay_…; gateway B: the payment intent pi_…, else the charge",
@@ -39,18 +34,9 @@ var Refunds = resource.New(resource.Definition{
 			Name: "gateway_refund_id", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
 			Doc: "Gateway B: re_…, once known; gateway A gives none",
 		},
-		{
-			Name: "purpose", Kind: query.String, Write: resource.ReadOnly,
-			Rule: resource.Rule{Enum: []string{"subscription", "order", "customer"}},
-		},
-		{
-			Name: "local_id", Kind: query.OID, Write: resource.ReadOnly,
-			Doc: "Of the subscription, the order or, of neither, the customer",
-		},
-		{Name: "customer_id", Kind: query.OID, Write: resource.ReadOnly},
 		{Name: "reason", Kind: query.String, Nullable: true, Write: resource.ReadOnly},
 		{Name: "failure", Kind: query.String, Nullable: true, Write: resource.ReadOnly, Doc: "Why it failed"},
 		{Name: "requested_at", Kind: query.Date, Write: resource.ReadOnly},
 		{Name: "refunded_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
-	},
+	}, moneyFields...),
 })

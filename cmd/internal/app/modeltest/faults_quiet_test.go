@@ -18,7 +18,7 @@ var quietRoutes = []string{
 	"plan_create", "plan_delete", "plan_inactivate", "plan_list", "plan_list_all", "plan_update",
 	"promo_code_create", "promo_code_delete", "promo_code_get", "promo_code_image_delete", "promo_code_image_post",
 	"promo_code_list", "promo_code_redeem", "promo_code_stats", "promo_code_update", "promo_code_validate",
-	"refresh_archive_token_post", "refresh_token_post", "refund_list", "resend_verification_post", "reset_password_post",
+	"refresh_archive_token_post", "refresh_token_post", "dispute_list", "payment_list", "refund_list", "resend_verification_post", "reset_password_post",
 	"route_list", "store_event_get", "store_event_list", "subscription_chargeback",
 	"subscription_chargeback_withdraw", "subscription_extend", "subscription_list", "subscription_refunds",
 	"subscription_stats", "ticket_consume", "ticket_consume_qr", "ticket_consume_qr_batch", "ticket_create",
