@@ -184,6 +184,22 @@ it('the page of a customer shows the films watched, and the labels', async () =>
   expectNoFaults(page.context());
 });
 
+it('a dispute stands in the list of disputes and on the page of the customer, its payment in the list of payments', async () => {
+  const customer = await subscribedAtA('Joana Falcão');
+  await asRoot('POST', `/subscriptions/${customer.subscription}/chargeback`, { amount: 2990, reason: 'The bank wrote a letter' });
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  const panel = page.getByRole('region', { name: 'Disputes' });
+  await panel.scrollIntoViewIfNeeded();
+  await panel.getByRole('row').filter({ hasText: 'open' }).filter({ hasText: '29.90' }).waitFor();
+  await panel.getByRole('link', { name: 'Open the list' }).click();
+  const rows = page.locator('tbody tr');
+  await rows.filter({ hasText: '29.90' }).waitFor();
+  expect(await rows.count()).toBe(1);
+  await page.getByRole('link', { name: 'Settled' }).click();
+  await rows.filter({ hasText: 'Gateway A' }).first().waitFor();
+  expectNoFaults(page.context());
+});
+
 it('above R$ 500 the amount is typed once more', async () => {
   const gold = `gold-${Date.now()}`;
   await asRoot('POST', '/plans', [{ plan_id: gold, name: 'Gold', amount: 90000, tier: 4, is_active: true }]);

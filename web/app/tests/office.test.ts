@@ -58,7 +58,6 @@ it('what they see closes when its time is over, their data is a file, and root e
   await page.getByText('The 15 minutes are over. What they see is closed.').waitFor();
   expect(await page.getByRole('region', { name: 'What Rute Sales sees' }).count()).toBe(0);
 
-  await page.getByRole('button', { name: 'Show', exact: true }).click();
   const sessions = page.getByRole('region', { name: 'Sessions' });
   await sessions.getByRole('listitem').first().waitFor();
   await sessions.getByRole('button', { name: 'End all' }).click();

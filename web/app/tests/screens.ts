@@ -50,7 +50,8 @@ async function screensOfPeople(crowded: boolean): Promise<[name: string, path: s
   return [
     ['home', '/console/'], ['account', '/console/account'], ['customers', '/console/customers'],
     ['customer', `/console/customers/${customer.id}`], ['subscriptions', '/console/subscriptions'],
-    ['overdue', '/console/subscriptions/overdue'], ['payments', '/console/payments'], ['refunded', '/console/payments/refunded'],
+    ['overdue', '/console/subscriptions/overdue'], ['payments', '/console/payments'], ['settled', '/console/payments/settled'],
+    ['disputes', '/console/payments/disputes'], ['refunded', '/console/payments/refunded'],
     ['unapplied', '/console/payments/unapplied'], ['webhooks', '/console/webhooks'],
     ['webhook', `/console/webhooks/${await first('/webhook-logs')}`], ['settings', '/console/settings'],
     ['jobs', '/console/settings/jobs'], ['invariants', '/console/settings/invariants'],

@@ -24,7 +24,7 @@ export const enWords = {
     user_type: 'Type', username: 'Username', view: 'View',
     street: 'Street', number: 'Number', complement: 'Complement', locality: 'Neighbourhood', city: 'City',
     region_code: 'State', country: 'Country', postal_code: 'Postal code',
-    failure: 'Why it failed', requested_at: 'Asked for', refunded_at: 'Given back', payment_id: 'Payment', purpose: 'Of',
+    failure: 'Why it failed', closed_at: 'Closed', gateway_dispute_id: 'Dispute', opened_at: 'Opened', requested_at: 'Asked for', refunded_at: 'Given back', payment_id: 'Payment', purpose: 'Of',
     source: 'By', ended_at: 'Ended', gateway_refund_id: 'Refund at gateway', local_id: 'Of record',
     days: 'Days', reason: 'Reason', client_version: 'Current version', min_version: 'Minimum version',
     title: 'Title', subtitle: 'Subtitle', slug: 'Slug', author: 'Author', video_id: 'Address of the video',

@@ -26,7 +26,7 @@ export const ptWords: Shape<typeof enWords> = {
     user_type: 'Tipo', username: 'Usuário', view: 'Ver',
     street: 'Rua', number: 'Número', complement: 'Complemento', locality: 'Bairro', city: 'Cidade',
     region_code: 'UF', country: 'País', postal_code: 'CEP',
-    failure: 'Por que falhou', refunded_at: 'Devolvido em', payment_id: 'Pagamento', purpose: 'De',
+    closed_at: 'Encerrada em', gateway_dispute_id: 'Contestação', opened_at: 'Aberta em', failure: 'Por que falhou', refunded_at: 'Devolvido em', payment_id: 'Pagamento', purpose: 'De',
     source: 'Por', ended_at: 'Encerrada em', gateway_refund_id: 'Reembolso no gateway', local_id: 'Do registro',
     days: 'Dias', reason: 'Motivo', client_version: 'Versão atual', min_version: 'Versão mínima',
     title: 'Título', subtitle: 'Subtítulo', slug: 'Slug', author: 'Autor', video_id: 'Endereço do vídeo',
