@@ -44,6 +44,23 @@ it('chips write the filter, the filter writes chips, and the address brings all 
   expectNoFaults(page.context());
 });
 
+it('amounts of filters are typed and shown as money, times in the zone of the platform', async () => {
+  const page = await signedIn('admin', {}, '/console/payments/settled');
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByLabel('Field').selectOption({ label: 'Amount' });
+  await page.getByLabel('Value').fill('29.90');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('Amount at least BRL 29.90').waitFor();
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByLabel('Field').selectOption({ label: 'Paid' });
+  await page.getByLabel('Value').fill('2026-01-02T21:30');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText(/^Paid .*2 Jan 2026, 21:30$/).waitFor();
+  expect(JSON.parse(new URL(page.url()).searchParams.get('query') ?? '')).toEqual(
+    { amount: { $gte: 2990 }, paid_at: { $gte: '2026-01-03T00:30:00.000Z' } });
+  expectNoFaults(page.context());
+});
+
 it('a filter by an unknown field, or with a value of another type, says so instead of that nothing matches', async () => {
   const page = await signedIn('admin', {}, `/console/customers?query=${encodeURIComponent('{"nope":"x","enable":true}')}`);
   const alert = page.getByRole('alert').filter({ hasText: 'nope: this list has no such field.' });

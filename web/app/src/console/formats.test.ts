@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined });
 vi.stubGlobal('navigator', { languages: ['pt-BR'] });
 vi.stubGlobal('document', { documentElement: { lang: '' } });
-const { centsOf, money, taxID, typedCents } = await import('./formats');
+const { centsOf, instantOf, money, taxID, typedCents } = await import('./formats');
 
 it('amounts are read as people type them, to the cent', () => {
   const typed: Record<string, number | undefined> = {
@@ -21,4 +21,9 @@ it('money and tax ids are written as in Brazil', () => {
   expect(money(123456).replaceAll('\u00a0', ' ')).toBe('R$ 1.234,56');
   expect(taxID('52998224725')).toBe('529.982.247-25');
   expect(taxID('12ABC34501DE35')).toBe('12.ABC.345/01DE-35');
+});
+
+it('a time that is typed is one in the zone of the platform, wherever the browser is', () => {
+  expect(instantOf('2026-12-31T21:30')).toBe('2027-01-01T00:30:00.000Z');
+  expect(instantOf('2017-12-31T12:00:05')).toBe('2017-12-31T14:00:05.000Z'); // in the summer time of then
 });

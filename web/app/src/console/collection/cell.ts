@@ -6,7 +6,8 @@ import { language, word } from '../messages/index.svelte';
 /** How a value is shown. */
 export interface Shown { text: string; title?: string; tone?: Tone; mono?: boolean; number?: boolean }
 
-const CENTS = new Set(['amount', 'total_refunded', 'amount_refunded']);
+/** Fields that are cents, which people read and type as money. */
+export const CENTS = new Set(['amount', 'total_refunded', 'amount_refunded']);
 /** Fields whose numbers are reais. */
 export const REAIS = new Set(['ticket_value', 'discount_first_month']);
 const DAYS = new Set(['next_billing_date', 'expires_at']);
