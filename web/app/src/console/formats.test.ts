@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined });
 vi.stubGlobal('navigator', { languages: ['pt-BR'] });
 vi.stubGlobal('document', { documentElement: { lang: '' } });
-const { centsOf, instantOf, money, taxID, typedCents } = await import('./formats');
+const { centsOf, instantOf, money, reais, taxID, typedCents, typedInstant } = await import('./formats');
 
 it('amounts are read as people type them, to the cent', () => {
   const typed: Record<string, number | undefined> = {
@@ -23,7 +23,12 @@ it('money and tax ids are written as in Brazil', () => {
   expect(taxID('12ABC34501DE35')).toBe('12.ABC.345/01DE-35');
 });
 
-it('a time that is typed is one in the zone of the platform, wherever the browser is', () => {
-  expect(instantOf('2026-12-31T21:30')).toBe('2027-01-01T00:30:00.000Z');
-  expect(instantOf('2017-12-31T12:00:05')).toBe('2017-12-31T14:00:05.000Z'); // in the summer time of then
+it('instants are typed in the zone of the platform, also of the years that had summer time', () => {
+  for (const [typed, iso] of [['2026-11-30T20:30', '2026-11-30T23:30:00.000Z'], ['2018-12-24T20:30', '2018-12-24T22:30:00.000Z']] as const) {
+    expect(instantOf(typed)).toBe(iso);
+    expect(typedInstant(iso)).toBe(typed);
+  }
+  expect(instantOf('')).toBeUndefined();
+  expect(reais(29.9).replaceAll('\u00a0', ' ')).toBe('R$ 29,90');
+  expect(instantOf('2017-12-31T12:00:05')).toBe('2017-12-31T14:00:05.000Z');
 });

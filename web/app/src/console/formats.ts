@@ -56,19 +56,20 @@ export function csvInstant(iso: string): string {
   return `${csvDay(iso)} ${of.format(new Date(iso))}`;
 }
 
-/** An instant as a form has it, 2026-12-31T20:30 in the zone of the platform. */
-export function typedInstant(iso: string): string {
-  const of = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short', timeZone: ZONE });
-  return of.format(new Date(iso)).replace(' ', 'T');
+function zoned(at: number, timeStyle: 'short' | 'medium'): string {
+  return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle, timeZone: ZONE }).format(at).replace(' ', 'T');
 }
 
-/** The instant that a form's text names in the zone of the platform, as ISO in UTC; undefined where it is none. */
+/** An instant as a form has it, 2026-12-31T20:30 in the zone of the platform. */
+export function typedInstant(iso: string): string { return zoned(Date.parse(iso), 'short'); }
+
+/** The instant that a form's text, with or without seconds, names in the zone of the platform, as ISO in UTC; undefined where it is none. */
 export function instantOf(typed: string): string | undefined {
   const wanted = Date.parse(`${typed}Z`);
   if (Number.isNaN(wanted)) return undefined;
   // What the zone is ahead of UTC there, looked at twice: at a change of the clocks the first look may miss.
   let at = wanted;
-  for (let i = 0; i < 2; i++) at = wanted - (Date.parse(`${typedInstant(new Date(at).toISOString())}Z`) - at);
+  for (let i = 0; i < 2; i++) at = wanted - (Date.parse(`${zoned(at, 'medium')}Z`) - at);
   return new Date(at).toISOString();
 }
 

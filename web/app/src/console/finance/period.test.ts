@@ -3,7 +3,9 @@ import { expect, it, vi } from 'vitest';
 vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined });
 vi.stubGlobal('navigator', { languages: ['en'] });
 vi.stubGlobal('document', { documentElement: { lang: '' } });
-const { againstOf, comparedWith, periodOf, plusMonths, spanOf } = await import('./period');
+vi.stubGlobal('location', { pathname: '/console/finance', search: '' });
+vi.stubGlobal('addEventListener', () => undefined);
+const { againstOf, comparedWith, listOf, periodOf, plusMonths, spanOf } = await import('./period');
 
 it('a period is that of the address, and otherwise ends today', () => {
   const of = (address: string) => periodOf(new URLSearchParams(address), '2026-03-31');
@@ -26,4 +28,6 @@ it('months end on their last day, and a row has its days', () => {
   expect(plusMonths('2026-01-31', 1)).toBe('2026-02-28');
   expect(spanOf('2026-12')).toEqual(['2026-12-01', '2027-01-01']);
   expect(spanOf('2026-02-28')).toEqual(['2026-02-28', '2026-03-01']);
+  expect(decodeURIComponent(listOf('/subscriptions', 'ended_at', spanOf('2026-12')))).toBe(
+    '/console/subscriptions?query={"ended_at":{"$gte":"2026-12-01T03:00:00.000Z","$lt":"2027-01-01T03:00:00.000Z"}}');
 });

@@ -1,4 +1,5 @@
-import { today } from '../formats';
+import { instantOf, today } from '../formats';
+import { href } from '../router.svelte';
 
 // A period of days or months, both ends included, and the one that it is compared with.
 
@@ -61,4 +62,10 @@ export function comparedWith({ unit, start, end }: Period, against: Against): Pe
 export function spanOf(date: string): [string, string] {
   const first = date.length === 7 ? `${date}-01` : date;
   return [first, date.length === 7 ? plusMonths(first, 1) : plusDays(first, 1)];
+}
+
+/** The address of the list of a record's instants in a span of days. */
+export function listOf(path: string, field: string, [from, to]: [string, string]): string {
+  const query = { [field]: { $gte: instantOf(`${from}T00:00`), $lt: instantOf(`${to}T00:00`) } };
+  return href(`${path}?query=${encodeURIComponent(JSON.stringify(query))}`);
 }
