@@ -561,6 +561,27 @@ BEGIN
             customers = r.customers + excluded.customers
     )
     SELECT count(*) INTO more FROM gone;
+    folded := folded + more;
+    WITH gone AS (
+        DELETE FROM finance.mrr_deltas WHERE id IN (SELECT id FROM finance.mrr_deltas ORDER BY id LIMIT at_most) RETURNING *
+    ), months AS (
+        INSERT INTO finance.mrr_rollup AS r (month, new_cents, expansion_cents, reactivation_cents, contraction_cents, churn_cents)
+        SELECT finance.month_of(d.at, z.report_tz), sum(d.new_cents),
+            sum(d.expansion_cents + CASE WHEN x.in_month THEN greatest(d.reactivation_cents - d.left_cents, 0) ELSE 0 END),
+            sum(CASE WHEN x.in_month THEN 0 ELSE d.reactivation_cents END),
+            sum(d.contraction_cents + CASE WHEN x.in_month THEN greatest(d.left_cents - d.reactivation_cents, 0) ELSE 0 END),
+            sum(d.churn_cents - CASE WHEN x.in_month THEN d.left_cents ELSE 0 END)
+        FROM gone d CROSS JOIN finance.settings z
+        CROSS JOIN LATERAL (SELECT finance.month_of(d.left_at, z.report_tz) = finance.month_of(d.at, z.report_tz) AS in_month) x
+        GROUP BY 1
+        ON CONFLICT (month) DO UPDATE SET
+            new_cents = r.new_cents + excluded.new_cents,
+            expansion_cents = r.expansion_cents + excluded.expansion_cents,
+            reactivation_cents = r.reactivation_cents + excluded.reactivation_cents,
+            contraction_cents = r.contraction_cents + excluded.contraction_cents,
+            churn_cents = r.churn_cents + excluded.churn_cents
+    )
+    SELECT count(*) INTO more FROM gone;
     RETURN folded + more;
 END
 $$;
@@ -710,6 +731,48 @@ $$;
 
 COMMENT ON FUNCTION finance.note_failure_due() IS 'Keeps finance.dues when failed attempts are told of; NEW or OLD is all null where there is none. It holds the subscription''s row, as whoever records a failure does.';
 
+CREATE FUNCTION finance.note_mrr() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    price bigint := finance.price_before(NEW.subscription_id, NEW.id);
+    before record;
+BEGIN
+    IF NEW.from_status = 'active' THEN
+        INSERT INTO finance.mrr_deltas (at, churn_cents)
+        VALUES (coalesce((SELECT a.ended_at FROM finance.access_ends a WHERE a.transition_id = NEW.id), NEW.at), price);
+        RETURN NULL;
+    END IF;
+    SELECT t.id, t.subscription_id, t.reason, coalesce(a.ended_at, t.at) AS at, finance.price_before(t.subscription_id, t.id) AS price INTO before
+    FROM subscriptions.transitions t LEFT JOIN finance.access_ends a ON a.transition_id = t.id
+    WHERE t.customer_id = NEW.customer_id AND t.id < NEW.id AND (t.from_status = 'active' OR t.to_status = 'active')
+    ORDER BY t.id DESC LIMIT 1;
+    IF NEW.reason = 'chargeback_withdrawn' THEN
+        INSERT INTO finance.mrr_deltas (at, churn_cents) VALUES (before.at, -before.price);
+        INSERT INTO finance.mrr_deltas (at, expansion_cents, contraction_cents)
+        SELECT c.at, greatest(c.to_cents - c.from_cents, 0), greatest(c.from_cents - c.to_cents, 0)
+        FROM finance.price_changes c WHERE c.subscription_id = NEW.subscription_id AND c.transition_id >= before.id;
+    ELSIF before.id IS NULL THEN
+        INSERT INTO finance.mrr_deltas (at, new_cents) VALUES (NEW.at, price);
+    ELSIF before.subscription_id = NEW.subscription_id THEN
+        INSERT INTO finance.mrr_deltas (at, left_at, left_cents, reactivation_cents) VALUES (NEW.at, before.at, before.price, price);
+    ELSIF before.reason = 'replaced' AND EXISTS (
+        SELECT FROM subscriptions.transitions b WHERE b.subscription_id = NEW.subscription_id AND b.reason = 'renewed' AND b.from_status IS NULL)
+    THEN
+        INSERT INTO finance.mrr_deltas (at, churn_cents) VALUES (before.at, -before.price);
+        IF price <> before.price THEN
+            INSERT INTO finance.mrr_deltas (at, expansion_cents, contraction_cents)
+            VALUES (NEW.at, greatest(price - before.price, 0), greatest(before.price - price, 0));
+        END IF;
+    ELSE
+        INSERT INTO finance.mrr_deltas (at, reactivation_cents) VALUES (NEW.at, price);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION finance.note_mrr() IS 'Writes what a move into or out of active means for the movements of MRR; finance_internal.mrr_scan says the same of all rows. A renewal that is paid undoes the churn of what it replaced, and a chargeback that is withdrawn the churn that it was. Runs after finance.note_transition, which says when access ended.';
+
 CREATE FUNCTION finance.note_payment() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -727,6 +790,25 @@ END
 $$;
 
 COMMENT ON FUNCTION finance.note_payment() IS 'Writes what a change of payments.payments means for the figures by day.';
+
+CREATE FUNCTION finance.note_price() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    changed timestamptz := least(NEW.register_update_date, CASE WHEN OLD.status = 'active' THEN OLD.expires_at END);
+BEGIN
+    INSERT INTO finance.price_changes (subscription_id, at, transition_id, from_cents, to_cents)
+    SELECT NEW.id, changed, coalesce(max(t.id), 0), OLD.price_cents, NEW.price_cents
+    FROM subscriptions.transitions t WHERE t.subscription_id = NEW.id;
+    IF OLD.status = 'active' THEN
+        INSERT INTO finance.mrr_deltas (at, expansion_cents, contraction_cents)
+        VALUES (changed, greatest(NEW.price_cents - OLD.price_cents, 0), greatest(OLD.price_cents - NEW.price_cents, 0));
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION finance.note_price() IS 'Keeps another price of a subscription, and what it means for MRR while it is active: after its access has ended by its date, at that date.';
 
 CREATE FUNCTION finance.note_refund() RETURNS trigger
     LANGUAGE plpgsql
@@ -847,12 +929,24 @@ $$;
 
 COMMENT ON FUNCTION finance.now() IS 'The instant as of which expiry and age are judged: the session''s setting finance.now (the service gives its clock that way), else the transaction''s start. It moves no rows: it is no time machine.';
 
+CREATE FUNCTION finance.price_before(subscription text, transition bigint) RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+SELECT coalesce(
+    (SELECT c.to_cents FROM finance.price_changes c WHERE c.subscription_id = subscription AND c.transition_id < transition ORDER BY c.id DESC LIMIT 1),
+    (SELECT c.from_cents FROM finance.price_changes c WHERE c.subscription_id = subscription ORDER BY c.id LIMIT 1),
+    (SELECT s.price_cents FROM subscriptions.subscriptions s WHERE s.id = subscription))
+$$;
+
+COMMENT ON FUNCTION finance.price_before(subscription text, transition bigint) IS 'The price a month of a subscription, cents, as it stood when a transition was written.';
+
 CREATE FUNCTION finance.rebuild() RETURNS void
     LANGUAGE plpgsql
     SET work_mem TO '128MB'
     AS $$
 BEGIN
     PERFORM finance.rebuild_figures();
+    PERFORM finance.rebuild_mrr();
     INSERT INTO finance.cohort_rollup AS r (cohort_month, month, customers, change)
     SELECT f.cohort_month, f.month, sum(f.customers), sum(f.change)
     FROM (
@@ -964,6 +1058,32 @@ $$;
 
 COMMENT ON FUNCTION finance.rebuild_figures() IS 'The part of finance.rebuild for figures by day and present figures.';
 
+CREATE FUNCTION finance.rebuild_mrr() RETURNS void
+    LANGUAGE plpgsql
+    SET work_mem TO '128MB'
+    AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('finance.fold', 0));
+    INSERT INTO finance.mrr_rollup AS r (month, new_cents, expansion_cents, reactivation_cents, contraction_cents, churn_cents)
+    SELECT f.month, sum(f.sign * f.new_cents), sum(f.sign * f.expansion_cents), sum(f.sign * f.reactivation_cents), sum(f.sign * f.contraction_cents),
+        sum(f.sign * f.churn_cents)
+    FROM (
+        SELECT 1 AS sign, c.* FROM finance_internal.mrr_scan c
+        UNION ALL
+        SELECT -1, k.* FROM finance_internal.mrr_months k
+    ) f
+    GROUP BY f.month
+    ON CONFLICT (month) DO UPDATE SET
+        new_cents = r.new_cents + excluded.new_cents,
+        expansion_cents = r.expansion_cents + excluded.expansion_cents,
+        reactivation_cents = r.reactivation_cents + excluded.reactivation_cents,
+        contraction_cents = r.contraction_cents + excluded.contraction_cents,
+        churn_cents = r.churn_cents + excluded.churn_cents;
+END
+$$;
+
+COMMENT ON FUNCTION finance.rebuild_mrr() IS 'The part of finance.rebuild for the movements of MRR: by differences, so that transactions under way keep their deltas.';
+
 CREATE FUNCTION finance.rollup_differences() RETURNS TABLE(rollup text, key text, figure text, kept bigint, counted bigint)
     LANGUAGE sql STABLE
     SET work_mem TO '128MB'
@@ -978,6 +1098,17 @@ CROSS JOIN LATERAL (
 ) v
 WHERE v.kept <> v.counted
 UNION ALL
+SELECT 'mrr', coalesce(k.month, c.month)::text, v.figure, v.kept, v.counted
+FROM finance_internal.mrr_months k FULL JOIN finance_internal.mrr_scan c ON c.month = k.month
+CROSS JOIN LATERAL (
+    SELECT 'new_cents'::text AS figure, coalesce(k.new_cents, 0) AS kept, coalesce(c.new_cents, 0) AS counted
+    UNION ALL SELECT 'expansion_cents', coalesce(k.expansion_cents, 0), coalesce(c.expansion_cents, 0)
+    UNION ALL SELECT 'reactivation_cents', coalesce(k.reactivation_cents, 0), coalesce(c.reactivation_cents, 0)
+    UNION ALL SELECT 'contraction_cents', coalesce(k.contraction_cents, 0), coalesce(c.contraction_cents, 0)
+    UNION ALL SELECT 'churn_cents', coalesce(k.churn_cents, 0), coalesce(c.churn_cents, 0)
+) v
+WHERE v.kept <> v.counted
+UNION ALL
 SELECT 'tenure', coalesce(k.customer_id, c.customer_id), 'access_days', k.access_days, c.access_days
 FROM finance.tenure k FULL JOIN finance_internal.tenure_scan c ON c.customer_id = k.customer_id
 WHERE (k.first_access_at, k.last_access_at, k.is_active, k.access_days) IS DISTINCT FROM (c.first_access_at, c.last_access_at, c.is_active, c.access_days)
@@ -988,7 +1119,7 @@ FULL JOIN (SELECT d.subscription_id, d.next_billing_date, nullif(d.otherwise_on,
 WHERE (k.subscription_id, k.next_billing_date, k.otherwise_on) IS DISTINCT FROM (c.subscription_id, c.next_billing_date, c.otherwise_on)
 $$;
 
-COMMENT ON FUNCTION finance.rollup_differences() IS 'Where what is kept differs from the scan, by rollup (daily, returns, standing, cohorts, tenure, dues), row and column: what is kept and what the ledgers say. Empty at any moment; slow.';
+COMMENT ON FUNCTION finance.rollup_differences() IS 'Where what is kept differs from the scan, by rollup (daily, returns, standing, cohorts, mrr, tenure, dues), row and column: what is kept and what the ledgers say. Empty at any moment; slow.';
 
 CREATE FUNCTION finance.use_report_tz(zone text) RETURNS boolean
     LANGUAGE plpgsql
@@ -1003,6 +1134,7 @@ BEGIN
     DELETE FROM finance.daily_rollup;
     DELETE FROM finance.return_rollup;
     DELETE FROM finance.cohort_rollup;
+    DELETE FROM finance.mrr_rollup;
     PERFORM finance.rebuild();
     RETURN true;
 END
@@ -3616,7 +3748,12 @@ UNION ALL
  SELECT 28 AS "position",
     'failed payments; recovered'::text AS figure,
     'failed attempts of subscription payments; of these, followed by a settled payment of the subscription within 30 days'::text AS formula,
-    ''::text AS edges;
+    ''::text AS edges
+UNION ALL
+ SELECT 29 AS "position",
+    'movements of a month'::text AS figure,
+    'opening MRR + new + expansion + reactivation - contraction - churn = closing MRR, to the cent, by customer'::text AS formula,
+    'new: first activation ever of the customer; reactivation: a return after an exit; expansion, contraction: another price while active; a replacement by renewal is none, but for another price; a subscription that returns within the month of its exit is none, but for another price; a trial counts as MRR does'::text AS edges;
 
 COMMENT ON VIEW finance.definitions IS 'What each figure means, one row a figure, also at GET /api/v1/admin/finance/definitions. Everywhere: money in integer cents, half-open intervals, days and months of the report time zone, a zero denominator gives 0, percentages rounded half up to two decimals.';
 
@@ -4311,6 +4448,162 @@ COMMENT ON COLUMN finance.mrr.overdue_subscriptions IS 'Overdue subscriptions, a
 
 COMMENT ON COLUMN finance.mrr.at_risk_cents IS 'Sum of their monthly prices, cents.';
 
+CREATE TABLE finance.mrr_deltas (
+    id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    left_at timestamp with time zone,
+    left_cents bigint DEFAULT 0 NOT NULL,
+    new_cents bigint DEFAULT 0 NOT NULL,
+    expansion_cents bigint DEFAULT 0 NOT NULL,
+    reactivation_cents bigint DEFAULT 0 NOT NULL,
+    contraction_cents bigint DEFAULT 0 NOT NULL,
+    churn_cents bigint DEFAULT 0 NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='2000', autovacuum_vacuum_insert_scale_factor='0', autovacuum_vacuum_insert_threshold='10000');
+
+COMMENT ON TABLE finance.mrr_deltas IS 'What transactions changed in the movements of MRR: inserted by triggers in the same transaction, never updated, taken out by finance.fold. Instants, not months, so that a change of the report time zone leaves them right.';
+
+COMMENT ON COLUMN finance.mrr_deltas.at IS 'When it counts.';
+
+COMMENT ON COLUMN finance.mrr_deltas.left_at IS 'Of a subscription that comes back: when its access had stopped. Within one month both are none, but for the other price.';
+
+COMMENT ON COLUMN finance.mrr_deltas.left_cents IS 'Its price then.';
+
+COMMENT ON COLUMN finance.mrr_deltas.churn_cents IS 'Negative: an exit that a renewal or a withdrawn chargeback undid.';
+
+ALTER TABLE finance.mrr_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME finance.mrr_deltas_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE finance.mrr_rollup (
+    month date NOT NULL,
+    new_cents bigint DEFAULT 0 NOT NULL,
+    expansion_cents bigint DEFAULT 0 NOT NULL,
+    reactivation_cents bigint DEFAULT 0 NOT NULL,
+    contraction_cents bigint DEFAULT 0 NOT NULL,
+    churn_cents bigint DEFAULT 0 NOT NULL
+);
+
+COMMENT ON TABLE finance.mrr_rollup IS 'Folded deltas of MRR by month. Read finance.mrr_movements.';
+
+CREATE VIEW finance_internal.mrr_months AS
+ SELECT f.month,
+    (sum(f.new_cents))::bigint AS new_cents,
+    (sum(f.expansion_cents))::bigint AS expansion_cents,
+    (sum(f.reactivation_cents))::bigint AS reactivation_cents,
+    (sum(f.contraction_cents))::bigint AS contraction_cents,
+    (sum(f.churn_cents))::bigint AS churn_cents
+   FROM ( SELECT r.month,
+            r.new_cents,
+            r.expansion_cents,
+            r.reactivation_cents,
+            r.contraction_cents,
+            r.churn_cents
+           FROM finance.mrr_rollup r
+        UNION ALL
+         SELECT finance.month_of(d.at, z.report_tz) AS month_of,
+            d.new_cents,
+            (d.expansion_cents +
+                CASE
+                    WHEN x.in_month THEN GREATEST((d.reactivation_cents - d.left_cents), (0)::bigint)
+                    ELSE (0)::bigint
+                END),
+                CASE
+                    WHEN x.in_month THEN (0)::bigint
+                    ELSE d.reactivation_cents
+                END AS reactivation_cents,
+            (d.contraction_cents +
+                CASE
+                    WHEN x.in_month THEN GREATEST((d.left_cents - d.reactivation_cents), (0)::bigint)
+                    ELSE (0)::bigint
+                END),
+            (d.churn_cents -
+                CASE
+                    WHEN x.in_month THEN d.left_cents
+                    ELSE (0)::bigint
+                END)
+           FROM ((finance.mrr_deltas d
+             CROSS JOIN finance.settings z)
+             CROSS JOIN LATERAL ( SELECT (finance.month_of(d.left_at, z.report_tz) = finance.month_of(d.at, z.report_tz)) AS in_month) x)
+        UNION ALL
+         SELECT finance.month_of(GREATEST(s.expires_at, e.at), z.report_tz) AS month_of,
+            0,
+            0,
+            0,
+            0,
+            s.price_cents
+           FROM ((subscriptions.subscriptions s
+             CROSS JOIN finance.settings z)
+             JOIN LATERAL ( SELECT t.at
+                   FROM subscriptions.transitions t
+                  WHERE (((t.subscription_id)::text = (s.id)::text) AND (t.to_status = 'active'::text))
+                  ORDER BY t.id DESC
+                 LIMIT 1) e ON (true))
+          WHERE ((s.status = 'active'::text) AND (s.expires_at IS NOT NULL) AND (s.expires_at <= finance.now()))) f
+  GROUP BY f.month;
+
+COMMENT ON VIEW finance_internal.mrr_months IS 'Movements of MRR by month, exact at any moment: the rollup, what is not folded yet, and access that has ended by its date. Read finance.mrr_movements.';
+
+COMMENT ON COLUMN finance_internal.mrr_months.month IS 'First day of the month, in the report time zone.';
+
+COMMENT ON COLUMN finance_internal.mrr_months.new_cents IS 'First activations ever of customers, cents a month.';
+
+COMMENT ON COLUMN finance_internal.mrr_months.expansion_cents IS 'Higher prices while active, cents.';
+
+COMMENT ON COLUMN finance_internal.mrr_months.reactivation_cents IS 'Returns after an exit, cents.';
+
+COMMENT ON COLUMN finance_internal.mrr_months.contraction_cents IS 'Lower prices while active, cents.';
+
+COMMENT ON COLUMN finance_internal.mrr_months.churn_cents IS 'Exits, cents.';
+
+CREATE VIEW finance.mrr_movements AS
+ SELECT m.month,
+    ((sum(m.change_cents) OVER w - (m.change_cents)::numeric))::bigint AS opening_cents,
+    m.new_cents,
+    m.expansion_cents,
+    m.reactivation_cents,
+    m.contraction_cents,
+    m.churn_cents,
+    (sum(m.change_cents) OVER w)::bigint AS closing_cents
+   FROM ( SELECT k.month,
+            COALESCE(f.new_cents, (0)::bigint) AS new_cents,
+            COALESCE(f.expansion_cents, (0)::bigint) AS expansion_cents,
+            COALESCE(f.reactivation_cents, (0)::bigint) AS reactivation_cents,
+            COALESCE(f.contraction_cents, (0)::bigint) AS contraction_cents,
+            COALESCE(f.churn_cents, (0)::bigint) AS churn_cents,
+            COALESCE(((((f.new_cents + f.expansion_cents) + f.reactivation_cents) - f.contraction_cents) - f.churn_cents), (0)::bigint) AS change_cents
+           FROM (( SELECT (g.month)::date AS month
+                   FROM ((( SELECT min(b.month) AS first_month,
+                            max(b.month) AS last_month
+                           FROM finance_internal.mrr_months b) e
+                     CROSS JOIN finance.clock c)
+                     CROSS JOIN LATERAL generate_series((e.first_month)::timestamp without time zone, (GREATEST(c.today, e.last_month))::timestamp without time zone, '1 mon'::interval) g(month))) k
+             LEFT JOIN finance_internal.mrr_months f ON ((f.month = k.month)))) m
+  WINDOW w AS (ORDER BY m.month);
+
+COMMENT ON VIEW finance.mrr_movements IS 'How monthly recurring revenue moved, one row for each month from the first on, exact at any moment, by customer: opening + new + expansion + reactivation - contraction - churn = closing in every row, and closing is the opening of the next. A return within the month of its exit is neither, but for the difference of its price. The month of access that begins and ends counts; a renewal counts only its other price. Source: what subscriptions.transitions and finance.price_changes add up to.';
+
+COMMENT ON COLUMN finance.mrr_movements.month IS 'First day of the month, in the report time zone.';
+
+COMMENT ON COLUMN finance.mrr_movements.opening_cents IS 'MRR at its beginning, cents.';
+
+COMMENT ON COLUMN finance.mrr_movements.new_cents IS 'MRR of customers who were active for the first time ever, trials among them, cents.';
+
+COMMENT ON COLUMN finance.mrr_movements.expansion_cents IS 'What higher prices of active customers added, cents.';
+
+COMMENT ON COLUMN finance.mrr_movements.reactivation_cents IS 'MRR of customers who came back after an exit, cents.';
+
+COMMENT ON COLUMN finance.mrr_movements.contraction_cents IS 'What lower prices of active customers took away, cents.';
+
+COMMENT ON COLUMN finance.mrr_movements.churn_cents IS 'MRR of customers who left, as it was when they did, cents.';
+
+COMMENT ON COLUMN finance.mrr_movements.closing_cents IS 'MRR at its end, cents; of the present month, now: mrr_cents of finance.overview.';
+
 CREATE VIEW finance.orders AS
  SELECT o.id AS order_id,
     o.customer_id,
@@ -4893,6 +5186,32 @@ COMMENT ON COLUMN finance.plans.trial_days IS 'Free days that a customers first 
 COMMENT ON COLUMN finance.plans.is_active IS 'Can be subscribed to.';
 
 COMMENT ON COLUMN finance.plans.created_at IS 'Instant, UTC.';
+
+CREATE TABLE finance.price_changes (
+    id bigint NOT NULL,
+    subscription_id platform.object_id NOT NULL,
+    at timestamp with time zone NOT NULL,
+    transition_id bigint NOT NULL,
+    from_cents bigint NOT NULL,
+    to_cents bigint NOT NULL,
+    CONSTRAINT price_changes_from_not_negative CHECK ((from_cents >= 0)),
+    CONSTRAINT price_changes_to_not_negative CHECK ((to_cents >= 0))
+);
+
+COMMENT ON TABLE finance.price_changes IS 'Every other price of a subscription, append-only, written by the trigger of its row in the same transaction. Before it began there is what plan moves say; a change that none says happened before the first activation.';
+
+COMMENT ON COLUMN finance.price_changes.at IS 'When it counts: register_update_date of the row, or the end of its access by its date when that was earlier.';
+
+COMMENT ON COLUMN finance.price_changes.transition_id IS 'The last transition of the subscription before it; 0 for none. Orders changes of prices and states.';
+
+ALTER TABLE finance.price_changes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME finance.price_changes_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE promos.promo_codes (
     id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
@@ -5638,6 +5957,93 @@ COMMENT ON COLUMN finance_internal.due_scan.subscription_id IS 'The subscription
 COMMENT ON COLUMN finance_internal.due_scan.next_billing_date IS 'Due then, once it is past, where otherwise_on is infinity; else null. UTC.';
 
 COMMENT ON COLUMN finance_internal.due_scan.otherwise_on IS 'The day on which it is due otherwise, in the report time zone; infinity when nothing tells.';
+
+CREATE VIEW finance_internal.mrr_scan AS
+ SELECT finance.month_of(v.at, z.report_tz) AS month,
+    (sum(
+        CASE
+            WHEN (v.change = 'new'::text) THEN v.cents
+            ELSE (0)::bigint
+        END))::bigint AS new_cents,
+    (sum(
+        CASE
+            WHEN ((v.change = 'price'::text) OR ((v.change = 'return'::text) AND x.in_month)) THEN GREATEST((v.cents - v.before_cents), (0)::bigint)
+            ELSE (0)::bigint
+        END))::bigint AS expansion_cents,
+    (sum(
+        CASE
+            WHEN ((v.change = 'return'::text) AND (x.in_month IS NOT TRUE)) THEN v.cents
+            ELSE (0)::bigint
+        END))::bigint AS reactivation_cents,
+    (sum(
+        CASE
+            WHEN ((v.change = 'price'::text) OR ((v.change = 'return'::text) AND x.in_month)) THEN GREATEST((v.before_cents - v.cents), (0)::bigint)
+            ELSE (0)::bigint
+        END))::bigint AS contraction_cents,
+    (sum(
+        CASE
+            WHEN (v.change = 'exit'::text) THEN v.cents
+            WHEN ((v.change = 'return'::text) AND x.in_month) THEN (- v.before_cents)
+            ELSE (0)::bigint
+        END))::bigint AS churn_cents
+   FROM ((( SELECT m.at,
+            m.left_at,
+            m.cents,
+            lag(m.cents) OVER w AS before_cents,
+                CASE
+                    WHEN ((m.kind = 'exit'::text) AND m.is_renewal) THEN 'none'::text
+                    WHEN (m.kind = 'exit'::text) THEN 'exit'::text
+                    WHEN m.is_renewal THEN 'price'::text
+                    WHEN (row_number() OVER w = 1) THEN 'new'::text
+                    ELSE 'return'::text
+                END AS change
+           FROM ( SELECT p.customer_id,
+                    p.movement_id,
+                    p.kind,
+                    p.at,
+                    p.is_renewal,
+                    p.left_at,
+                        CASE
+                            WHEN (c.subscription_id IS NULL) THEN s.price_cents
+                            ELSE finance.price_before(p.subscription_id, p.movement_id)
+                        END AS cents
+                   FROM ((finance.movements p
+                     JOIN subscriptions.subscriptions s ON (((s.id)::text = p.subscription_id)))
+                     LEFT JOIN ( SELECT DISTINCT k.subscription_id
+                           FROM finance.price_changes k) c ON (((c.subscription_id)::text = p.subscription_id)))) m
+          WINDOW w AS (PARTITION BY m.customer_id ORDER BY m.movement_id)
+        UNION ALL
+         SELECT q.at,
+            NULL::timestamp with time zone,
+            q.to_cents,
+            q.from_cents,
+            'price'::text
+           FROM ( SELECT DISTINCT ON (k.id) k.at,
+                    k.to_cents,
+                    k.from_cents,
+                    p.kind
+                   FROM (finance.price_changes k
+                     JOIN finance.movements p ON (((p.subscription_id = (k.subscription_id)::text) AND (p.movement_id <= k.transition_id))))
+                  ORDER BY k.id, p.movement_id DESC) q
+          WHERE (q.kind = 'entry'::text)) v
+     CROSS JOIN finance.settings z)
+     CROSS JOIN LATERAL ( SELECT (finance.month_of(v.left_at, z.report_tz) = finance.month_of(v.at, z.report_tz)) AS in_month) x)
+  WHERE (v.change <> 'none'::text)
+  GROUP BY (finance.month_of(v.at, z.report_tz));
+
+COMMENT ON VIEW finance_internal.mrr_scan IS 'The same as finance_internal.mrr_months, counted from finance.movements and finance.price_changes: slow, for checks.';
+
+COMMENT ON COLUMN finance_internal.mrr_scan.month IS 'First day of the month, in the report time zone.';
+
+COMMENT ON COLUMN finance_internal.mrr_scan.new_cents IS 'First activations ever of customers, cents a month.';
+
+COMMENT ON COLUMN finance_internal.mrr_scan.expansion_cents IS 'Higher prices while active, cents.';
+
+COMMENT ON COLUMN finance_internal.mrr_scan.reactivation_cents IS 'Returns after an exit, cents.';
+
+COMMENT ON COLUMN finance_internal.mrr_scan.contraction_cents IS 'Lower prices while active, cents.';
+
+COMMENT ON COLUMN finance_internal.mrr_scan.churn_cents IS 'Exits, cents.';
 
 CREATE VIEW finance_internal.return_scan AS
  SELECT e.day,
@@ -6855,6 +7261,15 @@ ALTER TABLE ONLY finance.exports
 ALTER TABLE ONLY finance.invariant_results
     ADD CONSTRAINT invariant_results_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY finance.mrr_deltas
+    ADD CONSTRAINT mrr_deltas_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY finance.mrr_rollup
+    ADD CONSTRAINT mrr_rollup_pkey PRIMARY KEY (month);
+
+ALTER TABLE ONLY finance.price_changes
+    ADD CONSTRAINT price_changes_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY finance.return_rollup
     ADD CONSTRAINT return_rollup_pkey PRIMARY KEY (day, left_day);
 
@@ -7207,6 +7622,8 @@ COMMENT ON INDEX finance.exports_asked_once IS 'Asking again for what is being w
 CREATE INDEX exports_by_expiry ON finance.exports USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
 CREATE INDEX exports_leased ON finance.exports USING btree (lease_until) WHERE (status = 'running'::text);
+
+CREATE INDEX price_changes_by_subscription ON finance.price_changes USING btree (subscription_id, id);
 
 CREATE INDEX river_job_args_index ON jobs.river_job USING gin (args);
 
@@ -7614,7 +8031,11 @@ CREATE TRIGGER finance_subscription_added AFTER INSERT OR DELETE ON subscription
 
 CREATE TRIGGER finance_subscription_changed AFTER UPDATE ON subscriptions.subscriptions FOR EACH ROW WHEN (((((((((old.gateway IS DISTINCT FROM new.gateway) OR (old.payment_method IS DISTINCT FROM new.payment_method)) OR (old.plan_id IS DISTINCT FROM new.plan_id)) OR (old.price_cents IS DISTINCT FROM new.price_cents)) OR (old.status IS DISTINCT FROM new.status)) OR (old.trial_days IS DISTINCT FROM new.trial_days)) OR ((old.last_payment_at IS NULL) IS DISTINCT FROM (new.last_payment_at IS NULL))) OR ((old.payment_failures > 0) IS DISTINCT FROM (new.payment_failures > 0)))) EXECUTE FUNCTION finance.note_subscription();
 
+CREATE TRIGGER finance_subscription_priced AFTER UPDATE OF price_cents ON subscriptions.subscriptions FOR EACH ROW WHEN ((old.price_cents IS DISTINCT FROM new.price_cents)) EXECUTE FUNCTION finance.note_price();
+
 CREATE TRIGGER finance_transition_added AFTER INSERT ON subscriptions.transitions FOR EACH ROW WHEN (((new.from_status = 'active'::text) OR (new.to_status = 'active'::text))) EXECUTE FUNCTION finance.note_transition();
+
+CREATE TRIGGER finance_transition_priced AFTER INSERT ON subscriptions.transitions FOR EACH ROW WHEN (((new.from_status = 'active'::text) OR (new.to_status = 'active'::text))) EXECUTE FUNCTION finance.note_mrr();
 
 CREATE TRIGGER transitions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON subscriptions.transitions FOR EACH STATEMENT EXECUTE FUNCTION subscriptions.refuse_change();
 
@@ -7840,6 +8261,9 @@ GRANT SELECT ON TABLE finance.standing TO marquee_analyst_personal;
 
 GRANT SELECT ON TABLE finance.mrr TO marquee_analyst;
 GRANT SELECT ON TABLE finance.mrr TO marquee_analyst_personal;
+
+GRANT SELECT ON TABLE finance.mrr_movements TO marquee_analyst;
+GRANT SELECT ON TABLE finance.mrr_movements TO marquee_analyst_personal;
 
 GRANT SELECT ON TABLE finance.orders TO marquee_analyst;
 GRANT SELECT ON TABLE finance.orders TO marquee_analyst_personal;

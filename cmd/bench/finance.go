@@ -99,6 +99,7 @@ var dashboards = []dashboard{
 	{"revenue by month", "/api/v1/admin/finance/revenue", 5 * time.Millisecond},
 	{"revenue by day", "/api/v1/admin/finance/revenue?period=daily", 5 * time.Millisecond},
 	{"churn", "/api/v1/admin/finance/churn", 5 * time.Millisecond},
+	{"movements", "/api/v1/admin/finance/movements", 5 * time.Millisecond},
 	{"overdue, first page", "/api/v1/admin/finance/overdue", 5 * time.Millisecond},
 	{"subscriptions dashboard", "/api/v1/admin/subscriptions/dashboard", 0},
 	{"subscriptions insights", "/api/v1/admin/subscriptions/insights", 0},

@@ -173,12 +173,13 @@ func amount(t testing.TB, r financetest.Row, column string) string {
 func httpExports(format string) func(*testing.T, *bundle) {
 	return func(t *testing.T, b *bundle) {
 		s := b.opened("/admin/finance/export?start=2026-01-01&end=2026-08-20", format)
-		require.Len(t, s, 5)
+		require.Len(t, s, 6)
 		exportSummary(t, s)
 		exportSubscriptions(t, s)
 		exportOverdue(t, s)
 		exportCancellations(t, s)
 		exportRefunds(t, s)
+		exportMovements(t, s)
 		exportEvents(t, b.opened("/admin/events-dashboard/events/export?active_only=false", format))
 		exportCustomers(t, b.opened("/admin/customers/export?bom=0", format))
 	}
@@ -267,6 +268,18 @@ func exportRefunds(t *testing.T, s sheets) {
 			instant(r["refunded"])))
 	}
 	require.Equal(t, want, s.lines("refunds", "refund_id", "subscription_id", "gateway", "amount", "refunded_at"))
+}
+
+func exportMovements(t *testing.T, s sheets) {
+	var want []string
+	for _, r := range financetest.Table(t, "Movements") {
+		words := []any{r["month"] + "-01"}
+		for _, field := range movementFields {
+			words = append(words, amount(t, r, field))
+		}
+		want = append(want, fmt.Sprintln(words...))
+	}
+	require.Equal(t, want, s.lines("movements", append([]string{"month"}, movementFields...)...))
 }
 
 func exportEvents(t *testing.T, s sheets) {

@@ -72,7 +72,7 @@ func TestGoldenOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := goldenAPI(t)
 	for name, holds := range map[string]func(*testing.T, *bundle){
-		"overview": httpOverview, "revenue": httpRevenue, "churn": httpChurn, "overdue": httpOverdue,
+		"overview": httpOverview, "revenue": httpRevenue, "churn": httpChurn, "movements": httpMovements, "overdue": httpOverdue,
 		"definitions": httpDefinitions, "events": httpEvents, "orders": httpOrders, "promo codes": httpPromoCodes,
 		"subscriptions": httpSubscriptions, "insights": httpInsights, "tenure": httpTenure, "360": httpCustomers,
 		"export xlsx": httpExports("xlsx"), "export csv": httpExports("csv"), "export json": httpExports("json"),
@@ -166,6 +166,21 @@ func httpChurn(t *testing.T, b *bundle) {
 	require.Equal(t, doc{"monthly": months, "by_reason": reasons}, b.get("/admin/finance/churn?months=8"))
 	require.Equal(t, months[2:], b.get("/admin/finance/churn")["monthly"], "six months by default")
 }
+
+func httpMovements(t *testing.T, b *bundle) {
+	var months []any
+	for _, r := range financetest.Table(t, "Movements") {
+		month := doc{"month": r["month"]}
+		for _, field := range movementFields {
+			month[field] = r.Float(t, field)
+		}
+		months = append(months, month)
+	}
+	require.Equal(t, doc{"monthly": months}, b.get("/admin/finance/movements?months=8"))
+	require.Equal(t, doc{"monthly": months[2:]}, b.get("/admin/finance/movements"), "six months by default")
+}
+
+var movementFields = []string{"opening", "new", "expansion", "reactivation", "contraction", "churn", "closing"}
 
 func httpOverdue(t *testing.T, b *bundle) {
 	rows := financetest.Table(t, "Overdue")

@@ -30,6 +30,7 @@ func TestGolden(t *testing.T) {
 		goldenOverview(t, s)
 		goldenRevenue(t, s)
 		goldenChurn(t, s)
+		goldenMovements(t, s)
 		goldenViews(t, db)
 		requireNoDifference(t, db, financetest.Now)
 	}
@@ -148,6 +149,21 @@ func goldenChurn(t *testing.T, s *finance.Service) {
 			}
 		}
 		require.Equal(t, reasons, c.ByReason)
+	}
+}
+
+func goldenMovements(t *testing.T, s *finance.Service) {
+	t.Helper()
+	rows := financetest.Table(t, "Movements")
+	m, err := s.Movements(t.Context(), 9)
+	require.NoError(t, err)
+	require.Equal(t, reports.MovementMonth{Month: "2025-12"}, m.Monthly[0], "before the first")
+	for i, r := range rows {
+		require.Equal(t, reports.MovementMonth{
+			Month: r["month"], Opening: r.Int(t, "opening"), New: r.Int(t, "new"), Expansion: r.Int(t, "expansion"),
+			Reactivation: r.Int(t, "reactivation"), Contraction: r.Int(t, "contraction"), Churn: r.Int(t, "churn"),
+			Closing: r.Int(t, "closing"),
+		}, m.Monthly[i+1], r["how"])
 	}
 }
 

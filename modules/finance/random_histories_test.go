@@ -207,6 +207,10 @@ func (h *history) moveSubscription() {
 			"active", "active", "active", "cancelled", "suspended",
 		}[h.r.IntN(5)], []string{"payment_settled", "abandoned"}[h.r.IntN(2)])
 	case "suspended":
+		if h.r.IntN(4) == 0 { // another price while nothing is paid
+			h.price(s)
+			return
+		}
 		if s.disputed && h.r.IntN(2) == 0 { // entered by mistake
 			h.move(s, "active", "chargeback_withdrawn")
 			return
@@ -237,10 +241,7 @@ func (h *history) moveActive(s *subscription) {
 		h.exec(`UPDATE subscriptions.subscriptions SET expires_at = $2, cancel_at_period_end = $3 WHERE id = $1`, s.id,
 			until, h.r.IntN(2) == 0)
 	case 5:
-		h.exec(`UPDATE subscriptions.subscriptions SET price_cents = price_cents + 100, plan_id = $2 WHERE id = $1`,
-			s.id, []string{
-				"plan-a", "plan-b",
-			}[h.r.IntN(2)])
+		h.price(s)
 	case 6:
 		h.exec(`UPDATE subscriptions.subscriptions SET last_payment_at = $2, payment_failures = 0 WHERE id = $1`, s.id,
 			now)
@@ -251,6 +252,12 @@ func (h *history) moveActive(s *subscription) {
 			h.move(s, "expired", "expired")
 		}
 	}
+}
+
+// price moves a subscription to another plan and price.
+func (h *history) price(s *subscription) {
+	h.exec(`UPDATE subscriptions.subscriptions SET price_cents = greatest(price_cents + $3, 0), plan_id = $2, register_update_date = $4
+		WHERE id = $1`, s.id, []string{"plan-a", "plan-b"}[h.r.IntN(2)], h.r.IntN(400)-200, h.clock.Now())
 }
 
 func (h *history) ended(customer objectid.ID) *subscription {
@@ -316,6 +323,23 @@ func (h *history) churn() reports.Churn {
 	return churn
 }
 
+// requireMovements: each month closes as its movements say, the next opens so, and the last closes with the MRR.
+func (h *history) requireMovements(mrr int64) {
+	h.t.Helper()
+	m, err := h.service.Movements(h.t.Context(), 24)
+	require.NoError(h.t, err)
+	var closing int64
+	for _, r := range m.Monthly {
+		require.Equal(h.t, closing, r.Opening, r.Month)
+		closing = r.Opening + r.New + r.Expansion + r.Reactivation - r.Contraction - r.Churn
+		require.Equal(h.t, closing, r.Closing, r.Month)
+		for _, part := range []int64{r.Opening, r.New, r.Expansion, r.Reactivation, r.Contraction, r.Churn, r.Closing} {
+			require.GreaterOrEqual(h.t, part, int64(0), r.Month)
+		}
+	}
+	require.Equal(h.t, mrr, closing, "the last month closes with the MRR")
+}
+
 // require checks what must hold at any moment.
 func (h *history) require() {
 	h.t.Helper()
@@ -328,6 +352,7 @@ func (h *history) require() {
 		h.db.QueryRow(h.t.Context(), `SELECT count(*), coalesce(sum(price_cents), 0) FROM subscriptions.subscriptions
 		WHERE status = 'active' AND (expires_at IS NULL OR expires_at > $1)`, h.clock.Now()).Scan(&byStatus, &mrr))
 	require.Equal(h.t, byStatus, o.ActiveSubscriptions)
+	h.requireMovements(mrr)
 	require.Equal(h.t, mrr, o.MRR)
 
 	churn := h.churn()

@@ -16,7 +16,7 @@ const unknown = "0123456789abcdef01234567"
 // routes are those of this package's reports, each with parameters that it takes.
 var routes = []string{
 	"/admin/finance/overview", "/admin/finance/revenue", "/admin/finance/overdue", "/admin/finance/churn",
-	"/admin/finance/definitions", "/admin/events-dashboard/overview", "/admin/events-dashboard/events",
+	"/admin/finance/movements", "/admin/finance/definitions", "/admin/events-dashboard/overview", "/admin/events-dashboard/events",
 	"/admin/events-dashboard/events/" + unknown, "/admin/events-dashboard/promo-codes",
 	"/admin/events-dashboard/orders", "/admin/subscriptions/dashboard", "/admin/subscriptions/insights",
 	"/admin/customers/360?_id=" + unknown, "/admin/customers/" + unknown + "/timeline", "/admin/customers/tenure",
@@ -65,6 +65,8 @@ func TestReportsRefuse(t *testing.T) {
 		"/admin/finance/churn?months=0":                                       "months",
 		"/admin/finance/churn?months=25":                                      "months",
 		"/admin/finance/churn?months=six":                                     "months",
+		"/admin/finance/movements?months=0":                                   "months",
+		"/admin/finance/movements?months=25":                                  "months",
 		"/admin/events-dashboard/events?page=-1":                              "page",
 		"/admin/events-dashboard/events?limit=0":                              "limit",
 		"/admin/events-dashboard/events?limit=501":                            "limit",

@@ -21,6 +21,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		reports.SchemaOf[reports.OverdueList](api), title("Overdue subscriptions"))
 	httpapi.Route(api, http.MethodGet, "/admin/finance/churn", "finance_churn", admin, h.GetChurn,
 		title("Churn by month"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/movements", "finance_movements", admin, h.GetMovements,
+		title("How MRR moved by month"))
 	httpapi.Route(api, http.MethodGet, "/admin/finance/definitions", "finance_definitions", admin, h.GetDefinitions,
 		title("What each figure means"))
 

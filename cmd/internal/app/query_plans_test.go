@@ -93,6 +93,7 @@ var grows = []string{
 	"payments.payments", "payments.failed_attempts", "payments.refunds", "payments.disputes",
 	"payments.webhook_logs", "payments.processed_events", "tickets.orders", "tickets.tickets",
 	"tickets.transitions", "tickets.customers", "finance.customer_access", "finance.access_ends",
+	"finance.price_changes",
 	"accounts.audit_log", "jobs.river_job",
 }
 
@@ -203,6 +204,7 @@ func TestPlansSoak(t *testing.T) {
 		{"/admin/finance/revenue", nil},
 		{"/admin/finance/revenue?period=daily", nil},
 		{"/admin/finance/churn?months=24", nil},
+		{"/admin/finance/movements?months=24", nil},
 		{"/admin/finance/overdue", nil},
 		{"/admin/finance/overdue?page=3", nil},
 		{"/admin/customers/360?email=subscriber7@example.com", nil},

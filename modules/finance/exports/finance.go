@@ -77,7 +77,7 @@ func (s *Exports) financeTables(ctx context.Context, tx pgx.Tx, r request) ([]ta
 	period := []any{r.First, r.Last}
 	return []table{
 		summary, subscriptionsTable(period), overdueTable(), cancellationsTable(period),
-		refundsTable(period),
+		refundsTable(period), movementsTable(period),
 	}, nil
 }
 
@@ -170,6 +170,25 @@ func refundsTable(period []any) table {
 			{"admin", export.Text, "f.admin"},
 			{"requested_at", export.Timestamp, "x.requested_at"},
 		}),
+	}
+}
+
+// movementsTable is how MRR moved in the months of the period, each month whole, as
+// GET /admin/finance/movements says it.
+func movementsTable(period []any) table {
+	return table{
+		name: "movements", order: "x.month", args: period,
+		from: "finance.mrr_movements x WHERE x.month BETWEEN date_trunc('month', $1::date::timestamp)::date AND $2::date",
+		columns: []column{
+			{"month", export.Date, "x.month"},
+			{"opening", export.Money, "x.opening_cents"},
+			{"new", export.Money, "x.new_cents"},
+			{"expansion", export.Money, "x.expansion_cents"},
+			{"reactivation", export.Money, "x.reactivation_cents"},
+			{"contraction", export.Money, "x.contraction_cents"},
+			{"churn", export.Money, "x.churn_cents"},
+			{"closing", export.Money, "x.closing_cents"},
+		},
 	}
 }
 

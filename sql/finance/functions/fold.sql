@@ -85,6 +85,27 @@ BEGIN
             customers = r.customers + excluded.customers
     )
     SELECT count(*) INTO more FROM gone;
+    folded := folded + more;
+    WITH gone AS (
+        DELETE FROM finance.mrr_deltas WHERE id IN (SELECT id FROM finance.mrr_deltas ORDER BY id LIMIT at_most) RETURNING *
+    ), months AS (
+        INSERT INTO finance.mrr_rollup AS r (month, new_cents, expansion_cents, reactivation_cents, contraction_cents, churn_cents)
+        SELECT finance.month_of(d.at, z.report_tz), sum(d.new_cents),
+            sum(d.expansion_cents + CASE WHEN x.in_month THEN greatest(d.reactivation_cents - d.left_cents, 0) ELSE 0 END),
+            sum(CASE WHEN x.in_month THEN 0 ELSE d.reactivation_cents END),
+            sum(d.contraction_cents + CASE WHEN x.in_month THEN greatest(d.left_cents - d.reactivation_cents, 0) ELSE 0 END),
+            sum(d.churn_cents - CASE WHEN x.in_month THEN d.left_cents ELSE 0 END)
+        FROM gone d CROSS JOIN finance.settings z
+        CROSS JOIN LATERAL (SELECT finance.month_of(d.left_at, z.report_tz) = finance.month_of(d.at, z.report_tz) AS in_month) x
+        GROUP BY 1
+        ON CONFLICT (month) DO UPDATE SET
+            new_cents = r.new_cents + excluded.new_cents,
+            expansion_cents = r.expansion_cents + excluded.expansion_cents,
+            reactivation_cents = r.reactivation_cents + excluded.reactivation_cents,
+            contraction_cents = r.contraction_cents + excluded.contraction_cents,
+            churn_cents = r.churn_cents + excluded.churn_cents
+    )
+    SELECT count(*) INTO more FROM gone;
     RETURN folded + more;
 END
 $$;

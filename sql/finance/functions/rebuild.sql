@@ -2,6 +2,7 @@
 CREATE OR REPLACE FUNCTION finance.rebuild() RETURNS void LANGUAGE plpgsql SET work_mem = '128MB' AS $$
 BEGIN
     PERFORM finance.rebuild_figures();
+    PERFORM finance.rebuild_mrr();
     INSERT INTO finance.cohort_rollup AS r (cohort_month, month, customers, change)
     SELECT f.cohort_month, f.month, sum(f.customers), sum(f.change)
     FROM (

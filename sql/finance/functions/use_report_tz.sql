@@ -9,6 +9,7 @@ BEGIN
     DELETE FROM finance.daily_rollup;
     DELETE FROM finance.return_rollup;
     DELETE FROM finance.cohort_rollup;
+    DELETE FROM finance.mrr_rollup;
     PERFORM finance.rebuild();
     RETURN true;
 END

@@ -31,7 +31,9 @@ UNION ALL SELECT 24, 'cohort', 'customers by the month in which they first gaine
 UNION ALL SELECT 25, 'ltv', 'net (series) of all time / customers who ever had access, rounded', ''
 UNION ALL SELECT 26, 'reactivations', 'new of the months less the customers whose first access began in them', ''
 UNION ALL SELECT 27, 'upgrades', 'moves to a plan of a higher tier, by an admin or by subscribing anew', ''
-UNION ALL SELECT 28, 'failed payments; recovered', 'failed attempts of subscription payments; of these, followed by a settled payment of the subscription within 30 days', '';
+UNION ALL SELECT 28, 'failed payments; recovered', 'failed attempts of subscription payments; of these, followed by a settled payment of the subscription within 30 days', ''
+UNION ALL SELECT 29, 'movements of a month', 'opening MRR + new + expansion + reactivation - contraction - churn = closing MRR, to the cent, by customer',
+        'new: first activation ever of the customer; reactivation: a return after an exit; expansion, contraction: another price while active; a replacement by renewal is none, but for another price; a subscription that returns within the month of its exit is none, but for another price; a trial counts as MRR does';
 COMMENT ON VIEW finance.definitions IS 'What each figure means, one row a figure, also at GET /api/v1/admin/finance/definitions. Everywhere: money in integer cents, half-open intervals, days and months of the report time zone, a zero denominator gives 0, percentages rounded half up to two decimals.';
 COMMENT ON COLUMN finance.definitions.position IS 'Order of reading.';
 COMMENT ON COLUMN finance.definitions.figure IS 'Name, as in the API.';
