@@ -2103,8 +2103,12 @@ CREATE TABLE catalog.videos (
     register_date timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
     register_update_date timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
     search tsvector GENERATED ALWAYS AS (((platform.search_vector(ARRAY[title], 'A'::"char") || platform.search_vector((((ARRAY[author, season_name] || category_name) || tags_name) || tags), 'B'::"char")) || platform.search_vector(ARRAY[description], 'C'::"char"))) STORED,
+    age_rating text COLLATE pg_catalog."C",
+    rating_reasons text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT videos_age_rating_known CHECK ((age_rating = ANY (ARRAY['L'::text, '10'::text, '12'::text, '14'::text, '16'::text, '18'::text]))),
     CONSTRAINT videos_duration_not_negative CHECK ((duration >= 0)),
     CONSTRAINT videos_episode_number_positive CHECK ((episode_number >= 1)),
+    CONSTRAINT videos_rating_reasons_few CHECK ((cardinality(rating_reasons) <= 20)),
     CONSTRAINT videos_slug_form CHECK ((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text)),
     CONSTRAINT videos_title_length CHECK (((char_length(title) >= 1) AND (char_length(title) <= 200)))
 );
@@ -2134,6 +2138,10 @@ COMMENT ON COLUMN catalog.videos.video_gridfs_id IS 'Storage id in the system th
 COMMENT ON COLUMN catalog.videos.legacy_id IS 'Id in an older system.';
 
 COMMENT ON COLUMN catalog.videos.search IS 'What GET /search/videos finds a video by: title before author, groups and tags, these before the description.';
+
+COMMENT ON COLUMN catalog.videos.age_rating IS 'Classificação indicativa: L (for everybody), or the years from which it is meant; null is not rated.';
+
+COMMENT ON COLUMN catalog.videos.rating_reasons IS 'What the rating is for, such as violence; words as the classification has them.';
 
 CREATE TABLE catalog.watch_history (
     user_id platform.object_id NOT NULL,
@@ -3843,6 +3851,9 @@ CREATE TABLE tickets.events (
     refund_until timestamp with time zone,
     told_event_date timestamp with time zone,
     told_ends_at timestamp with time zone,
+    age_rating text COLLATE pg_catalog."C",
+    rating_reasons text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT events_age_rating_known CHECK ((age_rating = ANY (ARRAY['L'::text, '10'::text, '12'::text, '14'::text, '16'::text, '18'::text]))),
     CONSTRAINT events_cancel_refund_known CHECK ((cancel_refund = ANY (ARRAY['all'::text, 'on_request'::text]))),
     CONSTRAINT events_cancelled_is_closed CHECK (((cancelled_at IS NULL) OR (NOT is_active))),
     CONSTRAINT events_capacity_not_negative CHECK ((capacity >= 0)),
@@ -3851,6 +3862,7 @@ CREATE TABLE tickets.events (
     CONSTRAINT events_end_after_start CHECK ((event_end_date >= event_date)),
     CONSTRAINT events_issued_not_negative CHECK ((tickets_issued >= 0)),
     CONSTRAINT events_max_per_person_positive CHECK ((max_per_person >= 1)),
+    CONSTRAINT events_rating_reasons_few CHECK ((cardinality(rating_reasons) <= 20)),
     CONSTRAINT events_ticket_value_bounded CHECK ((ticket_value_cents <= 100000000)),
     CONSTRAINT events_title_length CHECK (((char_length(title) >= 1) AND (char_length(title) <= 200))),
     CONSTRAINT events_type_known CHECK ((event_type = ANY (ARRAY['movie_premiere'::text, 'lecture'::text, 'screening'::text, 'other'::text]))),
@@ -3889,6 +3901,10 @@ COMMENT ON COLUMN tickets.events.refund_until IS 'Until when holders may give th
 COMMENT ON COLUMN tickets.events.told_event_date IS 'The start that holders know, while moves too small to be told differ from it. Null: event_date.';
 
 COMMENT ON COLUMN tickets.events.told_ends_at IS 'The end that holders know, as told_event_date. Null: ends_at.';
+
+COMMENT ON COLUMN tickets.events.age_rating IS 'Classificação indicativa: L (for everybody), or the years from which it is meant; null is not rated.';
+
+COMMENT ON COLUMN tickets.events.rating_reasons IS 'What the rating is for, such as violence; words as the classification has them.';
 
 CREATE TABLE tickets.tickets (
     id platform.object_id DEFAULT platform.new_object_id() NOT NULL,

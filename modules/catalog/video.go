@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"net/url"
+	"slices"
 
 	"marquee/platform/fault"
 	"marquee/platform/query"
@@ -20,7 +21,7 @@ var Videos = resource.New(resource.Definition{
 	Name: "videos", Singular: "Video", Table: "catalog.videos", DefaultSort: `{"register_update_date":-1}`,
 	Version: "(SELECT number FROM catalog.version)",
 	Search:  "t.search",
-	Fields: []resource.Field{
+	Fields: slices.Concat([]resource.Field{
 		{Name: "title", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 200}},
 		{Name: "slug", Kind: query.String, Rule: slugRule, Doc: "Unique"},
 		{
@@ -67,7 +68,7 @@ var Videos = resource.New(resource.Definition{
 			Doc: "Storage id in the system it was imported from",
 		},
 		{Name: "legacy_id", Kind: query.String, Nullable: true, Rule: resource.Rule{MaxLength: 200}},
-	},
+	}, resource.RatingFields()),
 	Constraints: map[string]resource.Violation{
 		"videos_slug_unique": {Field: "slug", Message: "is already taken"},
 		"videos_category_id_known": {

@@ -51,6 +51,42 @@ func TestEventsAreACollection(t *testing.T) {
 	b.admin.Delete("/events?_id="+event.String(), nil).Expect(404)
 }
 
+// TestTheRatingOfAnEvent is a field of the collection, by which it is filtered and sorted, and of the store.
+func TestTheRatingOfAnEvent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	unrated := b.event(nil)
+	rated := b.event(object{"age_rating": "14", "rating_reasons": []string{"violence", "drogas lícitas"}})
+	store := func(id objectid.ID) object {
+		return b.nobody.Get("/store/events/" + id.String()).Expect(200).Map()
+	}
+	require.Equal(t, "14", store(rated)["age_rating"])
+	require.Equal(t, []any{"violence", "drogas lícitas"}, store(rated)["rating_reasons"])
+	require.Nil(t, store(unrated)["age_rating"])
+	require.Equal(t, []any{}, store(unrated)["rating_reasons"])
+	for query, want := range map[string]objectid.ID{
+		`{"age_rating":"14"}`: rated, `{"age_rating":{"$in":["L","10"]}}`: "", `{"age_rating":null}`: unrated,
+		`{"rating_reasons":"violence"}`: rated,
+	} {
+		found := docs(b.admin.Get("/events?query=" + url.QueryEscape(query)).Expect(200))
+		if want == "" {
+			require.Empty(t, found, query)
+			continue
+		}
+		require.Len(t, found, 1, query)
+		require.Equal(t, want.String(), found[0]["_id"], query)
+	}
+	b.admin.Put("/events", []object{{"_id": unrated, "age_rating": "L"}}).Expect(200)
+	sorted := docs(b.admin.Get("/events?sort=" + url.QueryEscape(`{"age_rating":1}`)).Expect(200))
+	require.Equal(t, "14", sorted[0]["age_rating"])
+	require.Equal(t, "L", sorted[1]["age_rating"])
+	for field, value := range map[string]any{"age_rating": "21", "rating_reasons": make([]string, 21)} {
+		require.Equal(t, field, b.admin.Put("/events", []object{{
+			"_id": rated, field: value,
+		}}).Expect(422).Field())
+	}
+}
+
 func TestCapacityBelowWhatIsIssuedIsAWarning(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -20,14 +20,14 @@ SELECT EXISTS (SELECT 1 FROM tickets.events WHERE id = @id);
 -- All columns but search, which costs more to read than the others together. EventLock and EventListOnSale select the same.
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
     is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
-    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons
 FROM tickets.events WHERE id = @id;
 
 -- name: EventLock :one
 -- Whoever changes how many places are taken locks the event first, tickets after.
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
     is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
-    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons
 FROM tickets.events WHERE id = @id FOR NO KEY UPDATE;
 
 -- name: EventLockForSale :one
@@ -81,7 +81,7 @@ SELECT DISTINCT image_id::text::platform.object_id AS image_id FROM tickets.even
 -- name: EventListOnSale :many
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
     is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
-    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons
 FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > @now ORDER BY event_date, id LIMIT 1000;
 
 -- name: EventSumPlaces :one

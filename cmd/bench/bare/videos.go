@@ -21,7 +21,8 @@ const document = `(SELECT row_to_json(d)::text FROM (SELECT t.id AS _id, t.title
 	platform.json_time(t.release_date) AS release_date, platform.json_time(t.expiration_date) AS expiration_date,
 	t.category_id, t.category_name, t.tags_id, t.tags_name, t.tags, t.season_id, t.season_name, t.season_number, t.episode_number,
 	t.thumbnail_horizontal, t.thumbnail_horizontal_name_less, t.thumbnail_vertical, t.thumbnail_vertical_name_less,
-	t.enable, t.main_highlight, t.section_highlight, t.is_show_in_slide_carousel, t.video_gridfs_id, t.legacy_id, t.document_created_by_id,
+	t.enable, t.main_highlight, t.section_highlight, t.is_show_in_slide_carousel, t.video_gridfs_id, t.legacy_id,
+	t.age_rating, t.rating_reasons, t.document_created_by_id,
 	platform.json_time(t.register_date) AS register_date, platform.json_time(t.register_update_date) AS register_update_date) d)`
 
 // mostPages bounds what is kept: a full memory begins anew.

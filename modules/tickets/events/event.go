@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ const maxCents = 100_000_000
 // Events is the collection of events (docs/contract/tickets.md, Events).
 var Events = resource.New(resource.Definition{
 	Name: "events", Singular: "Event", Table: "tickets.events", Search: "t.search",
-	Fields: []resource.Field{
+	Fields: slices.Concat([]resource.Field{
 		{Name: "code", Kind: query.String, Nullable: true, Doc: "Unique, kept in upper case", Rule: resource.Rule{
 			MinLength: 1, MaxLength: 50, Pattern: `^[A-Za-z0-9]+([ ._-][A-Za-z0-9]+)*$`,
 			Means: "letters and digits with single hyphens, dots, underscores or spaces between them",
@@ -73,9 +74,10 @@ var Events = resource.New(resource.Definition{
 			Name: "refund_until", Kind: query.Date, Nullable: true,
 			Doc: "Until when holders may give their orders back, whatever the limits of withdrawal; set by moving the event: seven days, or its start if that is sooner",
 		},
+	}, resource.RatingFields(), []resource.Field{
 		{Name: "created_at", Expr: "t.register_date", Kind: query.Date},
 		{Name: "updated_at", Expr: "t.register_update_date", Kind: query.Date},
-	},
+	}),
 	Constraints: map[string]resource.Violation{
 		"events_code_unique": {Field: "code", Message: "is already taken"},
 		"events_end_after_start": {

@@ -42,6 +42,8 @@ type storeEvent struct {
 	AvailableTickets *int32        `json:"available_tickets" nullable:"true" doc:"Null is unlimited"`
 	MaxPerPerson     *int32        `json:"max_per_person" nullable:"true" doc:"Places that one person may buy; null is no limit"`
 	IsSaleBoxOffice  bool          `json:"is_sale_box_office"`
+	AgeRating        *string       `json:"age_rating" nullable:"true" enum:"L,10,12,14,16,18" doc:"L is for everybody; null is not rated"`
+	RatingReasons    []string      `json:"rating_reasons" nullable:"false" doc:"What the rating is for"`
 }
 
 func (s *Store) storeEventOf(e Event) storeEvent {
@@ -50,6 +52,7 @@ func (s *Store) storeEventOf(e Event) storeEvent {
 		EventDate:    httpapi.Time(e.EventDate),
 		EventEndDate: httpapi.TimePtr(e.EventEndDate), Location: e.Location, ImageID: e.ImageID, Capacity: e.Capacity,
 		TicketsIssued: e.TicketsIssued, MaxPerPerson: e.MaxPerPerson, IsSaleBoxOffice: e.IsSaleBoxOffice,
+		AgeRating: e.AgeRating, RatingReasons: e.RatingReasons,
 	}
 	if e.TicketValueCents != nil {
 		out.TicketValue = new(Reais(*e.TicketValueCents))

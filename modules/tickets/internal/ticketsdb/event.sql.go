@@ -69,7 +69,7 @@ func (q *Queries) EventExists(ctx context.Context, db DBTX, id objectid.ID) (boo
 const eventGet = `-- name: EventGet :one
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
     is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
-    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons
 FROM tickets.events WHERE id = $1
 `
 
@@ -101,6 +101,8 @@ type EventGetRow struct {
 	RefundUntil         *time.Time
 	ToldEventDate       *time.Time
 	ToldEndsAt          *time.Time
+	AgeRating           *string
+	RatingReasons       []string
 }
 
 // All columns but search, which costs more to read than the others together. EventLock and EventListOnSale select the same.
@@ -135,6 +137,8 @@ func (q *Queries) EventGet(ctx context.Context, db DBTX, id objectid.ID) (EventG
 		&i.RefundUntil,
 		&i.ToldEventDate,
 		&i.ToldEndsAt,
+		&i.AgeRating,
+		&i.RatingReasons,
 	)
 	return i, err
 }
@@ -245,7 +249,7 @@ func (q *Queries) EventListOf(ctx context.Context, db DBTX, ids []string) ([]Eve
 const eventListOnSale = `-- name: EventListOnSale :many
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
     is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
-    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons
 FROM tickets.events WHERE is_sale_box_office AND is_active AND ends_at > $1 ORDER BY event_date, id LIMIT 1000
 `
 
@@ -277,6 +281,8 @@ type EventListOnSaleRow struct {
 	RefundUntil         *time.Time
 	ToldEventDate       *time.Time
 	ToldEndsAt          *time.Time
+	AgeRating           *string
+	RatingReasons       []string
 }
 
 func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) ([]EventListOnSaleRow, error) {
@@ -316,6 +322,8 @@ func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) (
 			&i.RefundUntil,
 			&i.ToldEventDate,
 			&i.ToldEndsAt,
+			&i.AgeRating,
+			&i.RatingReasons,
 		); err != nil {
 			return nil, err
 		}
@@ -330,7 +338,7 @@ func (q *Queries) EventListOnSale(ctx context.Context, db DBTX, now time.Time) (
 const eventLock = `-- name: EventLock :one
 SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents,
     is_sale_box_office, image_id, is_active, max_per_person, places_unpaid, places_unpaid_guests, document_created_by_id, register_date, register_update_date,
-    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at
+    cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons
 FROM tickets.events WHERE id = $1 FOR NO KEY UPDATE
 `
 
@@ -362,6 +370,8 @@ type EventLockRow struct {
 	RefundUntil         *time.Time
 	ToldEventDate       *time.Time
 	ToldEndsAt          *time.Time
+	AgeRating           *string
+	RatingReasons       []string
 }
 
 // Whoever changes how many places are taken locks the event first, tickets after.
@@ -396,6 +406,8 @@ func (q *Queries) EventLock(ctx context.Context, db DBTX, id objectid.ID) (Event
 		&i.RefundUntil,
 		&i.ToldEventDate,
 		&i.ToldEndsAt,
+		&i.AgeRating,
+		&i.RatingReasons,
 	)
 	return i, err
 }
@@ -438,7 +450,7 @@ SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_ce
     e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
     CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0
         THEN tickets.places_taken(e.id, $1::text[], $2::bytea[], $3::bytea[], $4::bytea[]) END::integer[] AS taken
-FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at FROM tickets.events l WHERE l.id = $5 FOR NO KEY UPDATE) e
+FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons FROM tickets.events l WHERE l.id = $5 FOR NO KEY UPDATE) e
 `
 
 type EventLockForSaleParams struct {
@@ -503,7 +515,7 @@ SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_ce
         ARRAY(SELECT c.subject FROM (SELECT unnest($5::text[]) AS event, unnest($6::bytea[]) AS subject) c WHERE c.event = e.id),
         ARRAY(SELECT c.subject FROM (SELECT unnest($7::text[]) AS event, unnest($8::bytea[]) AS subject) c WHERE c.event = e.id))
     END::integer[] AS taken
-FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at FROM tickets.events l WHERE l.id = ANY((SELECT $9::text[])::text[]) FOR NO KEY UPDATE SKIP LOCKED) e
+FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons FROM tickets.events l WHERE l.id = ANY((SELECT $9::text[])::text[]) FOR NO KEY UPDATE SKIP LOCKED) e
 `
 
 type EventLockManyForSaleParams struct {
