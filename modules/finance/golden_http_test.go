@@ -263,12 +263,39 @@ func httpEvents(t *testing.T, b *bundle) {
 			require.Equal(t, value, one[field], "%s %s", name, field)
 		}
 		require.Len(t, one["orders"], int(row["orders_count"].(float64)))
+		httpSales(t, name, one)
 	}
 	require.Equal(t, []string{"E1\n"},
 		picked(b.get("/admin/events-dashboard/events?active_only=true&event_type=movie_premiere")["events"],
 			"event_id"))
 	require.Equal(t, []string{"E2\n"},
 		picked(b.get("/admin/events-dashboard/events?page=2&limit=1")["events"], "event_id"))
+}
+
+// httpSales holds what is told of one event alone.
+func httpSales(t *testing.T, name string, one doc) {
+	t.Helper()
+	sales := []any{}
+	for _, r := range financetest.Table(t, "Sales") {
+		if r["event"] != name {
+			continue
+		}
+		var method any = r["method"]
+		if method == "-" {
+			method = nil
+		}
+		sales = append(sales, doc{
+			"day": r["day"], "payment_method": method, "orders": r.Float(t, "orders"), "tickets": r.Float(t, "tickets"),
+			"total": inReais(t, r, "total"),
+		})
+	}
+	require.Equal(t, sales, one["sales"], name)
+	for _, r := range financetest.Table(t, "Holders") {
+		if r["event"] == name {
+			require.Equal(t, []any{r.Float(t, "cancelled"), r.Float(t, "moved")},
+				[]any{one["mailed_if_cancelled"], one["mailed_if_moved"]}, name)
+		}
+	}
 }
 
 func httpOrders(t *testing.T, b *bundle) {
@@ -306,6 +333,14 @@ func httpPromoCodes(t *testing.T, b *bundle) {
 	require.ElementsMatch(t, cells(financetest.Table(t, "Promo codes"), "code", "type", "active", "tickets_generated"),
 		picked(got["top_codes"], "code", "code_type", "is_active", "tickets_generated"))
 	require.Equal(t, "TICKET", got["top_codes"].([]any)[0].(doc)["code"], "most tickets first")
+	one := b.get("/admin/events-dashboard/promo-codes/" + financetest.ID("P2").String())
+	require.Equal(t, []any{
+		doc{"day": "2026-08-01", "redemptions": 1.0, "paid": 0.0, "tickets": 2.0},
+		doc{"day": "2026-08-02", "redemptions": 1.0, "paid": 0.0, "tickets": 2.0},
+	}, one["by_day"])
+	one = b.get("/admin/events-dashboard/promo-codes/" + financetest.ID("P1").String())
+	require.Equal(t, []any{doc{"day": "2026-07-20", "redemptions": 1.0, "paid": 1.0, "tickets": 0.0}}, one["by_day"])
+	require.Len(t, one["family"], 1)
 }
 
 func httpSubscriptions(t *testing.T, b *bundle) {

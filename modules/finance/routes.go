@@ -34,6 +34,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		h.GetEvent, reports.SchemaOf[reports.EventDetail](api), title("One event with its orders, tickets and codes"))
 	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/promo-codes", "events_dashboard_promo_codes", admin,
 		h.GetPromoPerformance, reports.SchemaOf[reports.PromoPerformance](api), title("What promo codes brought"))
+	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/promo-codes/{id}", "events_dashboard_promo_code", admin,
+		h.GetPromoCode, reports.SchemaOf[reports.PromoCodeDetail](api), title("One promo code over time, and its family"))
 	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/orders", "events_dashboard_orders", admin,
 		h.GetOrderTotals, reports.SchemaOf[reports.OrderTotals](api), title("Ticket orders at a glance"))
 

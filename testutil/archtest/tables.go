@@ -107,7 +107,7 @@ var rooms = map[string][]room{
 	"finance": {
 		{name: "internal/financedb"},
 		{name: "reports", uses: []string{"internal/financedb"}, sql: []string{
-			"churn", "customer", "definitions", "event", "home", "order", "overdue", "overview", "promo_code", "revenue",
+			"churn", "customer", "definitions", "event", "home", "movements", "order", "overdue", "overview", "promo_code", "revenue",
 			"settings", "subscription", "tenure",
 		}},
 		{name: "exports", uses: []string{"internal/financedb", "reports"}, sql: []string{"export_chunks", "exports"}},

@@ -1,7 +1,8 @@
 CREATE OR REPLACE VIEW finance.promo_codes AS
 SELECT c.id AS promo_code_id, c.title, c.code_type, c.event_id, c.discount_first_month_cents AS first_month_cents, c.bonus_tickets, c.is_active,
     c.is_active AND (c.valid_until IS NULL OR c.valid_until > finance.now()) AS is_usable, c.valid_from, c.valid_until, c.register_date AS created_at,
-    r.redemptions, r.paid AS paid_redemptions, r.tickets AS tickets_generated, r.first_at AS first_redeemed_at, r.last_at AS last_redeemed_at
+    r.redemptions, r.paid AS paid_redemptions, r.tickets AS tickets_generated, r.first_at AS first_redeemed_at, r.last_at AS last_redeemed_at,
+    c.children_code_ids
 FROM promos.promo_codes c
 CROSS JOIN LATERAL (
     SELECT count(*) AS redemptions, count(*) FILTER (WHERE x.paid_at IS NOT NULL) AS paid, coalesce(sum(x.tickets), 0)::bigint AS tickets,
@@ -24,3 +25,4 @@ COMMENT ON COLUMN finance.promo_codes.paid_redemptions IS 'Redemptions whose sub
 COMMENT ON COLUMN finance.promo_codes.tickets_generated IS 'Tickets that its redemptions made.';
 COMMENT ON COLUMN finance.promo_codes.first_redeemed_at IS 'Instant, UTC.';
 COMMENT ON COLUMN finance.promo_codes.last_redeemed_at IS 'Instant, UTC.';
+COMMENT ON COLUMN finance.promo_codes.children_code_ids IS 'Codes that are redeemed along with it (promo_code_id).';
