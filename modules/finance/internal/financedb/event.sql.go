@@ -18,6 +18,16 @@ SELECT json_build_object(
     'ticket_status', json_build_object('available', e.tickets_available, 'consumed', e.tickets_consumed, 'expired', e.tickets_expired),
     'revenue', (e.revenue_cents / 100.0)::numeric(20, 2), 'orders_count', e.orders_count, 'occupancy_pct', e.occupancy_pct,
         'cancelled_at', platform.json_time(e.cancelled_at), 'kept', (e.kept_cents / 100.0)::numeric(20, 2),
+    'mailed_if_cancelled', (SELECT count(DISTINCT t.customer_id) FROM finance.tickets t WHERE t.event_id = e.event_id AND t.status IN ('available', 'consumed')),
+    'mailed_if_moved', (SELECT count(DISTINCT t.customer_id) FROM finance.tickets t WHERE t.event_id = e.event_id AND t.status = 'available'),
+    'sales', (
+        SELECT coalesce(json_agg(json_build_object(
+            'day', d.paid_on, 'payment_method', d.payment_method, 'orders', d.orders, 'tickets', d.tickets, 'total', (d.total_cents / 100.0)::numeric(20, 2)
+        ) ORDER BY d.paid_on, d.payment_method NULLS LAST), '[]')
+        FROM (
+            SELECT o.paid_on, o.payment_method, count(*) AS orders, sum(o.quantity) AS tickets, sum(o.total_cents) AS total_cents
+            FROM finance.orders o WHERE o.event_id = e.event_id AND o.paid_at IS NOT NULL
+            GROUP BY o.paid_on, o.payment_method ORDER BY o.paid_on DESC, o.payment_method LIMIT 1000) d),
     'orders', (
         SELECT coalesce(json_agg(json_build_object(
             '_id', o.order_id, 'customer_id', o.customer_id, 'customer_name', coalesce(c.full_name, ''), 'customer_email', coalesce(c.email, ''),
@@ -40,7 +50,7 @@ SELECT json_build_object(
         SELECT coalesce(json_agg(json_build_object(
             '_id', p.promo_code_id, 'code', n.code, 'title', p.title, 'code_type', p.code_type, 'is_active', p.is_active, 'tickets_generated', p.tickets_generated
         ) ORDER BY p.created_at DESC, p.promo_code_id), '[]')
-        FROM (SELECT promo_code_id, title, code_type, event_id, first_month_cents, bonus_tickets, is_active, is_usable, valid_from, valid_until, created_at, redemptions, paid_redemptions, tickets_generated, first_redeemed_at, last_redeemed_at FROM finance.promo_codes WHERE event_id = e.event_id ORDER BY created_at DESC, promo_code_id LIMIT 500) p
+        FROM (SELECT promo_code_id, title, code_type, event_id, first_month_cents, bonus_tickets, is_active, is_usable, valid_from, valid_until, created_at, redemptions, paid_redemptions, tickets_generated, first_redeemed_at, last_redeemed_at, children_code_ids FROM finance.promo_codes WHERE event_id = e.event_id ORDER BY created_at DESC, promo_code_id LIMIT 500) p
         JOIN finance.promo_codes_personal n ON n.promo_code_id = p.promo_code_id)
 )::json AS report
 FROM finance.events e

@@ -7,7 +7,45 @@ package financedb
 
 import (
 	"context"
+
+	"marquee/platform/objectid"
 )
+
+const promoCodeDetailGet = `-- name: PromoCodeDetailGet :one
+WITH RECURSIVE family AS (
+    SELECT c.promo_code_id, c.children_code_ids FROM finance.promo_codes c WHERE c.promo_code_id = $1
+    UNION
+    SELECT k.promo_code_id, k.children_code_ids FROM family f
+    JOIN finance.promo_codes k ON k.promo_code_id = ANY(f.children_code_ids) OR k.children_code_ids @> ARRAY[f.promo_code_id::text]
+)
+SELECT json_build_object(
+    '_id', e.promo_code_id,
+    'by_day', (
+        SELECT coalesce(json_agg(json_build_object('day', d.day, 'redemptions', d.redemptions, 'paid', d.paid, 'tickets', d.tickets) ORDER BY d.day), '[]')
+        FROM (
+            SELECT r.redeemed_on AS day, count(*) AS redemptions, count(r.paid_at) AS paid, sum(r.tickets) AS tickets
+            FROM finance.promo_redemptions r WHERE r.promo_code_id = e.promo_code_id
+            GROUP BY r.redeemed_on ORDER BY r.redeemed_on DESC LIMIT 1000) d),
+    'family', (
+        SELECT coalesce(json_agg(json_build_object(
+            '_id', c.promo_code_id, 'code', n.code, 'title', c.title, 'code_type', c.code_type, 'is_active', c.is_active, 'redemptions', c.redemptions,
+            'tickets_generated', c.tickets_generated, 'children_code_ids', c.children_code_ids
+        ) ORDER BY n.code), '[]')
+        FROM (SELECT f.promo_code_id FROM family f ORDER BY f.promo_code_id <> e.promo_code_id, f.promo_code_id LIMIT 500) m
+        JOIN finance.promo_codes c ON c.promo_code_id = m.promo_code_id
+        JOIN finance.promo_codes_personal n ON n.promo_code_id = c.promo_code_id)
+)::json AS report
+FROM finance.promo_codes e
+WHERE e.promo_code_id = $1
+`
+
+// A code's redemptions by day, and its family: every code that it holds or is held by, through all levels.
+func (q *Queries) PromoCodeDetailGet(ctx context.Context, db DBTX, promoCodeID objectid.ID) ([]byte, error) {
+	row := db.QueryRow(ctx, promoCodeDetailGet, promoCodeID)
+	var report []byte
+	err := row.Scan(&report)
+	return report, err
+}
 
 const promoPerformanceGet = `-- name: PromoPerformanceGet :one
 SELECT json_build_object(
@@ -17,7 +55,7 @@ SELECT json_build_object(
         SELECT coalesce(json_agg(json_build_object(
             'code', n.code, 'code_type', c.code_type, 'title', c.title, 'tickets_generated', c.tickets_generated, 'is_active', c.is_active
         ) ORDER BY c.tickets_generated DESC, n.code), '[]')
-        FROM (SELECT promo_code_id, title, code_type, event_id, first_month_cents, bonus_tickets, is_active, is_usable, valid_from, valid_until, created_at, redemptions, paid_redemptions, tickets_generated, first_redeemed_at, last_redeemed_at FROM finance.promo_codes ORDER BY tickets_generated DESC, promo_code_id LIMIT 10) c
+        FROM (SELECT promo_code_id, title, code_type, event_id, first_month_cents, bonus_tickets, is_active, is_usable, valid_from, valid_until, created_at, redemptions, paid_redemptions, tickets_generated, first_redeemed_at, last_redeemed_at, children_code_ids FROM finance.promo_codes ORDER BY tickets_generated DESC, promo_code_id LIMIT 10) c
         JOIN finance.promo_codes_personal n ON n.promo_code_id = c.promo_code_id)
 )::json AS report
 FROM (
