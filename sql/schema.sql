@@ -5324,7 +5324,8 @@ CREATE VIEW finance.promo_codes AS
     r.paid AS paid_redemptions,
     r.tickets AS tickets_generated,
     r.first_at AS first_redeemed_at,
-    r.last_at AS last_redeemed_at
+    r.last_at AS last_redeemed_at,
+    c.children_code_ids
    FROM (promos.promo_codes c
      CROSS JOIN LATERAL ( SELECT count(*) AS redemptions,
             count(*) FILTER (WHERE (x.paid_at IS NOT NULL)) AS paid,
@@ -5367,6 +5368,8 @@ COMMENT ON COLUMN finance.promo_codes.tickets_generated IS 'Tickets that its red
 COMMENT ON COLUMN finance.promo_codes.first_redeemed_at IS 'Instant, UTC.';
 
 COMMENT ON COLUMN finance.promo_codes.last_redeemed_at IS 'Instant, UTC.';
+
+COMMENT ON COLUMN finance.promo_codes.children_code_ids IS 'Codes that are redeemed along with it (promo_code_id).';
 
 CREATE VIEW finance.promo_codes_personal AS
  SELECT c.id AS promo_code_id,

@@ -97,12 +97,12 @@ type eventInput struct {
 // the newest 500 of each.
 type EventDetail struct {
 	EventRow
-	MailedIfCancelled int64 `json:"mailed_if_cancelled" doc:"People whom calling it off writes to: who has a good ticket, or has used one"`
-	MailedIfMoved     int64 `json:"mailed_if_moved" doc:"People whom moving it writes to: who has a good ticket"`
-	Sales             []eventSale `json:"sales" maxItems:"1000" doc:"Paid orders by day and payment method, whatever became of them; oldest first"`
-	Orders     []eventOrder     `json:"orders" maxItems:"500" doc:"Newest first"`
-	Tickets    []eventTicket    `json:"tickets" maxItems:"500" doc:"Newest first"`
-	PromoCodes []eventPromoCode `json:"promo_codes" maxItems:"500" doc:"Codes of type ticket that give tickets to the event"`
+	MailedIfCancelled int64            `json:"mailed_if_cancelled" doc:"People whom calling it off writes to: who has a good ticket, or has used one"`
+	MailedIfMoved     int64            `json:"mailed_if_moved" doc:"People whom moving it writes to: who has a good ticket"`
+	Sales             []eventSale      `json:"sales" maxItems:"1000" doc:"Paid orders by day and payment method, whatever became of them; oldest first"`
+	Orders            []eventOrder     `json:"orders" maxItems:"500" doc:"Newest first"`
+	Tickets           []eventTicket    `json:"tickets" maxItems:"500" doc:"Newest first"`
+	PromoCodes        []eventPromoCode `json:"promo_codes" maxItems:"500" doc:"Codes of type ticket that give tickets to the event"`
 }
 
 type eventSale struct {
