@@ -35,7 +35,7 @@ func TestAnalystsQuestions(t *testing.T) {
 	page, err := os.ReadFile("../../docs/analysts.md")
 	require.NoError(t, err)
 	queries := queryBlock.FindAllStringSubmatch(string(page), -1)
-	require.Len(t, queries, 12)
+	require.Len(t, queries, 13)
 	for _, q := range queries {
 		as(t, db, "marquee_analyst", func(tx pgx.Tx) {
 			rows, err := tx.Query(t.Context(), q[1])
