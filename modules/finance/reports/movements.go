@@ -9,7 +9,7 @@ import (
 	"marquee/platform/httpapi"
 )
 
-// Movements is the answer of GET /admin/finance/movements (docs/contract/figures.md, Finance). Amounts are cents a month.
+// Movements is the answer of GET /admin/finance/movements (docs/contract/figures.md, Finance). Amounts are cents.
 type Movements struct {
 	Monthly []MovementMonth `json:"monthly" doc:"Oldest first; the last is the present month"`
 }
