@@ -101,7 +101,7 @@ func New(cfg Config) *API {
 			AllowedOrigins: cfg.CORSOrigins,
 			AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"},
 			AllowedHeaders: []string{
-				"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "Device-Token",
+				"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "Device-Token", lastEventID,
 			},
 			ExposedHeaders: []string{
 				"X-Request-Id", "Retry-After", "Content-Disposition", "Device-Token", replayedHeader,
@@ -216,6 +216,7 @@ type operation struct {
 	audited      bool // though it only reads
 	class        postgres.Class
 	stream       bool
+	events       bool // a stream of them is answered
 	frequent     bool
 	notModified  bool
 	form         bool

@@ -91,6 +91,7 @@ type bounds struct {
 	requests places // what is in none of the others
 	health   places
 	streams  places // answers that are sent for as long as their readers take
+	events   places // streams of events
 	hooks    places // bodies of webhooks; once they are there, nobody turns them away
 }
 
@@ -100,13 +101,14 @@ func newBounds(most int, reg prometheus.Registerer) *bounds {
 	}
 	b := &bounds{
 		requests: places{most: most, patience: bodyPatience}, health: places{most: healthAtOnce},
-		streams: places{most: 2 * most}, hooks: places{most: most},
+		streams: places{most: 2 * most}, events: places{most: 4 * most}, hooks: places{most: most},
 	}
 	if reg == nil {
 		return b
 	}
 	for kind, p := range map[string]*places{
-		"requests": &b.requests, "health": &b.health, "streams": &b.streams, "webhook_bodies": &b.hooks,
+		"requests": &b.requests, "health": &b.health, "streams": &b.streams, "events": &b.events,
+		"webhook_bodies": &b.hooks,
 	} {
 		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "marquee_http_in_flight", Help: "Requests that are worked on at this moment.",
@@ -133,6 +135,8 @@ func (b *bounds) of(op operation) *places {
 		return &b.health
 	case op.stream:
 		return &b.streams
+	case op.events:
+		return &b.events
 	}
 	return &b.requests
 }

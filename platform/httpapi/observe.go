@@ -27,7 +27,8 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "marquee_http_request_seconds",
-			Help:    "Time from the request's head to the end of the answer; status 499: the client hung up.",
+			Help: "Time from the request's head to the end of the answer, of a stream of events to its beginning; " +
+				"status 499: the client hung up.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"method", "route", "status"}),
 		busy: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -48,7 +49,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 		ww := watch(w, r, a.cfg.PieceTime)
 		defer func() { // also when a handler breaks the answer off
 			method, route, status := methodOf(r), ww.routeOf(r), statusOf(ww, r)
-			a.metrics.seconds.WithLabelValues(method, route, strconv.Itoa(status)).Observe(time.Since(start).Seconds())
+			a.metrics.seconds.WithLabelValues(method, route, strconv.Itoa(status)).Observe(ww.took(start).Seconds())
 			span.End(method, route, status)
 		}()
 		next.ServeHTTP(ww, r)
@@ -70,6 +71,16 @@ type watched struct {
 	middleware.WrapResponseWriter
 	paced *pacedWriter
 	route string // once it was asked for
+
+	answered time.Time // when a stream of events began; zero of every other answer
+}
+
+// took is how long the answer has taken since the request began.
+func (w *watched) took(began time.Time) time.Duration {
+	if !w.answered.IsZero() {
+		return w.answered.Sub(began)
+	}
+	return time.Since(began)
 }
 
 // routeOf is the pattern of the request's route, to be asked for when it has been found.

@@ -24,6 +24,7 @@ type request struct {
 	agent  string
 	head   bool // the method is HEAD
 	writes bool // the method may change something
+	lastID string // Last-Event-ID
 }
 
 // withTrail makes a request that may write, or is audited all the same, known to the audit trail, by the name
@@ -128,6 +129,7 @@ func (a *API) identify(next http.Handler) http.Handler {
 		req := request{
 			id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL, agent: r.UserAgent(),
 			head: r.Method == http.MethodHead, writes: !reads(r) && r.Method != http.MethodOptions,
+			lastID: r.Header.Get(lastEventID),
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, req)))
 	})
