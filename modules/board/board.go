@@ -11,6 +11,7 @@ import (
 	"marquee/platform/postgres"
 	"marquee/platform/replica"
 	"marquee/platform/resource"
+	"marquee/platform/stream"
 )
 
 // Deps are what New needs.
@@ -21,6 +22,7 @@ type Deps struct {
 	Log      *slog.Logger
 	Accounts *accounts.Service // keeps the audit trail
 	Files    *files.Service    // stores attachments
+	Streams  *stream.Streams   // tells of changes
 }
 
 // Service is the board.
@@ -30,6 +32,7 @@ type Service struct {
 	crud    resource.Routes
 	columns *resource.Resource
 	cards   *resource.Resource
+	feed    *stream.Feed
 }
 
 // New makes the service.
@@ -39,6 +42,7 @@ func New(d Deps) *Service {
 		crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
 	s.columns, s.cards = s.newColumns(), s.newCards()
+	s.feed = d.Streams.Feed("board", s.readState)
 	return s
 }
 

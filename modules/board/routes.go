@@ -16,8 +16,8 @@ const (
 	detachHandler   = "requisition_file_delete"
 )
 
-// Routes registers the module's operations. Each but the history demands its own
-// name in the caller's profiles (docs/contract/board.md).
+// Routes registers the module's operations. Each but the history and the events
+// demands its own name in the caller's profiles (docs/contract/board.md).
 func (s *Service) Routes(api *httpapi.API) {
 	h, permitted := handlers{s: s, api: api}, httpapi.Permission()
 	httpapi.Route(api, http.MethodGet, columnsPath, "requisition_status_get", httpapi.Admin,
@@ -39,6 +39,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		append(s.cards.DeleteDoc(), permitted)...)
 	httpapi.Route(api, http.MethodGet, cardsPath+"/{id}/history", "requisition_history_get", httpapi.Admin,
 		h.cardHistory, append(s.deps.Accounts.AuditDoc(), httpapi.PermissionOf(getHandler))...)
+
+	httpapi.Route(api, http.MethodGet, cardsPath+"/events", eventsHandler, httpapi.Admin, h.events, eventsDoc(api)...)
 
 	api.Mount(http.MethodPost, httpapi.Prefix+cardsPath+"/{id}/files", uploadHandler, httpapi.Admin, h.postFile,
 		permitted)

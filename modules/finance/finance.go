@@ -12,6 +12,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
 	"marquee/platform/replica"
+	"marquee/platform/stream"
 )
 
 // ExportConfig is the configuration of exports; the zero value of a field means its default.
@@ -28,6 +29,8 @@ type Deps struct {
 	Zone  *time.Location // REPORT_TZ
 	// Callers opens the download links of exports.
 	Callers exports.Callers
+	// Streams tell how far exports are.
+	Streams *stream.Streams
 	Exports ExportConfig
 }
 
@@ -55,7 +58,7 @@ func New(d Deps) *Service {
 		deps: d, db: financedb.New(), zone: d.Zone.String(), figures: figures,
 		exports: exports.New(exports.Deps{
 			Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Zone: d.Zone, Reports: figures, Callers: d.Callers,
-			Config: d.Exports,
+			Config: d.Exports, Streams: d.Streams,
 		}),
 	}
 }

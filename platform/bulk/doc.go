@@ -4,6 +4,7 @@
 //	GET  /admin/bulk-acts              admin  the caller's last ones, of everybody for root
 //	POST /admin/bulk-acts              admin  begin one; the count that was seen is confirmed
 //	GET  /admin/bulk-acts/{id}         admin  how far it is
+//	GET  /admin/bulk-acts/{id}/events  admin  the same as it goes on
 //	POST /admin/bulk-acts/{id}/stop    admin  after the record under way
 //	GET  /admin/bulk-acts/{id}/rows    admin  what became of each record, and why
 //	GET  /admin/bulk-acts/{id}/result  admin  the same as a CSV file

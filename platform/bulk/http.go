@@ -22,6 +22,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/stream"
 )
 
 const (
@@ -39,11 +40,14 @@ type Service struct {
 	clock clock.Clock
 	log   *slog.Logger
 	acts  map[string]*Act
+	feed  *stream.Feed
 }
 
 // New makes it; Connect it before it is used.
-func New(pool postgres.Pool, client *jobs.Client, clk clock.Clock, log *slog.Logger) *Service {
-	return &Service{pool: pool, jobs: client, clock: clk, log: log}
+func New(pool postgres.Pool, client *jobs.Client, clk clock.Clock, log *slog.Logger, streams *stream.Streams) *Service {
+	s := &Service{pool: pool, jobs: client, clock: clk, log: log}
+	s.feed = streams.Feed("bulk_acts", s.readStates)
+	return s
 }
 
 // Connect tells of the API whose operations are called. All that acts call have to be registered: it panics for one

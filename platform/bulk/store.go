@@ -83,6 +83,15 @@ func list(ctx context.Context, db postgres.DB, actor objectid.ID) ([]stored, err
 	return pgx.CollectRows(rows, scanAct)
 }
 
+// listOf reads those of the ids that there are.
+func listOf(ctx context.Context, db postgres.DB, ids []string) ([]stored, error) {
+	rows, err := db.Query(ctx, selectActs+"WHERE a.id = ANY ($1::text[])", ids)
+	if err != nil {
+		return nil, fmt.Errorf("list bulk acts: %w", err)
+	}
+	return pgx.CollectRows(rows, scanAct)
+}
+
 // insertTx writes a bulk act with the ids that a statement selects, at most one more than most; how many they are.
 func insertTx(ctx context.Context, tx pgx.Tx, s stored, ids string, args []any) (int, error) {
 	claims, err := json.Marshal(s.Claims)

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -24,6 +25,11 @@ type Follow struct {
 	May    func(httpapi.Caller) bool // whether they may follow this key; nil: whoever may call the route
 	// Lists says that the client lists what has changed: where replicas are read, they show nothing older.
 	Lists bool
+}
+
+// Doc documents a route that Serve answers: the name of the schema, that of its event, and the type of the data.
+func Doc[D any](api *httpapi.API, schema, event string) httpapi.Option {
+	return httpapi.EventStream(api, schema, []any{event, Gone}, reflect.TypeFor[D]())
 }
 
 // Serve answers with a stream; whoever calls it has checked that there is what the key names. Errors, before it begins:

@@ -40,6 +40,9 @@ INSERT INTO finance.exports (id, requested_by, kind, format, parameters, filenam
 VALUES (@id, @requested_by, @kind, @format, @parameters, @filename, @created_at)
 ON CONFLICT (requested_by, kind, md5(parameters::text)) WHERE status IN ('queued', 'running') DO NOTHING;
 
+-- name: ExportList :many
+SELECT * FROM finance.exports WHERE id = ANY (@ids::text[]);
+
 -- name: ExportListLost :many
 -- Returns exports whose worker has fallen silent.
 SELECT id, attempt FROM finance.exports WHERE status = 'running' AND lease_until < @now::timestamptz ORDER BY lease_until LIMIT 100;

@@ -29,6 +29,7 @@ import (
 	"marquee/platform/openapi"
 	"marquee/platform/postgres"
 	"marquee/platform/probe"
+	"marquee/platform/stream"
 	"marquee/web"
 )
 
@@ -61,6 +62,7 @@ type App struct {
 	endBy    atomic.Value       // a time.Time, from the end of draining on: until when all has to be done
 	repeats  *idempotency.Store // answers of requests with an Idempotency-Key
 	bulk     *bulk.Service      // what staff do to many records at once
+	streams  *stream.Streams    // of events
 
 	periodic []jobs.Periodic // the jobs that come by the clock, where the process works any
 	clock    clock.Corrected // the product's, by the database's
@@ -74,6 +76,7 @@ type Parts struct {
 	OpenPool func(ctx context.Context, url string, o postgres.Options) (*pgxpool.Pool, error)
 	Password accounts.PasswordCost // of tests, whose hashes are to cost next to nothing
 	Service  string                // the name of the process in traces; one without is not traced
+	Streams  stream.Config         // of tests, which wait for no minute
 }
 
 // New opens the database and builds every module. With work, its job client
@@ -99,7 +102,7 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 		return nil, err
 	}
 	if err = a.correctClock(ctx); err == nil {
-		err = a.build(work, parts.Password) //nolint:contextcheck // what is registered there runs in the contexts of requests
+		err = a.build(work, parts) //nolint:contextcheck // what is registered there runs in the contexts of requests
 	}
 	if err == nil {
 		err = a.modules.finance.UseReportZone(ctx)
@@ -111,7 +114,7 @@ func NewOf(ctx context.Context, cfg Config, log *slog.Logger, work bool, parts P
 	return a, nil
 }
 
-func (a *App) build(work bool, password accounts.PasswordCost) error {
+func (a *App) build(work bool, parts Parts) error {
 	workers := river.NewWorkers()
 	options := jobs.Options{
 		Log: a.log, PollOnly: a.cfg.Database.PollOnly, Listen: a.db.listen, Metrics: a.metrics,
@@ -136,15 +139,17 @@ func (a *App) build(work bool, password accounts.PasswordCost) error {
 	if err != nil {
 		return err
 	}
+	parts.Streams.Log, parts.Streams.Metrics = a.log, a.metrics
+	a.streams = stream.New(parts.Streams)
 	c := core{
 		cfg: a.cfg, pool: a.db.writes, lists: a.db.lists, reads: a.db.reads, jobs: client, clock: a.now(), log: a.log,
-		zone: zone, password: password, observed: a.observed, sender: sender, templates: templates,
+		zone: zone, password: parts.Password, streams: a.streams, observed: a.observed, sender: sender, templates: templates,
 	}
 	if a.modules, err = newModules(c); err != nil {
 		return err
 	}
 	a.repeats = idempotency.New(a.db.writes, c.clock, []byte(a.cfg.Keys.File))
-	a.bulk = bulk.New(a.db.writes, client, c.clock, a.log)
+	a.bulk = bulk.New(a.db.writes, client, c.clock, a.log, a.streams)
 	if work {
 		a.addWorkers(workers)
 	}
@@ -197,6 +202,9 @@ func (a *App) newAPI() error {
 
 // Close delivers the last spans, and lets go of the database.
 func (a *App) Close() {
+	if a.streams != nil {
+		a.streams.Close()
+	}
 	a.flush()
 	a.db.close()
 }
@@ -233,6 +241,7 @@ func (a *App) serveAPI(ctx context.Context, listener net.Listener, grace time.Du
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
+	server.RegisterOnShutdown(a.streams.Drain)
 	defer roomBesideHashes()()
 	defer a.keepRefused(ctx, min(grace, refusedTime))()
 	stopped := make(chan error, 1)

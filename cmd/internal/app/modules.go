@@ -28,6 +28,7 @@ import (
 	"marquee/platform/postgres"
 	"marquee/platform/replica"
 	"marquee/platform/secret"
+	"marquee/platform/stream"
 	"marquee/web"
 )
 
@@ -60,6 +61,7 @@ type core struct {
 
 	observed  observed
 	password  accounts.PasswordCost
+	streams   *stream.Streams
 	sender    mail.Sender
 	templates *mail.Templates
 }
@@ -90,9 +92,11 @@ func newModules(c core) (m modules, err error) {
 	})
 	m.board = board.New(board.Deps{
 		Pool: c.pool, Reads: c.reads, Clock: c.clock, Log: c.log, Accounts: m.accounts, Files: m.files,
+		Streams: c.streams,
 	})
 	m.finance = finance.New(finance.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Zone: c.zone, Callers: m.accounts,
+		Streams: c.streams,
 		Exports: finance.ExportConfig{
 			SyncRows: c.cfg.Exports.SyncRows, TTL: c.cfg.Exports.TTL, LinkTTL: c.cfg.Exports.LinkTTL,
 			LinkKey: secret.Derive([]byte(c.cfg.Keys.File), "export-link"), PublicURL: c.cfg.HTTP.PublicURL,

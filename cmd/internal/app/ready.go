@@ -109,11 +109,13 @@ func gatewayCheckOf(s payments.GatewayState) gatewayCheck {
 	return c
 }
 
-// drain returns a context that ends so long after ctx; GET /readyz says from ctx's end on that the process ends.
+// drain returns a context that ends so long after ctx; GET /readyz says from ctx's end on that the process ends, and
+// streams of events end at once: their clients come back elsewhere.
 func (a *App) drain(ctx context.Context, delay time.Duration) (context.Context, context.CancelFunc) {
 	drained, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		a.probe.Drain()
+		a.streams.Drain()
 		a.log.InfoContext(ctx, "draining", slog.Duration("delay", delay))
 		timer := time.NewTimer(delay)
 		defer timer.Stop()

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"marquee/modules/accounts"
 	"marquee/platform/bulk"
 	"marquee/platform/clock"
 	"marquee/platform/home"
@@ -102,6 +101,8 @@ func (a *App) addBulk() {
 		httpapi.Summary("Do something to all records of a filter"))
 	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}", "bulk_act_get", httpapi.Admin, s.Get,
 		httpapi.Summary("How far a bulk act is"))
+	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}/events", bulk.EventsHandler, httpapi.Admin, s.Events,
+		bulk.EventsDoc(a.api), httpapi.Summary("How far a bulk act is, as it goes on"))
 	httpapi.Route(a.api, http.MethodPost, "/admin/bulk-acts/{id}/stop", "bulk_act_stop", httpapi.Admin, s.Stop,
 		httpapi.Summary("Stop a bulk act"))
 	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}/rows", "bulk_act_rows", httpapi.Admin, s.Rows,
@@ -176,7 +177,7 @@ func UnservedAPI(ctx context.Context) (*httpapi.API, error) {
 		cfg: cfg, log: log, metrics: observed.registry, observed: observed,
 		db: &database{pooled: pool, writes: pool, lists: pool, reads: replica.Only(pool), health: pool},
 	}
-	if err := a.build(false, accounts.PasswordCost{}); err != nil { //nolint:contextcheck // no request comes
+	if err := a.build(false, Parts{}); err != nil { //nolint:contextcheck // no request comes
 		return nil, err
 	}
 	return a.api, nil

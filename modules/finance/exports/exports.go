@@ -24,6 +24,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
 	"marquee/platform/replica"
+	"marquee/platform/stream"
 )
 
 // Config is the configuration of exports; the zero value of a field means
@@ -55,6 +56,7 @@ type Deps struct {
 	Zone    *time.Location // REPORT_TZ, of a workbook's timestamps and of file names
 	Reports *reports.Reports
 	Callers Callers // opens the download links
+	Streams *stream.Streams
 	Config  Config
 }
 
@@ -63,6 +65,7 @@ type Exports struct {
 	deps  Deps
 	db    *financedb.Queries
 	slots chan struct{} // one a file that is being sent
+	feed  *stream.Feed
 }
 
 // MaxSending is how many files one process reads at once for requests: each holds a
@@ -75,7 +78,9 @@ func New(d Deps) *Exports {
 	d.Config.TTL = cmp.Or(d.Config.TTL, 24*time.Hour)
 	d.Config.LinkTTL = cmp.Or(d.Config.LinkTTL, 15*time.Minute)
 	d.Config.Lease = cmp.Or(d.Config.Lease, 20*time.Second)
-	return &Exports{deps: d, db: financedb.New(), slots: make(chan struct{}, MaxSending)}
+	s := &Exports{deps: d, db: financedb.New(), slots: make(chan struct{}, MaxSending)}
+	s.feed = d.Streams.Feed("exports", s.readStates)
+	return s
 }
 
 // Kinds of exports, as in finance.exports.

@@ -106,7 +106,7 @@ func (s *Exports) find(ctx context.Context, id string, caller httpapi.Caller) (f
 		return financedb.Export{}, fault.InvalidAt(err.Error(), "path", "id")
 	}
 	e, err := s.db.ExportGet(ctx, s.deps.Pool, parsed)
-	if postgres.IsNoRows(err) || err == nil && e.RequestedBy != caller.ID && !caller.Root {
+	if postgres.IsNoRows(err) || err == nil && !mayRead(e, caller) {
 		return financedb.Export{}, fault.NotFound("Export")
 	}
 	if err != nil {

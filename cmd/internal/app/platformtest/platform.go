@@ -34,6 +34,7 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/mail"
 	"marquee/platform/postgres"
+	"marquee/platform/stream"
 	"marquee/testutil/apitest"
 	"marquee/testutil/cleanup"
 	"marquee/testutil/pgbouncer"
@@ -106,6 +107,9 @@ func NewOf(t testing.TB, o Options) *Platform {
 		o.Log = secrettest.Logger(t, &p.log)
 	}
 	o.Parts.Password = cmp.Or(o.Parts.Password, accountstest.Config().Password)
+	if o.Parts.Streams.Ticks == nil { // whoever calls every route waits for none
+		o.Parts.Streams = stream.Config{Longest: time.Millisecond, Ticks: manyTicks}
+	}
 	var err error
 	p.App, err = app.NewOf(t.Context(), cfg, o.Log, true, o.Parts)
 	require.NoError(t, err)
@@ -120,6 +124,11 @@ func NewOf(t testing.TB, o Options) *Platform {
 		})
 	}
 	return p
+}
+
+func manyTicks() (ticks <-chan time.Time, stop func()) {
+	ticker := time.NewTicker(10 * time.Millisecond)
+	return ticker.C, ticker.Stop
 }
 
 // usual is the configuration of `marquee serve` but for what tests would wait for: limits and

@@ -278,6 +278,48 @@ func (q *Queries) ExportInsert(ctx context.Context, db DBTX, arg ExportInsertPar
 	return result.RowsAffected(), nil
 }
 
+const exportList = `-- name: ExportList :many
+SELECT id, requested_by, kind, format, parameters, filename, status, attempt, lease_until, rows_total, rows_written, size, error, created_at, started_at, finished_at, expires_at FROM finance.exports WHERE id = ANY ($1::text[])
+`
+
+func (q *Queries) ExportList(ctx context.Context, db DBTX, ids []string) ([]Export, error) {
+	rows, err := db.Query(ctx, exportList, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Export{}
+	for rows.Next() {
+		var i Export
+		if err := rows.Scan(
+			&i.ID,
+			&i.RequestedBy,
+			&i.Kind,
+			&i.Format,
+			&i.Parameters,
+			&i.Filename,
+			&i.Status,
+			&i.Attempt,
+			&i.LeaseUntil,
+			&i.RowsTotal,
+			&i.RowsWritten,
+			&i.Size,
+			&i.Error,
+			&i.CreatedAt,
+			&i.StartedAt,
+			&i.FinishedAt,
+			&i.ExpiresAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const exportListLost = `-- name: ExportListLost :many
 SELECT id, attempt FROM finance.exports WHERE status = 'running' AND lease_until < $1::timestamptz ORDER BY lease_until LIMIT 100
 `
