@@ -120,7 +120,6 @@ func TestAMoveIsSeenByAnother(t *testing.T) {
 	p, _ := streaming(t)
 	columns, card := boardOf(p)
 	user, _ := p.NewAdmin()
-	p.Exec(`UPDATE accounts.users SET type_user = (SELECT array_agg(id::text) FROM accounts.users_type) WHERE id = $1`, user.ID)
 	other, _ := streaming(t, func(c *app.Config) { c.Database.URL = p.DB.Config().ConnString() })
 	token := p.Token(user.Username)
 
@@ -171,7 +170,8 @@ func TestAStreamEndsWithItsSession(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, listen(t, p.Guest.URL(), token, boardEvents, "").res.StatusCode)
 	_, customer := p.NewCustomer()
 	require.Equal(t, http.StatusForbidden, customer.Get(boardEvents).Status)
-	_, admin := p.NewAdmin()
+	user, admin := p.NewAdmin()
+	p.Exec("UPDATE accounts.users SET type_user = '{}' WHERE id = $1", user.ID)
 	require.Equal(t, http.StatusUnauthorized, admin.Get(boardEvents).Status)
 	require.Equal(t, http.StatusUnauthorized, p.Guest.Get(boardEvents+"?token="+token).Status, "no token in an address")
 }
@@ -184,7 +184,6 @@ func TestStreamsHoldNoConnection(t *testing.T) {
 	var open []*listener
 	for i := range 4 {
 		user, _ := p.NewAdmin(platformtest.Named(fmt.Sprintf("follower%d", i)))
-		p.Exec(`UPDATE accounts.users SET type_user = (SELECT array_agg(id::text) FROM accounts.users_type) WHERE id = $1`, user.ID)
 		token := p.Token(user.Username)
 		for range 3 {
 			one := listen(t, p.Guest.URL(), token, boardEvents, "")
