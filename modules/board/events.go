@@ -36,12 +36,10 @@ func (s *Service) readState(ctx context.Context, keys []string) (map[string]stre
 
 // events answers GET /admin/requisitions/events (docs/contract/board.md, Changes).
 func (h handlers) events(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
-	return h.s.feed.Serve(ctx, h.api, stream.Follow{Route: eventsHandler, Event: changed, Lists: true})
+	return h.s.feed.Serve(ctx, h.api, stream.Target{Route: eventsHandler, Event: changed, Lists: true})
 }
 
 func eventsDoc(api *httpapi.API) []httpapi.Option {
-	return []httpapi.Option{
-		stream.Doc[boardState](api, "BoardEvent", changed), httpapi.Summary("When the board changes"),
-		httpapi.PermissionOf(getHandler),
-	}
+	return append(stream.Doc[boardState](api, "BoardEvent", changed), httpapi.Summary("When the board changes"),
+		httpapi.PermissionOf(getHandler))
 }

@@ -63,7 +63,7 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, exports.Path+"/{id}", "export_get", admin, e.Get, httpapi.TokenInQuery(),
 		title("How far the file of an export is, and where it can be fetched"))
 	httpapi.Route(api, http.MethodGet, exports.Path+"/{id}/events", exports.EventsHandler, admin, e.Progress,
-		exports.ProgressDoc(api), title("How far an export is, as it goes on"))
+		append(exports.ProgressDoc(api), title("How far an export is, as it goes on"))...)
 	httpapi.Route(api, http.MethodDelete, exports.Path+"/{id}", "export_delete", admin, e.Delete,
 		title("Cancels an export, or removes its file"))
 	e.MountDownload()

@@ -39,11 +39,13 @@ func (s *Service) Events(ctx context.Context, in *idInput) (*huma.StreamResponse
 	if err != nil {
 		return nil, err
 	}
-	return s.feed.Serve(ctx, s.api, stream.Follow{
+	return s.feed.Serve(ctx, s.api, stream.Target{
 		Route: EventsHandler, Key: a.ID.String(), Event: progressEvent,
 		May: func(c httpapi.Caller) bool { return c.ID == a.ActorID || c.Root },
 	})
 }
 
 // EventsDoc documents Events.
-func EventsDoc(api *httpapi.API) httpapi.Option { return stream.Doc[Bulk](api, "BulkActEvent", progressEvent) }
+func EventsDoc(api *httpapi.API) []httpapi.Option {
+	return stream.Doc[Bulk](api, "BulkActEvent", progressEvent)
+}

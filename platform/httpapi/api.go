@@ -101,7 +101,7 @@ func New(cfg Config) *API {
 			AllowedOrigins: cfg.CORSOrigins,
 			AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"},
 			AllowedHeaders: []string{
-				"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "Device-Token", lastEventID,
+				"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "Device-Token", LastEventIDHeader,
 			},
 			ExposedHeaders: []string{
 				"X-Request-Id", "Retry-After", "Content-Disposition", "Device-Token", replayedHeader,

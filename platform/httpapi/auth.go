@@ -217,6 +217,24 @@ func known(ctx context.Context, a *API, op operation, claims Claims) (context.Co
 	return replica.After(WithCaller(ctx, caller), caller.Written), nil
 }
 
+// Again reads the caller of a request that is answered for long anew, and checks that they may still call the route.
+// An error says that they may not, or that it cannot be known.
+func Again(ctx context.Context, a *API, route RouteInfo) (Caller, error) {
+	ctx, err := known(ctx, a, operation{auth: route.Auth, permission: route.Permission}, ClaimsOf(ctx))
+	if err != nil {
+		return Caller{}, err
+	}
+	return CallerOf(ctx), nil
+}
+
+// ListsFromNow lets the next lists of the caller show what is written by now, where replicas are read.
+func ListsFromNow(ctx context.Context, a *API) error {
+	if a.cfg.StillWrites == nil {
+		return nil
+	}
+	return a.cfg.StillWrites(ctx, CallerOf(ctx).ID)
+}
+
 // verify is what a token says, of one that may be used for the method.
 func verify(a *API, token, method string) (Claims, error) {
 	claims, err := a.cfg.Auth.Verify(token)

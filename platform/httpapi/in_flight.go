@@ -129,6 +129,9 @@ func Urgent() Option { return func(o *operation) { o.class = postgres.Urgent } }
 // counted apart from other requests.
 func Stream() Option { return func(o *operation) { o.stream = true } }
 
+// Events marks an operation that answers with a stream of events: they are counted apart from other requests.
+func Events() Option { return func(o *operation) { o.events = true } }
+
 func (b *bounds) of(op operation) *places {
 	switch {
 	case op.class == postgres.Brief:

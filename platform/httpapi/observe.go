@@ -26,7 +26,7 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "marquee_http_request_seconds",
+			Name: "marquee_http_request_seconds",
 			Help: "Time from the request's head to the end of the answer, of a stream of events to its beginning; " +
 				"status 499: the client hung up.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
@@ -72,15 +72,30 @@ type watched struct {
 	paced *pacedWriter
 	route string // once it was asked for
 
-	answered time.Time // when a stream of events began; zero of every other answer
+	headOut time.Time // of a stream of events; zero of every other answer
 }
 
 // took is how long the answer has taken since the request began.
 func (w *watched) took(began time.Time) time.Duration {
-	if !w.answered.IsZero() {
-		return w.answered.Sub(began)
+	if !w.headOut.IsZero() {
+		return w.headOut.Sub(began)
 	}
 	return time.Since(began)
+}
+
+// HeadIsOut counts the request as done (marquee_http_request_seconds): its answer goes on for as long as it has to tell.
+func HeadIsOut(w http.ResponseWriter) {
+	for {
+		switch above := w.(type) {
+		case *watched:
+			above.headOut = time.Now()
+			return
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = above.Unwrap()
+		default:
+			return
+		}
+	}
 }
 
 // routeOf is the pattern of the request's route, to be asked for when it has been found.

@@ -22,8 +22,8 @@ type request struct {
 	public string
 	url    *url.URL
 	agent  string
-	head   bool // the method is HEAD
-	writes bool // the method may change something
+	head   bool   // the method is HEAD
+	writes bool   // the method may change something
 	lastID string // Last-Event-ID
 }
 
@@ -51,6 +51,12 @@ func requestOf(ctx context.Context) request {
 	r, _ := ctx.Value(requestKey).(request)
 	return r
 }
+
+// LastEventIDHeader is where a client repeats the id of the last event that it has of a stream.
+const LastEventIDHeader = "Last-Event-ID"
+
+// LastEventID is the id of the last event that the client of the request has; "" of one that has none.
+func LastEventID(ctx context.Context) string { return requestOf(ctx).lastID }
 
 // RequestID returns the id that the answer carries as X-Request-Id.
 func RequestID(ctx context.Context) string { return requestOf(ctx).id }
@@ -129,7 +135,7 @@ func (a *API) identify(next http.Handler) http.Handler {
 		req := request{
 			id: id, addr: a.clientAddr(r), public: a.cfg.PublicURL, url: r.URL, agent: r.UserAgent(),
 			head: r.Method == http.MethodHead, writes: !reads(r) && r.Method != http.MethodOptions,
-			lastID: r.Header.Get(lastEventID),
+			lastID: r.Header.Get(LastEventIDHeader),
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey, req)))
 	})

@@ -6,6 +6,6 @@
 // told the newest, and one that takes events slowly has at most one waiting.
 //
 // A stream ends after a minute, when its process drains, when what it follows has ended, when its client takes nothing
-// (httpapi.Events), and when a look at the caller, every ten seconds, finds that they may not follow it any more. A user
+// (writer), and when a look at the caller, every ten seconds, finds that they may not follow it any more. A user
 // has at most three in a process.
 package stream

@@ -65,8 +65,8 @@ func (f *follower) put(state State, known bool) {
 	}
 }
 
-// follow begins to read the key, until end.
-func (f *Feed) follow(key string) (one *follower, end func()) {
+// watch begins to read the key, until end.
+func (f *Feed) watch(key string) (one *follower, end func()) {
 	one = &follower{wake: make(chan struct{}, 1)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,7 +107,7 @@ func (f *Feed) run() {
 		}
 		states, err := f.readNow(f.streams.ctx, keys)
 		f.log(err)
-		f.tell(keys, states, err == nil)
+		f.distribute(keys, states, err == nil)
 	}
 }
 
@@ -129,8 +129,8 @@ func (f *Feed) readNow(ctx context.Context, keys []string) (map[string]State, er
 	return f.read(ctx, keys)
 }
 
-// tell wakes all streams, with what was read for them.
-func (f *Feed) tell(keys []string, states map[string]State, known bool) {
+// distribute wakes all streams, with what was read for them.
+func (f *Feed) distribute(keys []string, states map[string]State, known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, key := range keys {

@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 	"net/http"
-	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,9 +15,9 @@ import (
 // Gone is the name of the event that ends the stream of what there is no more; its data is null.
 const Gone = "gone"
 
-// Follow is what a stream follows, and how it is told.
-type Follow struct {
-	Route  string // handler name, whose auth and permission are looked at again and again
+// Target is what a stream is about, and how it is told.
+type Target struct {
+	Route  string // handler name, whose auth and permission are rechecked at again and again
 	Key    string
 	Event  string                    // its name
 	Render func(State) any           // the data for this reader; nil: as it was read
@@ -27,21 +26,16 @@ type Follow struct {
 	Lists bool
 }
 
-// Doc documents a route that Serve answers: the name of the schema, that of its event, and the type of the data.
-func Doc[D any](api *httpapi.API, schema, event string) httpapi.Option {
-	return httpapi.EventStream(api, schema, []any{event, Gone}, reflect.TypeFor[D]())
-}
-
 // Serve answers with a stream; whoever calls it has checked that there is what the key names. Errors, before it begins:
 // 404 where it has gone since, 429 for one stream too many, 503 while the process drains.
-func (f *Feed) Serve(ctx context.Context, api *httpapi.API, follow Follow) (*huma.StreamResponse, error) {
+func (f *Feed) Serve(ctx context.Context, api *httpapi.API, target Target) (*huma.StreamResponse, error) {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		_, w := humachi.Unwrap(hc)
 		if httpapi.HeadOnly(ctx) {
-			httpapi.SetEventHeaders(w.Header())
+			setHeaders(w.Header())
 			return
 		}
-		s := &sending{feed: f, api: api, follow: follow, now: f.streams.cfg.Now}
+		s := &sending{feed: f, api: api, target: target, now: f.streams.cfg.Now}
 		if err := s.begin(ctx, w); err != nil {
 			api.WriteError(ctx, w, err)
 		}
@@ -52,9 +46,9 @@ func (f *Feed) Serve(ctx context.Context, api *httpapi.API, follow Follow) (*hum
 type sending struct {
 	feed   *Feed
 	api    *httpapi.API
-	follow Follow
+	target Target
 	now    func() time.Time
-	events *httpapi.Events
+	events *writer
 	sent   string    // the id of the state that the client has
 	spoken time.Time // when anything was sent last
 }
@@ -68,17 +62,17 @@ func (s *sending) begin(ctx context.Context, w http.ResponseWriter) error {
 		return err
 	}
 	defer leave()
-	one, end := s.feed.follow(s.follow.Key) // before the first state is read: what comes behind it is heard of
+	one, end := s.feed.watch(s.target.Key) // before the first state is read: what comes behind it is heard of
 	defer end()
-	states, err := s.feed.readNow(ctx, []string{s.follow.Key})
+	states, err := s.feed.readNow(ctx, []string{s.target.Key})
 	if err != nil {
 		return err
 	}
-	first, there := states[s.follow.Key]
+	first, there := states[s.target.Key]
 	if !there {
 		return fault.NotFound("What this stream follows")
 	}
-	if s.events, err = httpapi.BeginEvents(w, retry); err != nil {
+	if s.events, err = begin(w); err != nil {
 		return nil //nolint:nilerr // nobody is there to tell
 	}
 	s.feed.streams.begun(place, s.events)
@@ -93,42 +87,42 @@ func (s *sending) begin(ctx context.Context, w http.ResponseWriter) error {
 // run sends until the stream has to end.
 func (s *sending) run(ctx context.Context, one *follower) {
 	began := s.now()
-	looked := began
+	rechecked := began
 	for {
 		select {
 		case <-ctx.Done():
-			_ = s.events.Comment("this server ends, or the client has gone")
+			_ = s.events.comment("this server ends, or the client has gone")
 			return
 		case <-one.wake:
 		}
-		if s.now().Sub(looked) >= lookEvery {
-			if !s.mayFollow(ctx) {
-				_ = s.events.Comment("the caller may not follow this any more, or it could not be known")
+		if s.now().Sub(rechecked) >= recheckAfter {
+			if !s.mayGoOn(ctx) {
+				_ = s.events.comment("the caller may not follow this any more, or it could not be known")
 				return
 			}
-			looked = s.now()
+			rechecked = s.now()
 		}
-		if done, err := s.tell(ctx, one); err != nil || done {
+		if done, err := s.deliver(ctx, one); err != nil || done {
 			return
 		}
 		if s.now().Sub(began) >= s.feed.streams.cfg.Longest {
-			_ = s.events.Comment("take it up again")
+			_ = s.events.comment("take it up again")
 			return
 		}
 	}
 }
 
-// tell sends what is new; done: there will be nothing more.
-func (s *sending) tell(ctx context.Context, one *follower) (done bool, err error) {
+// deliver sends what is new; done: there will be nothing more.
+func (s *sending) deliver(ctx context.Context, one *follower) (done bool, err error) {
 	newer, gone := one.latest()
 	switch {
 	case gone:
-		return true, s.events.Send(httpapi.Event{ID: Gone, Name: Gone})
+		return true, s.events.write(event{id: Gone, name: Gone})
 	case newer != nil && (newer.ID != s.sent || newer.Ended):
 		return s.state(ctx, *newer)
 	case s.now().Sub(s.spoken) >= quiet:
 		s.spoken = s.now()
-		return false, s.events.Comment("nothing new")
+		return false, s.events.comment("nothing new")
 	}
 	return false, nil
 }
@@ -138,21 +132,21 @@ func (s *sending) state(ctx context.Context, state State) (done bool, err error)
 	if state.ID == s.sent && !state.Ended {
 		return false, nil
 	}
-	if s.follow.Lists {
+	if s.target.Lists {
 		if err := httpapi.ListsFromNow(ctx, s.api); err != nil {
 			return false, err
 		}
 	}
 	data := state.Data
-	if s.follow.Render != nil {
-		data = s.follow.Render(state)
+	if s.target.Render != nil {
+		data = s.target.Render(state)
 	}
 	s.sent, s.spoken = state.ID, s.now()
-	return state.Ended, s.events.Send(httpapi.Event{ID: state.ID, Name: s.follow.Event, Data: data})
+	return state.Ended, s.events.write(event{id: state.ID, name: s.target.Event, data: data})
 }
 
-// mayFollow looks at the caller as they are now.
-func (s *sending) mayFollow(ctx context.Context) bool {
-	caller, err := httpapi.Again(ctx, s.api, httpapi.Named(s.api, s.follow.Route))
-	return err == nil && (s.follow.May == nil || s.follow.May(caller))
+// mayGoOn looks at the caller as they are now.
+func (s *sending) mayGoOn(ctx context.Context) bool {
+	caller, err := httpapi.Again(ctx, s.api, httpapi.Named(s.api, s.target.Route))
+	return err == nil && (s.target.May == nil || s.target.May(caller))
 }

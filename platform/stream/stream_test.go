@@ -30,7 +30,9 @@ type people struct {
 	known map[string]httpapi.Caller
 }
 
-func (p *people) Verify(token string) (httpapi.Claims, error) { return httpapi.Claims{TokenID: token}, nil }
+func (p *people) Verify(token string) (httpapi.Claims, error) {
+	return httpapi.Claims{TokenID: token}, nil
+}
 
 func (p *people) Caller(_ context.Context, c httpapi.Claims) (httpapi.Caller, error) {
 	p.mu.Lock()
@@ -89,8 +91,8 @@ func newScene(t *testing.T, set ...func(*httpapi.Config)) *scene {
 	feed := s.streams.Feed("things", s.read)
 	httpapi.Route(api, http.MethodGet, "/things/{id}/events", "thing_events", httpapi.Admin,
 		func(ctx context.Context, in *thing) (*huma.StreamResponse, error) {
-			return feed.Serve(ctx, api, stream.Follow{Route: "thing_events", Key: in.ID, Event: "thing", Lists: true})
-		}, stream.Doc[map[string]int](api, "ThingEvent", "thing"), httpapi.PermissionOf("thing_get"))
+			return feed.Serve(ctx, api, stream.Target{Route: "thing_events", Key: in.ID, Event: "thing", Lists: true})
+		}, append(stream.Doc[map[string]int](api, "ThingEvent", "thing"), httpapi.PermissionOf("thing_get"))...)
 	s.url = apitest.Serve(t, api)
 	t.Cleanup(s.streams.Close)
 	return s
@@ -152,7 +154,7 @@ type client struct {
 	text *bufio.Reader
 }
 
-func (s *scene) follow(who, key string, headers ...string) *client {
+func (s *scene) open(who, key string, headers ...string) *client {
 	s.t.Helper()
 	res := s.get(http.MethodGet, who, key, headers...)
 	require.Equal(s.t, http.StatusOK, res.StatusCode)
@@ -191,7 +193,7 @@ func TestAStreamTellsEachStateOnce(t *testing.T) {
 	require.Empty(t, res.Header.Get("Content-Encoding"))
 	require.NoError(t, res.Body.Close())
 
-	c := s.follow("ana", "a")
+	c := s.open("ana", "a")
 	require.Equal(t, event("one"), c.block())
 	s.tick(time.Second)
 	s.is("a", "two", false)
@@ -209,14 +211,14 @@ func TestAStreamIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	s.is("a", "one", false)
-	first := s.follow("ana", "a")
+	first := s.open("ana", "a")
 	require.Equal(t, event("one"), first.block())
 	require.NoError(t, first.body.Close())
 	s.is("a", "two", false)
 	s.is("a", "three", false) // while nobody looked
-	again := s.follow("ana", "a", "Last-Event-ID", "one")
+	again := s.open("ana", "a", "Last-Event-ID", "one")
 	require.Equal(t, event("three"), again.block())
-	current := s.follow("ana", "a", "Last-Event-ID", "three")
+	current := s.open("ana", "a", "Last-Event-ID", "three")
 	s.is("a", "four", false)
 	s.tick(time.Second)
 	require.Equal(t, event("four"), current.block(), "nothing was told twice")
@@ -228,7 +230,7 @@ func TestAStreamEndsAfterAMinute(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	s.is("a", "one", false)
-	c := s.follow("ana", "a")
+	c := s.open("ana", "a")
 	require.Equal(t, event("one"), c.block())
 	for range 3 {
 		s.tick(15 * time.Second)
@@ -250,13 +252,13 @@ func TestAUserHasThreeStreams(t *testing.T) {
 	s.is("a", "one", false)
 	var open []*client
 	for range 3 {
-		open = append(open, s.follow("ana", "a"))
+		open = append(open, s.open("ana", "a"))
 	}
 	refused := s.get(http.MethodGet, "ana", "a")
 	require.Equal(t, http.StatusTooManyRequests, refused.StatusCode)
 	require.Equal(t, "5", refused.Header.Get("Retry-After"))
 	require.Equal(t, "application/json", refused.Header.Get("Content-Type"))
-	require.Equal(t, event("one"), s.follow("bia", "a").block(), "others have their own")
+	require.Equal(t, event("one"), s.open("bia", "a").block(), "others have their own")
 	require.NoError(t, open[0].body.Close())
 	require.Eventually(t, func() bool {
 		res := s.get(http.MethodGet, "ana", "a")
@@ -276,7 +278,7 @@ func TestAStreamEndsWithTheRightsOfItsCaller(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			s.is("a", "one", false)
-			c := s.follow("ana", "a")
+			c := s.open("ana", "a")
 			require.Equal(t, event("one"), c.block())
 			s.is("a", "two", false)
 			s.tick(9 * time.Second)
@@ -294,7 +296,7 @@ func TestDrainingEndsStreams(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	s.is("a", "one", false)
-	c := s.follow("ana", "a")
+	c := s.open("ana", "a")
 	require.Equal(t, event("one"), c.block())
 	s.streams.Drain()
 	require.Equal(t, ": this server ends, or the client has gone", c.block())
@@ -312,7 +314,7 @@ func TestOneReadForAll(t *testing.T) {
 	s.is("b", "one", false)
 	for _, who := range []string{"ana", "bia"} {
 		for _, key := range []string{"a", "b"} {
-			require.Equal(t, event("one"), s.follow(who, key).block())
+			require.Equal(t, event("one"), s.open(who, key).block())
 		}
 	}
 	s.mu.Lock()
@@ -331,7 +333,7 @@ func TestWhatCannotBeReadIsReadLater(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	s.is("a", "one", false)
-	c := s.follow("ana", "a")
+	c := s.open("ana", "a")
 	require.Equal(t, event("one"), c.block())
 	s.mu.Lock()
 	s.fault = errors.New("away")
@@ -385,4 +387,3 @@ func (s *scene) opened() (n float64) {
 	}
 	return n
 }
-

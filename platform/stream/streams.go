@@ -10,7 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"marquee/platform/fault"
-	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
 
@@ -21,8 +20,8 @@ const (
 	again = 5 * time.Second
 	// retry is how long a client waits before it takes up a stream that ended.
 	retry = time.Second
-	// lookEvery is how often the caller is looked at.
-	lookEvery = 10 * time.Second
+	// recheckAfter is how often the caller is looked at.
+	recheckAfter = 10 * time.Second
 	// quiet is how long a stream says nothing at most.
 	quiet = 15 * time.Second
 	// lastWrite is how long a client has to take the end of a stream.
@@ -56,7 +55,7 @@ type Streams struct {
 // underWay is a stream that is being sent.
 type underWay struct {
 	cancel context.CancelFunc
-	events *httpapi.Events
+	events *writer
 }
 
 // New makes the streams of a process; Close them.
@@ -97,7 +96,7 @@ func (s *Streams) Drain() {
 	for u := range s.under {
 		u.cancel()
 		if u.events != nil {
-			u.events.Hurry(lastWrite)
+			u.events.hurry(lastWrite)
 		}
 	}
 }
@@ -120,8 +119,8 @@ func (s *Streams) enter(user objectid.ID, feed string, cancel context.CancelFunc
 		}
 	}
 	if s.ofUser[user] >= mostOfUser {
-		return nil, nil, fault.TooManyRequests(again, "You follow %d streams of events already. End one of them first.",
-			mostOfUser)
+		return nil, nil, fault.TooManyRequests(again, "You follow %s of events already. End one of them first.",
+			fault.Count(mostOfUser, "stream"))
 	}
 	u = &underWay{cancel: cancel}
 	s.ofUser[user]++
@@ -139,11 +138,11 @@ func (s *Streams) enter(user objectid.ID, feed string, cancel context.CancelFunc
 }
 
 // begun tells Drain of what the stream is written to.
-func (s *Streams) begun(u *underWay, events *httpapi.Events) {
+func (s *Streams) begun(u *underWay, events *writer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u.events = events
 	if s.draining {
-		events.Hurry(lastWrite)
+		events.hurry(lastWrite)
 	}
 }

@@ -307,7 +307,7 @@ var platformUses = map[string][]string{
 	"jobadmin":    {"audit", "home", "httpapi", "jobs", "query", "resource"},
 	"lookup":      {"httpapi", "replica", "resource"},
 	"query":       {},
-	"stream":      {"httpapi"},
+	"stream":      {"httpapi", "openapi"},
 	"mail":        {},
 	"openapi":     {},
 	"operators":   {"jobs", "mail"},

@@ -102,7 +102,7 @@ func (a *App) addBulk() {
 	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}", "bulk_act_get", httpapi.Admin, s.Get,
 		httpapi.Summary("How far a bulk act is"))
 	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}/events", bulk.EventsHandler, httpapi.Admin, s.Events,
-		bulk.EventsDoc(a.api), httpapi.Summary("How far a bulk act is, as it goes on"))
+		append(bulk.EventsDoc(a.api), httpapi.Summary("How far a bulk act is, as it goes on"))...)
 	httpapi.Route(a.api, http.MethodPost, "/admin/bulk-acts/{id}/stop", "bulk_act_stop", httpapi.Admin, s.Stop,
 		httpapi.Summary("Stop a bulk act"))
 	httpapi.Route(a.api, http.MethodGet, "/admin/bulk-acts/{id}/rows", "bulk_act_rows", httpapi.Admin, s.Rows,

@@ -47,7 +47,7 @@ func (h Handlers) Progress(ctx context.Context, in *input) (*huma.StreamResponse
 	if err != nil {
 		return nil, err
 	}
-	return h.s.feed.Serve(ctx, h.api, stream.Follow{
+	return h.s.feed.Serve(ctx, h.api, stream.Target{
 		Route: EventsHandler, Key: e.ID.String(), Event: progressEvent,
 		Render: func(state stream.State) any {
 			e, _ := state.Data.(financedb.Export)
@@ -58,7 +58,7 @@ func (h Handlers) Progress(ctx context.Context, in *input) (*huma.StreamResponse
 }
 
 // ProgressDoc documents Progress.
-func ProgressDoc(api *httpapi.API) httpapi.Option {
+func ProgressDoc(api *httpapi.API) []httpapi.Option {
 	return stream.Doc[exportState](api, "ExportEvent", progressEvent)
 }
 
