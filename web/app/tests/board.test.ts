@@ -77,6 +77,9 @@ it('a card is dragged by touch', async () => {
 it('a move that is refused goes back and says why, and two browsers see each other’s moves', async () => {
   const { card, columns, ids, address } = await board('Refused');
   const [page, other] = [await signedIn('root', {}, address), await signedIn('root', {}, address)];
+  const [stream] = await Promise.all([page.waitForRequest(/\/requisitions\/events/), page.reload()]);
+  expect((await stream.allHeaders())['authorization']).toMatch(/^Bearer /);
+  expect(new URL(stream.url()).search).toBe('');
   await column(page, columns[0]).getByRole('link').waitFor();
   await column(other, columns[0]).getByRole('link').waitFor();
   await page.route('**/api/v1/admin/requisitions', (route) => (route.request().method() === 'PUT'
@@ -91,8 +94,11 @@ it('a move that is refused goes back and says why, and two browsers see each oth
   await page.unroute('**/api/v1/admin/requisitions');
 
   await column(other, columns[0]).getByRole('link').focus();
-  for (const key of ['Space', 'ArrowRight', 'Space']) await other.keyboard.press(key);
-  await column(page, columns[1]).getByRole('link').waitFor(); // without a reload
+  for (const key of ['Space', 'ArrowRight']) await other.keyboard.press(key);
+  await Promise.all([
+    other.waitForResponse((response) => response.request().method() === 'PUT' && response.ok()), other.keyboard.press('Space'),
+  ]);
+  await column(page, columns[1]).getByRole('link').waitFor({ timeout: 3000 }); // without a reload
   expect(await column(page, columns[0]).getByRole('link').count()).toBe(0);
   expectNoFaults(page.context());
 });

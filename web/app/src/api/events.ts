@@ -12,8 +12,8 @@ export interface Following<T> {
   signal: AbortSignal;
   /** Hears of each event; true ends the following. */
   tell: (told: Told<T>) => boolean;
-  /** There is no stream for now, or no more (gone): look without it. */
-  missed: (gone: boolean) => void;
+  /** There is no stream for now, or none of that address: look without it. True ends the following. */
+  missed: (gone: boolean) => boolean;
 }
 
 /**
@@ -38,10 +38,7 @@ async function run<T>(path: string, { signal, tell, missed }: Following<T>): Pro
     try {
       const headers = { Accept: 'text/event-stream', ...(last && { 'Last-Event-ID': last }) };
       const response = await sendAsked(new Request(path, { headers, signal: once.signal, cache: 'no-store' }));
-      if (response.status === 404) {
-        missed(true);
-        return;
-      }
+      if (response.status === 404 && missed(true)) return;
       if (!response.ok || !response.body) throw new Error(String(response.status));
       const lines = new Lines<T>();
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -60,7 +57,7 @@ async function run<T>(path: string, { signal, tell, missed }: Following<T>): Pro
       }
     } catch {
       if (signal.aborted) return;
-      if (!document.hidden) missed(false);
+      if (!document.hidden && missed(false)) return;
       failures = Math.min(failures + 1, PAUSES.length - 1);
     } finally {
       clearTimeout(silence);
