@@ -72,7 +72,7 @@ func TestGoldenOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := goldenAPI(t)
 	for name, holds := range map[string]func(*testing.T, *bundle){
-		"overview": httpOverview, "revenue": httpRevenue, "churn": httpChurn, "movements": httpMovements, "overdue": httpOverdue,
+		"overview": httpOverview, "revenue": httpRevenue, "revenue by method": httpRevenueByMethod, "churn": httpChurn, "movements": httpMovements, "overdue": httpOverdue,
 		"definitions": httpDefinitions, "events": httpEvents, "orders": httpOrders, "promo codes": httpPromoCodes,
 		"subscriptions": httpSubscriptions, "insights": httpInsights, "tenure": httpTenure, "360": httpCustomers,
 		"export xlsx": httpExports("xlsx"), "export csv": httpExports("csv"), "export json": httpExports("json"),

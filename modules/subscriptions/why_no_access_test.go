@@ -2,6 +2,7 @@ package subscriptions_test
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,8 @@ type whyBody struct {
 	SubscriptionID *objectid.ID `json:"subscription_id"`
 	Status         *string
 	MoveReason     string `json:"move_reason"`
+	At             *time.Time
+	Failures       int `json:"payment_failures"`
 }
 
 // TestStaffSeeWhyACustomerMayNotWatch: whatever is said agrees with the rule by which lists are opened.
@@ -66,6 +69,13 @@ func TestStaffSeeWhyACustomerMayNotWatch(t *testing.T) {
 		require.Equal(t, c.reason, got.Reason, c.set)
 		require.Contains(t, got.Sentence, c.says, c.set)
 		require.Equal(t, c.says == "until", got.Until != nil, c.set)
+		// What the sentence says stands beside it as values, for other languages.
+		instant := regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d UTC`).FindString(got.Sentence)
+		require.Equal(t, instant != "", got.At != nil, got.Sentence)
+		if got.At != nil {
+			require.Equal(t, instant, got.At.UTC().Format("2006-01-02 15:04 UTC"), got.Sentence)
+		}
+		require.Equal(t, strings.Contains(got.Sentence, "3 failed payments"), got.Failures == 3, got.Sentence)
 	}
 
 	// Whose account is deactivated gets in nowhere, whatever was paid.
@@ -76,6 +86,7 @@ func TestStaffSeeWhyACustomerMayNotWatch(t *testing.T) {
 	staff.Get("/admin/customers/" + b.customer.ID.String() + "/access").Expect(http.StatusOK).JSON(&body)
 	require.False(t, body.HasAccess)
 	require.Equal(t, "customer_disabled", body.Reason)
+	require.Nil(t, body.At)
 
 	require.Equal(t, http.StatusNotFound, staff.Get("/admin/customers/"+strings.Repeat("0", 24)+"/access").Status)
 	require.Equal(t, http.StatusUnprocessableEntity, staff.Get("/admin/customers/x/access").Status)

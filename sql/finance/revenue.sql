@@ -25,3 +25,13 @@ CROSS JOIN LATERAL generate_series(
     coalesce(sqlc.narg(last_day)::date, c.today)::timestamp, interval '1 month') AS k (month)
 LEFT JOIN finance.revenue_monthly f ON f.month = k.month::date
 ORDER BY k.month;
+
+-- name: RevenueListByMethod :many
+-- Gross by payment method, of the days or months of the pattern on which something was paid.
+SELECT to_char(p.settled_on, sqlc.arg(pattern)::text)::text AS date, p.payment_method::text AS payment_method, sum(p.amount_cents)::bigint AS gross_cents
+FROM finance.payments p
+WHERE p.purpose = 'subscription'
+    AND p.settled_at >= (SELECT sqlc.arg(first_day)::date::timestamp AT TIME ZONE z.report_tz FROM finance.settings z)
+    AND p.settled_at < (SELECT sqlc.arg(end_day)::date::timestamp AT TIME ZONE z.report_tz FROM finance.settings z) -- not included
+GROUP BY 1, 2
+ORDER BY 1, 2;

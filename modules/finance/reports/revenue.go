@@ -29,6 +29,8 @@ type RevenuePeriod struct {
 	// nil End today. By month, every month that holds a day of the period is there,
 	// whole.
 	Start, End *time.Time
+	// ByMethod says that gross is told by payment method too, which reads the payments of the period.
+	ByMethod bool
 }
 
 // Revenue is the answer of GET /admin/finance/revenue (docs/contract/figures.md, Finance). Money in cents.
@@ -49,6 +51,8 @@ type RevenueRow struct {
 	Cancellations    int64  `json:"cancellations" doc:"Customers who lost access"`
 	GWB              int64  `json:"gwb" doc:"Gross of gateway B, cents"`
 	GWA              int64  `json:"gwa" doc:"Gross of gateway A, cents"`
+
+	ByPaymentMethod map[string]int64 `json:"by_payment_method,omitzero" doc:"With by=payment_method alone: gross by credit_card, pix and boleto, cents; those that paid nothing are absent"`
 }
 
 // RevenueTotals are the sums of the rows.
@@ -59,6 +63,8 @@ type RevenueTotals struct {
 	Net              int64 `json:"net" doc:"Cents"`
 	NewSubscriptions int64 `json:"new_subscriptions"`
 	Cancellations    int64 `json:"cancellations"`
+
+	ByPaymentMethod map[string]int64 `json:"by_payment_method,omitzero" doc:"With by=payment_method alone: sums of those of the rows, cents"`
 }
 
 // Revenue reads the series of a period.
@@ -78,9 +84,58 @@ func (s *Reports) Revenue(ctx context.Context, p RevenuePeriod) (Revenue, error)
 				GWA: f.GrossGwaCents,
 			})
 		}
+		if p.ByMethod {
+			return s.addMethodsTx(ctx, tx, &r)
+		}
 		return nil
 	})
 	return r, err
+}
+
+// addMethodsTx tells gross by payment method in the rows of a series and in its totals.
+func (s *Reports) addMethodsTx(ctx context.Context, tx pgx.Tx, r *Revenue) error {
+	places := map[string]int{}
+	r.Totals.ByPaymentMethod = map[string]int64{}
+	for i := range r.Data {
+		r.Data[i].ByPaymentMethod = map[string]int64{}
+		places[r.Data[i].Date] = i
+	}
+	if len(r.Data) == 0 {
+		return nil
+	}
+	of, err := spanOf(r.Period, r.Data[0].Date, r.Data[len(r.Data)-1].Date)
+	if err != nil {
+		return err
+	}
+	rows, err := s.db.RevenueListByMethod(ctx, tx, of)
+	if err != nil {
+		return fmt.Errorf("read revenue by method: %w", err)
+	}
+	for _, f := range rows {
+		if i, ok := places[f.Date]; ok {
+			r.Data[i].ByPaymentMethod[f.PaymentMethod] = f.GrossCents
+			r.Totals.ByPaymentMethod[f.PaymentMethod] += f.GrossCents
+		}
+	}
+	return nil
+}
+
+// spanOf is the days of a series whose first and last rows these are; its last day is not included.
+func spanOf(grain Grain, first, last string) (financedb.RevenueListByMethodParams, error) {
+	layout, pattern, months, days := time.DateOnly, "YYYY-MM-DD", 0, 1
+	if grain == Monthly {
+		layout, pattern, months, days = "2006-01", "YYYY-MM", 1, 0
+	}
+	from, err := time.Parse(layout, first)
+	if err != nil {
+		return financedb.RevenueListByMethodParams{}, fmt.Errorf("row %q of a series: %w", first, err)
+	}
+	to, err := time.Parse(layout, last)
+	if err != nil {
+		return financedb.RevenueListByMethodParams{}, fmt.Errorf("row %q of a series: %w", last, err)
+	}
+	to = to.AddDate(0, months, days)
+	return financedb.RevenueListByMethodParams{Pattern: pattern, FirstDay: date(&from), EndDay: date(&to)}, nil
 }
 
 func (s *Reports) revenueRowsTx(ctx context.Context, tx pgx.Tx,
@@ -116,6 +171,7 @@ func date(t *time.Time) pgtype.Date {
 type revenueInput struct {
 	Period string `query:"period" enum:"monthly,daily" default:"monthly" doc:"Rows of the series"`
 	Start  string `query:"start" doc:"First day, YYYY-MM-DD or YYYY-MM; default the first day of the month six months before the end's"`
+	By     string `query:"by" enum:"payment_method" doc:"What gross is told by besides its gateways, in by_payment_method"`
 	End    string `query:"end" doc:"Last day, included, YYYY-MM-DD, or YYYY-MM for the month's last; default today in REPORT_TZ"`
 }
 
@@ -127,5 +183,6 @@ func (h Handlers) GetRevenue(ctx context.Context, in *revenueInput) (*httpapi.Ou
 	if err != nil {
 		return nil, err
 	}
+	period.ByMethod = in.By == "payment_method"
 	return output(h.Revenue(ctx, period))
 }

@@ -37,6 +37,8 @@ type accessBody struct {
 	HasAccess      bool          `json:"has_access" doc:"Whether GET /videos answers them"`
 	Reason         accessReason  `json:"reason" enum:"active,customer_disabled,never_subscribed,gateway_unanswered,pix_unpaid,payment_pending,period_over,payment_disputed,suspended_by_staff,payment_failed,cancelled"`
 	Sentence       string        `json:"sentence" doc:"The same for people"`
+	At             *httpapi.Time `json:"at" nullable:"true" doc:"The instant that the sentence names; null where it names none"`
+	Failures       int32         `json:"payment_failures" doc:"The failed payments in a row that the sentence counts; 0 where it counts none"`
 	Since          *httpapi.Time `json:"since" nullable:"true" doc:"When that began"`
 	Until          *httpapi.Time `json:"until" nullable:"true" doc:"When access ends; null while nothing ends it, and without access"`
 	SubscriptionID *objectid.ID  `json:"subscription_id" nullable:"true" doc:"The subscription that decides"`
@@ -71,7 +73,7 @@ func (h handlers) access(ctx context.Context, in *idInput) (*httpapi.Output[acce
 		body.judge(deciding, now)
 	}
 	if !customer.Enabled {
-		body.HasAccess, body.Reason, body.Until = false, accessDisabled, nil
+		body.HasAccess, body.Reason, body.Until, body.At, body.Failures = false, accessDisabled, nil, nil, 0
 		body.Sentence = "The account is deactivated: the customer cannot sign in, whatever was paid."
 	}
 	return httpapi.OK(body)
@@ -90,21 +92,21 @@ func (b *accessBody) judge(d lifecycle.Deciding, now time.Time) {
 	case state.Suspended:
 		b.judgeSuspended(sub, d)
 	case state.Expired:
-		b.Reason = accessPeriodOver
+		b.Reason, b.At = accessPeriodOver, httpapi.TimePtr(sub.EndedAt)
 		b.Sentence = "The period that was paid ended " + day(sub.EndedAt) + "."
 	default:
-		b.Reason = accessCancelled
+		b.Reason, b.At = accessCancelled, httpapi.TimePtr(sub.EndedAt)
 		b.Sentence = "The subscription was cancelled " + day(sub.EndedAt) + ": " + wording(d.Reason) + "."
 	}
 }
 
 func (b *accessBody) judgeActive(sub lifecycle.Subscription, now time.Time) {
 	if sub.ExpiresAt != nil && !sub.ExpiresAt.After(now) {
-		b.Reason, b.Since = accessPeriodOver, httpapi.TimePtr(sub.ExpiresAt)
+		b.Reason, b.Since, b.At = accessPeriodOver, httpapi.TimePtr(sub.ExpiresAt), httpapi.TimePtr(sub.ExpiresAt)
 		b.Sentence = "The period that was paid ended " + day(sub.ExpiresAt) + "."
 		return
 	}
-	b.HasAccess, b.Reason, b.Until = true, accessActive, httpapi.TimePtr(sub.ExpiresAt)
+	b.HasAccess, b.Reason, b.Until, b.At = true, accessActive, httpapi.TimePtr(sub.ExpiresAt), httpapi.TimePtr(sub.ExpiresAt)
 	b.Sentence = "The subscription is active"
 	if sub.ExpiresAt != nil {
 		b.Sentence += ", until " + sub.ExpiresAt.UTC().Format(instant)
@@ -118,7 +120,7 @@ func (b *accessBody) judgePending(sub lifecycle.Subscription) {
 		b.Reason = accessUnanswered
 		b.Sentence = "The gateway has not told the outcome of the first payment yet; it is checked again automatically."
 	case sub.PaymentMethod == gateway.MethodPix && sub.PixExpiresAt != nil:
-		b.Reason = accessPixUnpaid
+		b.Reason, b.At = accessPixUnpaid, httpapi.TimePtr(sub.PixExpiresAt)
 		b.Sentence = "The PIX code has not been paid; it is valid until " + sub.PixExpiresAt.UTC().Format(instant) + "."
 	case sub.PaymentMethod == gateway.MethodPix:
 		b.Reason, b.Sentence = accessPixUnpaid, "The PIX code has not been paid."
@@ -133,13 +135,14 @@ func (b *accessBody) judgeSuspended(sub lifecycle.Subscription, d lifecycle.Deci
 		b.Reason = accessDisputed
 		b.Sentence = "A payment is disputed: access waits until the bank has decided."
 	case d.Source == state.ByAdmin:
+		b.At = httpapi.TimePtr(&d.MovedAt)
 		b.Reason, b.Sentence = accessSuspendedByStaff, "Staff suspended the subscription "+day(&d.MovedAt)+"."
 	case sub.PaymentFailures > 0:
-		b.Reason = accessPaymentFailed
+		b.Reason, b.At, b.Failures = accessPaymentFailed, httpapi.TimePtr(&d.MovedAt), sub.PaymentFailures
 		b.Sentence = "The subscription was suspended " + day(&d.MovedAt) + ", after " +
 			fault.Count(int(sub.PaymentFailures), "failed payment") + " in a row."
 	default:
-		b.Reason = accessPaymentFailed
+		b.Reason, b.At = accessPaymentFailed, httpapi.TimePtr(&d.MovedAt)
 		b.Sentence = "The subscription was suspended " + day(&d.MovedAt) + ": the gateway could not collect."
 	}
 }

@@ -74,6 +74,49 @@ func (q *Queries) RevenueListByDay(ctx context.Context, db DBTX, arg RevenueList
 	return items, nil
 }
 
+const revenueListByMethod = `-- name: RevenueListByMethod :many
+SELECT to_char(p.settled_on, $1::text)::text AS date, p.payment_method::text AS payment_method, sum(p.amount_cents)::bigint AS gross_cents
+FROM finance.payments p
+WHERE p.purpose = 'subscription'
+    AND p.settled_at >= (SELECT $2::date::timestamp AT TIME ZONE z.report_tz FROM finance.settings z)
+    AND p.settled_at < (SELECT $3::date::timestamp AT TIME ZONE z.report_tz FROM finance.settings z) -- not included
+GROUP BY 1, 2
+ORDER BY 1, 2
+`
+
+type RevenueListByMethodParams struct {
+	Pattern  string
+	FirstDay pgtype.Date
+	EndDay   pgtype.Date
+}
+
+type RevenueListByMethodRow struct {
+	Date          string
+	PaymentMethod string
+	GrossCents    int64
+}
+
+// Gross by payment method, of the days or months of the pattern on which something was paid.
+func (q *Queries) RevenueListByMethod(ctx context.Context, db DBTX, arg RevenueListByMethodParams) ([]RevenueListByMethodRow, error) {
+	rows, err := db.Query(ctx, revenueListByMethod, arg.Pattern, arg.FirstDay, arg.EndDay)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RevenueListByMethodRow{}
+	for rows.Next() {
+		var i RevenueListByMethodRow
+		if err := rows.Scan(&i.Date, &i.PaymentMethod, &i.GrossCents); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const revenueListByMonth = `-- name: RevenueListByMonth :many
 SELECT to_char(k.month, 'YYYY-MM')::text AS date, coalesce(f.gross_cents, 0)::bigint AS gross_cents, coalesce(f.refunds_cents, 0)::bigint AS refunds_cents,
     coalesce(f.chargebacks_cents, 0)::bigint AS chargebacks_cents, coalesce(f.net_cents, 0)::bigint AS net_cents,
