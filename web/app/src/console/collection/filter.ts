@@ -13,7 +13,7 @@ const OF_KIND: Record<Kind, Condition[]> = {
   instant: ['since', 'before', 'isEmpty', 'notEmpty'],
   number: ['atLeast', 'atMost', 'is', 'isEmpty'],
   boolean: ['is'],
-  enum: ['is', 'isNot'],
+  enum: ['is', 'isNot', 'isEmpty', 'notEmpty'],
   list: ['is', 'isEmpty'],
   json: ['isEmpty', 'notEmpty'],
 };

@@ -1,4 +1,4 @@
-import { readPage, sendBody, type Got } from '../../api/client';
+import { answer, api, readPage, sendBody, type Got } from '../../api/client';
 import type { Line } from '../../ui/Curve.svelte';
 import type { Tone } from '../../ui/Status.svelte';
 import type { Doc } from '../form/record';
@@ -17,45 +17,30 @@ export function stateOfEvent(event: Doc): { tone: Tone; word: string } {
   return event['is_sale_box_office'] === true ? { tone: 'good', word: m().events.onSale } : { tone: 'busy', word: m().events.notOnSale };
 }
 
-/** How the places were sold, from orders that were paid: all of them, and by method, adding up. */
-export function saleOf(orders: Order[]): { times: number[]; lines: Line[] } {
-  const paid = orders.filter((order) => order.paid_at !== null || order.total === 0)
-    .map((order) => ({ at: Math.floor(Date.parse(order.paid_at ?? order.created_at) / 1000), places: order.quantity, method: order.payment_method ?? 'free' }))
-    .sort((a, b) => a.at - b.at);
-  const methods = [...new Set(paid.map(({ method }) => method))].sort();
-  const times: number[] = [];
-  const sums = new Map<string, number>();
-  const rows: number[][] = [];
-  for (const { at, places, method } of paid) {
-    sums.set(method, (sums.get(method) ?? 0) + places);
-    const row = [[...sums.values()].reduce((a, b) => a + b, 0), ...methods.map((one) => sums.get(one) ?? 0)];
-    if (times.at(-1) === at) rows[rows.length - 1] = row;
-    else {
-      times.push(at);
-      rows.push(row);
-    }
-  }
-  const column = (i: number) => rows.map((row) => row[i] ?? 0);
+/** How the places were sold by the end of each day with sales, from the day before the first: all, and by method, adding up. */
+export function saleOf(sales: Dashboard['sales']): { days: string[]; lines: Line[] } {
+  const methodOf = (one: Dashboard['sales'][number]) => one.payment_method ?? 'free';
+  const methods = [...new Set(sales.map(methodOf))].sort();
+  const sold = [...new Set(sales.map(({ day }) => day))].sort();
+  const [first] = sold;
+  if (!first) return { days: [], lines: [] };
+  const sumsOf = (rows: Dashboard['sales']) => {
+    let sum = 0;
+    return [0, ...sold.map((day) => (sum += rows.filter((one) => one.day === day).reduce((n, { tickets }) => n + tickets, 0)))];
+  };
   return {
-    times,
+    days: [new Date(Date.parse(first) - 864e5).toISOString().slice(0, 10), ...sold],
     lines: [
-      ...(methods.length > 1 ? methods.map((method, i): Line => ({ label: word(method), values: column(i + 1) })) : []),
-      { label: methods.length === 1 ? word(methods[0] ?? '') : m().events.all, values: column(0), leads: true },
+      ...(methods.length > 1 ? methods.map((method): Line => ({ label: word(method), values: sumsOf(sales.filter((one) => methodOf(one) === method)) })) : []),
+      { label: methods.length === 1 ? word(methods[0] ?? '') : m().events.all, values: sumsOf(sales), leads: true },
     ],
   };
 }
 
-/** To how many people and for how many good tickets a change of an event is written. */
-export async function holdersOf(event: string, signal: AbortSignal, onprogress?: (people: number) => void): Promise<{ people: number; tickets: number }> {
-  const people = new Set<string>();
-  for (let page = 0; ; page++) {
-    const { docs, pagination } = await readPage('/api/v1/tickets', {
-      query: JSON.stringify({ event_id: event, status: 'available' }), sort: '{"_id":1}', page, size: 1000,
-    }, signal);
-    docs.forEach((doc) => people.add(String(doc['customer_id'])));
-    onprogress?.(people.size);
-    if (page + 1 >= pagination.qty_of_pages) return { people: people.size, tickets: pagination.qty_total_docs };
-  }
+/** To how many people calling an event off, and moving it, is written now. */
+export async function mailedOf(event: string): Promise<{ cancelled: number; moved: number }> {
+  const now = await answer(api.GET('/api/v1/admin/events-dashboard/events/{event_id}', { params: { path: { event_id: event } } }));
+  return { cancelled: now.mailed_if_cancelled, moved: now.mailed_if_moved };
 }
 
 export interface Ticket { _id: string; title: string; status: string; consumed_at: string | null; customer_name: string }
