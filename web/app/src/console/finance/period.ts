@@ -64,8 +64,8 @@ export function spanOf(date: string): [string, string] {
   return [first, date.length === 7 ? plusMonths(first, 1) : plusDays(first, 1)];
 }
 
-/** The address of the list of a record's instants in a span of days. */
-export function listOf(path: string, field: string, [from, to]: [string, string]): string {
-  const query = { [field]: { $gte: instantOf(`${from}T00:00`), $lt: instantOf(`${to}T00:00`) } };
+/** The address of the list of a record's instants in a span of days, and of what else they have. */
+export function listOf(path: string, field: string, [from, to]: [string, string], also: Record<string, unknown> = {}): string {
+  const query = { ...also, [field]: { $gte: instantOf(`${from}T00:00`), $lt: instantOf(`${to}T00:00`) } };
   return href(`${path}?query=${encodeURIComponent(JSON.stringify(query))}`);
 }

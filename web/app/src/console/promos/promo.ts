@@ -1,4 +1,4 @@
-import { readPage } from '../../api/client';
+import type { Got } from '../../api/client';
 import type { Tone } from '../../ui/Status.svelte';
 import type { Pick } from '../form/pick';
 import type { Doc } from '../form/record';
@@ -36,54 +36,47 @@ export function stateOfPromo(code: Doc): { tone: Tone; word: string } {
   return { tone: 'good', word: m().promos.valid };
 }
 
-/** A code in its family: what is redeemed along with it stands beneath it. */
-export interface Member { code: Doc; children: Member[] }
+export type Redeemed = Got<'/api/v1/admin/events-dashboard/promo-codes/{id}'>;
+type Code = Redeemed['family'][number];
 
-/** As many generations as are looked through, up and down; families are shallower. */
-const DEEPEST = 8;
+/** A code in its family: what is redeemed along with it stands beneath it, unless that was drawn before. */
+export interface Member { code: Code; children: Member[]; again: boolean }
 
-async function named(query: Doc): Promise<Doc[]> {
-  return (await readPage(PROMOS, { query: JSON.stringify(query), page: 0, size: 1000 })).docs;
+/**
+ * A family of codes as trees, from those that no other holds down to the last that they hold; codes that hold one
+ * another in a circle begin with the one that is looked at, or else the first. What a code holds is drawn once, so
+ * that trees end, and are no larger than what holds what.
+ */
+export function treeOf(family: Code[], current: string): Member[] {
+  const known = new Map(family.map((code) => [code._id, code]));
+  const drawn = new Set<string>();
+  const draw = (code: Code): Member => {
+    const again = drawn.has(code._id) && code.children_code_ids.length > 0;
+    if (drawn.has(code._id)) return { code, children: [], again };
+    drawn.add(code._id);
+    return { code, again, children: code.children_code_ids.flatMap((id) => { const child = known.get(id); return child ? [draw(child)] : []; }) };
+  };
+  const below = new Set(family.flatMap(({ children_code_ids: ids }) => ids));
+  const roots = family.filter(({ _id }) => !below.has(_id)).map(draw);
+  const rest = [...family].sort((a, b) => Number(b._id === current) - Number(a._id === current));
+  return [...roots, ...rest.flatMap((code) => (drawn.has(code._id) ? [] : [draw(code)]))];
 }
 
-const childrenOf = (code: Doc) => (Array.isArray(code['children_code_ids']) ? code['children_code_ids'].map(String) : []);
+const MOST_DAYS = 93; // that a plot tells apart
 
-/** The whole family of a code: from the bundles that no other holds, down to the last codes that they hold. */
-export async function familyOf(code: Doc): Promise<Member[]> {
-  const known = new Map<string, Doc>([[String(code['_id']), code]]);
-  let above = [String(code['_id'])];
-  for (let i = 0; above.length && i < DEEPEST; i++) {
-    const parents = (await named({ children_code_ids: { $in: above } })).filter((one) => !known.has(String(one['_id'])));
-    parents.forEach((one) => known.set(String(one['_id']), one));
-    above = parents.map((one) => String(one['_id']));
+/** Redemptions by each day of a code's days, or by month where those are many. */
+export function redeemedOver(days: Redeemed['by_day']): { byMonth: boolean; dates: string[]; values: number[] } {
+  const [first, last] = [days[0]?.day, days.at(-1)?.day];
+  if (!first || !last) return { byMonth: false, dates: [], values: [] };
+  const byMonth = (Date.parse(last) - Date.parse(first)) / 864e5 >= MOST_DAYS;
+  const sums = new Map<string, number>();
+  for (let at = Date.parse(first); at <= Date.parse(last); at += 864e5) sums.set(new Date(at).toISOString().slice(0, byMonth ? 7 : 10), 0);
+  for (const { day: on, redemptions } of days) {
+    const date = on.slice(0, byMonth ? 7 : 10);
+    sums.set(date, (sums.get(date) ?? 0) + redemptions);
   }
-  for (let i = 0; i < DEEPEST; i++) {
-    const missing = [...new Set([...known.values()].flatMap(childrenOf))].filter((id) => !known.has(id));
-    if (!missing.length) break;
-    (await named({ _id: { $in: missing } })).forEach((one) => known.set(String(one['_id']), one));
-  }
-  const below = new Set([...known.values()].flatMap(childrenOf));
-  const member = (one: Doc, seen: string[]): Member => ({
-    code: one,
-    children: childrenOf(one).filter((id) => !seen.includes(id)).flatMap((id) => {
-      const child = known.get(id);
-      return child ? [member(child, [...seen, id])] : [];
-    }),
-  });
-  return [...known.values()].filter((one) => !below.has(String(one['_id']))).map((one) => member(one, [String(one['_id'])]));
+  return { byMonth, dates: [...sums.keys()], values: [...sums.values()] };
 }
 
 /** The address by which a code is shared. */
 export function shareOf(code: string): string { return `${location.origin}/?promo=${encodeURIComponent(code)}`; }
-
-/** How many tickets a code has made a day, of the newest thousand, and how many there are. */
-export async function madeBy(id: string): Promise<{ days: [day: string, n: number][]; rows: number; total: number }> {
-  const { docs, pagination } = await readPage('/api/v1/tickets', { query: JSON.stringify({ promo_code_id: id }), sort: '{"created_at":-1}', page: 0, size: 1000 });
-  const days = new Map<string, number>();
-  for (const doc of docs.reverse()) {
-    const at = String(doc['created_at']);
-    const name = day(at);
-    days.set(name, (days.get(name) ?? 0) + 1);
-  }
-  return { days: [...days], rows: docs.length, total: pagination.qty_total_docs };
-}
