@@ -81,6 +81,27 @@ it('story 5: a film is added with pictures, published, and seen by a subscriber;
   expectNoFaults(page.context());
 });
 
+it('a film is rated, shows the sign with its words, and is found by it', async () => {
+  const title = `Classificado ${mark()}`;
+  const { docs: [film] } = await asRoot<{ docs: Video[] }>('POST', '/videos', [{ title, slug: `classificado-${mark()}`, video_id: 'https://videos.example.com/1', duration: 80, release_date: '2024-01-02' }]);
+  const page = await signedIn('admin', {}, `/console/catalog/${film?._id ?? ''}`);
+  await page.getByLabel('Age rating').selectOption('14');
+  await page.getByLabel('Rated for').fill('violência\ndrogas');
+  await page.getByLabel('Title').first().click();
+  const preview = page.getByRole('complementary', { name: 'As a customer sees it' });
+  await preview.getByText('from 14 years').waitFor();
+  await preview.getByText('violência, drogas').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved').first().waitFor();
+  const query = encodeURIComponent(JSON.stringify({ title, age_rating: '14' }));
+  await page.goto(`/console/catalog?as=table&query=${query}`);
+  await page.getByText('Age rating is from 14 years').waitFor();
+  await page.getByRole('row', { name: new RegExp(title) }).getByText('from 14 years').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  expectNoFaults(page.context());
+});
+
 it('ten thousand films are shown by the page, as grid and as table, and what is set is set on all that match', async () => {
   const name = `Acervo ${mark()}`;
   const films = Array.from({ length: 10_000 }, (_, i) => ({

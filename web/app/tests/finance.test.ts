@@ -44,6 +44,44 @@ it('revenue is shown for a period beside another, as bars and as a table', async
   expectNoFaults(page.context());
 });
 
+it('how MRR moved is the API’s, beside the months before, in words and as a table', async () => {
+  await subscribed('Movi Prado');
+  const page = await signedIn('admin', {}, '/console/finance/movements?months=6');
+  const moved = page.getByRole('region', { name: 'How MRR moved by month' });
+  await moved.locator('canvas').waitFor();
+  for (const word of ['+ New', '+ Expansion', '+ Reactivation', '− Contraction', '− Churn']) await moved.locator('figure').getByText(word, { exact: true }).waitFor();
+  const { monthly } = await asRoot<{ monthly: { opening: number; new: number; closing: number }[] }>('GET', '/admin/finance/movements?months=6');
+  expect(await moved.locator('tbody tr').count()).toBe(6);
+  const cells = (await moved.locator('tbody tr').first().locator('td').allInnerTexts()).map((text) => text.replace(/\s/g, ' '));
+  const last = monthly.at(-1);
+  expect([cells[1], cells[2], cells.at(-1)]).toEqual([money(last?.opening ?? 0), money(last?.new ?? 0), money(last?.closing ?? 0)]);
+  await moved.getByRole('button', { name: 'What movements of a month means' }).click();
+  await page.getByText(/= closing MRR/).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Compare with').selectOption('year');
+  await moved.getByRole('columnheader', { name: 'A year before' }).waitFor();
+  await page.getByLabel('Months').selectOption('24');
+  await expect.poll(() => moved.locator('tbody tr').count()).toBe(24);
+  expect(await page.getByLabel('Compare with').isDisabled()).toBe(true);
+  await moved.locator('tbody tr').first().getByRole('link').first().click();
+  await page.getByText(/Started since/).waitFor();
+  expectNoFaults(page.context());
+});
+
+it('revenue is told by payment method, and its figures lead to the payments behind them', async () => {
+  await subscribed('Metoda Lins');
+  const page = await signedIn('admin', {}, '/console/finance/revenue');
+  const methods = page.getByRole('region', { name: 'Gross by payment method' });
+  await methods.locator('tbody tr').first().waitFor();
+  const { totals } = await asRoot<{ totals: { by_payment_method: Record<string, number> } }>('GET', '/admin/finance/revenue?by=payment_method');
+  expect(totals.by_payment_method['credit_card']).toBeGreaterThan(0);
+  await methods.getByRole('link').first().click();
+  await page.getByText(/Method is /).waitFor();
+  await page.getByText(/Paid since/).waitFor();
+  await page.locator('tbody tr').first().waitFor();
+  expectNoFaults(page.context());
+});
+
 it('churn, cohorts and tenure are the API’s', async () => {
   const page = await signedIn('admin', {}, '/console/finance/churn?months=6');
   await page.getByRole('region', { name: 'Churn by month' }).locator('tbody tr').first().waitFor();

@@ -74,7 +74,7 @@ async function screensOfRooms(crowded: boolean): Promise<[name: string, path: st
     ['events', '/console/events'], ['event', `/console/events/${shown.event}`], ['guests', `/console/events/${shown.event}/guests`],
     ['orders', `/console/events/${shown.event}/orders`], ['event-edit', `/console/events/${shown.event}/edit`],
     ['promos', '/console/promos'], ['promo', `/console/promos/${shown.promo}`], ['finance', '/console/finance'],
-    ['revenue', '/console/finance/revenue?against=before'], ['churn', '/console/finance/churn'], ['cohorts', '/console/finance/cohorts'],
+    ['revenue', '/console/finance/revenue?against=before'], ['movements', '/console/finance/movements?months=6&against=before'], ['churn', '/console/finance/churn'], ['cohorts', '/console/finance/cohorts'],
     ['exports', '/console/finance/exports'], ['definitions', '/console/finance/definitions'], ['board', '/console/board'],
     ['card', `/console/board?card=${shown.card}`],
   ];

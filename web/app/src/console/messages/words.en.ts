@@ -70,6 +70,7 @@ export const enWords = {
     chargeback_withdrawn: 'chargeback withdrawn', authorization_activated: 'authorization activated', late_money: 'late money',
     admin_activated: 'staff activated', gone_at_gateway: 'ended at the gateway',
     L: 'for everybody', '10': 'from 10 years', '12': 'from 12 years', '14': 'from 14 years', '16': 'from 16 years', '18': 'from 18 years',
+    payment_method: 'payment method',
     '0': 'no', '1': 'yes', true: 'yes', false: 'no',
     CONFIRMED: 'confirmed', CREDIT_CARD: 'credit card', Ed25519: 'Ed25519', GET: 'GET', MONTH: 'month',
     PENDING: 'pending', PIX: 'PIX', active: 'active', admin: 'staff', all: 'all', already_consumed: 'already used',
