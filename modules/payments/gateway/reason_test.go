@@ -81,6 +81,21 @@ func TestNoReasonIsWrittenElsewhere(t *testing.T) {
 	}
 }
 
+// TestAReasonThatIsWrittenElsewhereIsFound: in each place that wordedHere looks at, by the names that stand in the code.
+func TestAReasonThatIsWrittenElsewhereIsFound(t *testing.T) {
+	t.Parallel()
+	_ = []any{gateway.AwaitingConfirmation, gateway.Result{Reason: gateway.Reason("")}} // the names below are declared
+	for _, written := range []string{
+		`return gateway.AwaitingConfirmation(nil, "mine")`, `return gateway.Reason("mine")`,
+		`return gateway.Result{Reason: "mine"}`, `return "mine"`,
+	} {
+		source := "package p\nfunc f() (r gateway.Reason) { " + written + " }"
+		file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
+		require.NoError(t, err)
+		require.Len(t, wordedHere(file), 1, written)
+	}
+}
+
 // wordedHere finds literals that become a Reason.
 func wordedHere(file *ast.File) (found []token.Pos) {
 	literal := func(e ast.Expr) bool {
@@ -99,7 +114,7 @@ func wordedHere(file *ast.File) (found []token.Pos) {
 				}
 			}
 		case *ast.CallExpr: // gateway.Reason("…"), gateway.AwaitingConfirmation(id, "…")
-			if (name(n.Fun) == "Reason" || name(n.Fun) == "Asked") && len(n.Args) > 0 &&
+			if (name(n.Fun) == "Reason" || name(n.Fun) == "AwaitingConfirmation") && len(n.Args) > 0 &&
 				literal(n.Args[len(n.Args)-1]) {
 				found = append(found, n.Pos())
 			}
