@@ -165,6 +165,65 @@ func TestALateResumptionWhoseProcessDiesUndoesNoEnd(t *testing.T) {
 	}
 }
 
+// TestTheEventOfALateResumptionUndoesNoEnd: neither before the end is ordered again nor after.
+func TestTheEventOfALateResumptionUndoesNoEnd(t *testing.T) {
+	t.Parallel()
+	for _, late := range []time.Duration{30 * time.Second, 62 * time.Second, 2 * time.Minute, 4 * time.Minute} {
+		t.Run(late.String(), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id, gw := b.toEnd(t)
+			require.NoError(t, gw.Faults.Plan(stage.Fault{
+				Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
+			}))
+			b.expect(t, 200, http.MethodPut, renewPath, object{})
+			gw.Faults.Clear()
+			b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
+			gw.Webhooks.Release()
+			b.settle(t)
+			b.clock.Advance(late)
+			_, err := gw.Clock.AdvanceTo(b.clock.Now())
+			require.NoError(t, err)
+			if late > time.Minute+30*time.Second {
+				b.runDueStatusChecks(t)
+			}
+			adapter, err := b.payments.Gateway("gwb")
+			require.NoError(t, err)
+			_, err = adapter.SetCancelAtPeriodEnd(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id, false)
+			require.NoError(t, err)
+			b.settle(t)
+			require.True(t, column[bool](t, b, id, "cancel_at_period_end"), "the end that was answered stands")
+			b.requireItEnds(t, id)
+			b.expect(t, 200, http.MethodPut, renewPath, object{})
+			b.settle(t)
+			require.False(t, b.endsAtB(t, id), "later it is resumed as ever")
+			require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+		})
+	}
+}
+
+// TestGatewayBDeclinesWhatChargesNobody: a refusal as any other, in the form of a declined card.
+func TestGatewayBDeclinesWhatChargesNobody(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.paidGWB(t)
+	gw := b.gateways.Sandbox.GWB.Stage()
+	decline := func() {
+		require.NoError(t, gw.Faults.Plan(stage.Fault{
+			Method: http.MethodPost, Kind: stage.FaultStatus, Status: http.StatusPaymentRequired,
+		}))
+	}
+	decline()
+	b.expect(t, 409, http.MethodDelete, subscriptionPath+atEnd, nil)
+	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
+	b.settle(t)
+	decline()
+	b.expect(t, 409, http.MethodPut, renewPath, object{})
+	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil) // nothing is open
+	b.requireItEnds(t, id)
+}
+
 // TestAnAdminsResumptionIsRepeatedByNobody: where its row could not be written the checks read what the gateway made.
 func TestAnAdminsResumptionIsRepeatedByNobody(t *testing.T) {
 	t.Parallel()

@@ -167,11 +167,11 @@ func (g *recurrences) ChangePrice(ctx context.Context, c gateway.PriceChange) er
 }
 
 // update changes a subscription, and wants the answer to tell what was set. Setting it twice is
-// harmless, and a key of ours would repeat a stored 500.
+// harmless, and a key of ours would repeat a stored 500. It charges nobody: what is answered as a decline refuses it.
 func (g *recurrences) update(ctx context.Context, id string, local objectid.ID, p *stripe.SubscriptionUpdateParams,
 	is func(*subscriptionObject) bool,
 ) (*subscriptionObject, error) {
-	return write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
+	now, err := write(ctx, g.client, func(ctx context.Context) (*subscriptionObject, error) {
 		sub, err := g.api.V1Subscriptions.Update(ctx, id, p)
 		if err != nil {
 			return nil, err
@@ -182,6 +182,10 @@ func (g *recurrences) update(ctx context.Context, id string, local objectid.ID, 
 		}
 		return now, err
 	})
+	if declined, ok := errors.AsType[*gateway.Declined](err); ok {
+		return nil, &gateway.Rejected{Code: declined.Code, Message: declined.Message}
+	}
+	return now, err
 }
 
 // SetCancelAtPeriodEnd has the subscription end with its period, or go on.

@@ -147,6 +147,12 @@ func OpeningOfEnd(sub Subscription, item string) intent.Opening {
 	}
 }
 
+// LateResumption is how long after its end the call of a resumption is reckoned with.
+const LateResumption = 10 * time.Minute
+
+// Resumption names the intent that takes back that a subscription ends with its paid time.
+func Resumption(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
+
 // EndRetry is when the checks end at the gateway what the request could not.
 const EndRetry = time.Minute
 

@@ -135,17 +135,18 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Subscription, r
 		if err != nil {
 			return err
 		}
-		// While the end is being ordered again, it is the gateway that is to follow the row.
-		_, ordered, err := s.deps.Intents.Open(ctx, tx, lifecycle.OpeningOfEnd(sub, lifecycle.EndWithPeriod).Ref)
-		if err != nil {
-			return err
-		}
 		// The end itself is told by its event, or found by the reconciliation.
 		continues := !missing && !sub.EndsThere() && remote.Status != gateway.RemoteCanceled &&
 			remote.Status != gateway.RemoteIncompleteExpired
+		putBack := false
+		if continues {
+			if putBack, err = s.deps.Applier.PutEndBackTx(ctx, tx, sub, remote); err != nil {
+				return err
+			}
+		}
 		err = s.deps.Store.EditTx(ctx, tx, &sub, state.PeriodEndRead, func(r *lifecycle.Subscription) {
 			r.PeriodEndLookAt = nil
-			if continues && !ordered {
+			if continues && !putBack {
 				s.deps.Applier.SetPeriodEnd(r, &remote, extended)
 			}
 			if end := r.ExpiresAt; r.PeriodEndLookAt == nil && r.CancelAtPeriodEnd && end != nil &&

@@ -224,7 +224,7 @@ func (s *SelfService) cancelAtPeriodEnd(ctx context.Context, customerID objectid
 }
 
 // orderEnd has gateway B end the subscription with its period, and answers when that is; nil where it is missing there.
-// Errors are those of Payments.Refused.
+// Errors are 409 where the gateway refuses, and those of Payments.Refused.
 func (s *SelfService) orderEnd(ctx context.Context, sub lifecycle.Subscription, gaveUp bool) (*time.Time, error) {
 	endsAt, err := s.deps.Calls.SetPeriodEnd(ctx, sub, true)
 	if errors.Is(err, gateway.ErrMissing) { // what is not there charges nobody
@@ -236,7 +236,12 @@ func (s *SelfService) orderEnd(ctx context.Context, sub lifecycle.Subscription, 
 	if gaveUp { // the resumption, which nobody pursues any more: what stands at the gateway is read
 		err = errors.Join(err, s.deps.Reconciler.RecordPeriodEndCall(ctx, sub))
 	}
-	return nil, s.deps.Payments.Refused(ctx, "cancel at period end", err)
+	refused := s.deps.Payments.Refused(ctx, "cancel at period end", err)
+	if gateway.IsRejected(err) { // it may have ended there, which its event tells
+		return nil, fault.Conflict("The gateway does not end your subscription with its period. Look at it again in a moment.").
+			WithCause(err)
+	}
+	return nil, refused
 }
 
 func errNoPaidPeriod() error {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,7 +16,6 @@ import (
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
-	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
@@ -44,7 +42,7 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription, re
 			return err
 		}
 		return s.deps.Intents.OpenTx(ctx, tx, intent.Opening{
-			Ref: resumeIntent(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: reference,
+			Ref: lifecycle.Resumption(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, Reference: reference,
 			CallTime: s.deps.Intents.CallTime(),
 		})
 	})
@@ -62,7 +60,7 @@ func (s *SelfService) Resume(ctx context.Context, sub lifecycle.Subscription, re
 		return err
 	}
 	ended := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Refused[any]{}, intent.ByResponse)
+		return s.deps.Intents.EndTx(ctx, tx, lifecycle.Resumption(sub.ID), intent.Refused[any]{}, intent.ByResponse)
 	})
 	return cmp.Or(ended, err)
 }
@@ -94,7 +92,7 @@ func (s *SelfService) takeEndBack(ctx context.Context, sub lifecycle.Subscriptio
 			return err
 		}
 		if sub.GwbSubscriptionID != nil {
-			_, open, err := s.deps.Intents.Open(ctx, tx, resumeIntent(sub.ID))
+			_, open, err := s.deps.Intents.Open(ctx, tx, lifecycle.Resumption(sub.ID))
 			if err != nil {
 				return err
 			}
@@ -112,7 +110,7 @@ func (s *SelfService) takeEndBack(ctx context.Context, sub lifecycle.Subscriptio
 		if err := write(tx, &locked); err != nil {
 			return err
 		}
-		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Succeeded[any]{}, by)
+		return s.deps.Intents.EndTx(ctx, tx, lifecycle.Resumption(sub.ID), intent.Succeeded[any]{}, by)
 	})
 	if err != nil || !overtaken {
 		return err
@@ -164,7 +162,7 @@ func (s *SelfService) resume(ctx context.Context, sub lifecycle.Subscription) (c
 	case !gateway.IsError(err) || fault.Is(err, fault.KindConflict):
 		return checkout.CardOutcome{}, err
 	}
-	if err := s.deps.Intents.NotKnown(ctx, resumeIntent(sub.ID), err); err != nil {
+	if err := s.deps.Intents.NotKnown(ctx, lifecycle.Resumption(sub.ID), err); err != nil {
 		return checkout.CardOutcome{}, err
 	}
 	sub.Status = state.Pending
@@ -179,7 +177,7 @@ func (s *SelfService) resume(ctx context.Context, sub lifecycle.Subscription) (c
 func (s *SelfService) AbandonResume(ctx context.Context, sub lifecycle.Subscription) error {
 	ctx = context.WithoutCancel(ctx)
 	return s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, locked lifecycle.Subscription) error {
-		err := s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, intent.ByResponse)
+		err := s.deps.Intents.EndTx(ctx, tx, lifecycle.Resumption(sub.ID), intent.Void[any]{}, intent.ByResponse)
 		if err != nil {
 			return err
 		}
@@ -187,8 +185,6 @@ func (s *SelfService) AbandonResume(ctx context.Context, sub lifecycle.Subscript
 		return s.deps.Reconciler.RecordPeriodEndCallTx(ctx, tx, &locked, before, true)
 	})
 }
-
-func resumeIntent(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
 
 // errResuming is the 409 of who resumes or cancels, while a resumption is being found out, or has just been.
 func errResuming(i intent.Intent) error {
@@ -220,16 +216,13 @@ func (s *SelfService) ResumeAgain(ctx context.Context, r intent.Ref) error {
 	return err
 }
 
-// lateCall is how long after its end the call of a resumption is reckoned with.
-const lateCall = 10 * time.Minute
-
 // endAgainTx has the end of the paid time ordered once more, in the transaction that writes it, where a call of a
 // resumption may come after that of the end: who makes it puts the end back, or is gone before.
 func (s *SelfService) endAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, gaveUp bool) error {
 	late, err := gaveUp, error(nil)
 	if !late {
-		since := s.deps.Clock.Now().Add(-lateCall)
-		late, err = s.deps.Intents.CheckedSince(ctx, tx, resumeIntent(sub.ID), since)
+		since := s.deps.Clock.Now().Add(-lifecycle.LateResumption)
+		late, err = s.deps.Intents.CheckedSince(ctx, tx, lifecycle.Resumption(sub.ID), since)
 	}
 	if err != nil || !late {
 		return err
@@ -257,18 +250,18 @@ func (s *SelfService) endNotAgainTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 // reports whether anybody would have: one that has just been answered is over. While it is asked for this is 409: that
 // call may come after that of the end.
 func (s *SelfService) giveUpResume(ctx context.Context, sub lifecycle.Subscription) (gaveUp bool, err error) {
-	if _, open, err := s.deps.Intents.Open(ctx, s.deps.Pool, resumeIntent(sub.ID)); err != nil || !open {
+	if _, open, err := s.deps.Intents.Open(ctx, s.deps.Pool, lifecycle.Resumption(sub.ID)); err != nil || !open {
 		return false, err
 	}
 	err = s.deps.Store.Locked(ctx, sub, func(tx pgx.Tx, _ lifecycle.Subscription) error {
 		var i intent.Intent
-		if i, gaveUp, err = s.deps.Intents.Open(ctx, tx, resumeIntent(sub.ID)); err != nil || !gaveUp {
+		if i, gaveUp, err = s.deps.Intents.Open(ctx, tx, lifecycle.Resumption(sub.ID)); err != nil || !gaveUp {
 			return err
 		}
 		if i.LeasedUntil != nil && i.LeasedUntil.After(s.deps.Clock.Now()) {
 			return errResuming(i)
 		}
-		return s.deps.Intents.EndTx(ctx, tx, resumeIntent(sub.ID), intent.Void[any]{}, intent.ByResponse)
+		return s.deps.Intents.EndTx(ctx, tx, lifecycle.Resumption(sub.ID), intent.Void[any]{}, intent.ByResponse)
 	})
 	return gaveUp, err
 }

@@ -37,7 +37,13 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.S
 		}
 		return gateway.ReasonRecurrenceEnds, nil
 	}
-	if doubtsPeriodEnd(*sub, e, change.Subscription) {
+	putBack, err := s.PutEndBackTx(ctx, tx, *sub, change.Subscription)
+	if err != nil {
+		return "", err
+	}
+	if putBack {
+		change.Subscription.CancelAtPeriodEnd = sub.CancelAtPeriodEnd
+	} else if doubtsPeriodEnd(*sub, e, change.Subscription) {
 		if err := s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
 			return "", err
 		}
