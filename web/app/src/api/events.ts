@@ -1,5 +1,5 @@
 import { sendAsked } from './client';
-import { Lines, type Told } from './event_lines';
+import { Lines, type StreamEvent } from './event_lines';
 
 // Streams of events, read by fetch: the token goes in its header, never in an address.
 
@@ -11,7 +11,7 @@ const PAUSES = [1000, 2000, 3000];
 export interface Following<T> {
   signal: AbortSignal;
   /** Hears of each event; true ends the following. */
-  tell: (told: Told<T>) => boolean;
+  handle: (received: StreamEvent<T>) => boolean;
   /** There is no stream for now, or none of that address: look without it. True ends the following. */
   missed: (gone: boolean) => boolean;
 }
@@ -24,7 +24,7 @@ export function follow<T>(path: string, following: Following<T>): void {
   void run(path, following);
 }
 
-async function run<T>(path: string, { signal, tell, missed }: Following<T>): Promise<void> {
+async function run<T>(path: string, { signal, handle, missed }: Following<T>): Promise<void> {
   let last = '';
   let failures = 0;
   while (!signal.aborted) {
@@ -46,10 +46,10 @@ async function run<T>(path: string, { signal, tell, missed }: Following<T>): Pro
         clearTimeout(silence);
         silence = setTimeout(end, SILENCE);
         failures = 0;
-        for (const told of lines.take(part.value)) {
+        for (const received of lines.take(part.value)) {
           if (signal.aborted) return;
-          last = told.id;
-          if (tell(told)) {
+          last = received.id;
+          if (handle(received)) {
             end();
             return;
           }

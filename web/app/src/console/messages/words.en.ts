@@ -69,6 +69,7 @@ export const enWords = {
     abandoned: 'abandoned', replaced: 'replaced', gateway_status: 'as the gateway says', dispute_won: 'dispute won',
     chargeback_withdrawn: 'chargeback withdrawn', authorization_activated: 'authorization activated', late_money: 'late money',
     admin_activated: 'staff activated', gone_at_gateway: 'ended at the gateway',
+    board: 'board', gone: 'gone', bulk_act: 'bulk act', export: 'export',
     L: 'for everybody', '10': 'from 10 years', '12': 'from 12 years', '14': 'from 14 years', '16': 'from 16 years', '18': 'from 18 years',
     payment_method: 'payment method',
     '0': 'no', '1': 'yes', true: 'yes', false: 'no',

@@ -71,6 +71,7 @@ export const ptWords: Shape<typeof enWords> = {
     abandoned: 'abandonada', replaced: 'substituída', gateway_status: 'como diz o gateway', dispute_won: 'contestação ganha',
     chargeback_withdrawn: 'contestação retirada', authorization_activated: 'autorização ativada', late_money: 'dinheiro atrasado',
     admin_activated: 'a equipe ativou', gone_at_gateway: 'encerrada no gateway',
+    board: 'quadro', gone: 'já não existe', bulk_act: 'ação em lote', export: 'exportação',
     L: 'livre', '10': 'a partir de 10 anos', '12': 'a partir de 12 anos', '14': 'a partir de 14 anos', '16': 'a partir de 16 anos', '18': 'a partir de 18 anos',
     payment_method: 'forma de pagamento',
     '0': 'não', '1': 'sim', true: 'sim', false: 'não',
