@@ -22,7 +22,9 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 	"marquee/platform/resource"
+	"marquee/platform/stream"
 	"marquee/testutil/apitest"
+	"marquee/testutil/cleanup"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/secrettest"
 )
@@ -57,7 +59,11 @@ func setup(t testing.TB, set ...func(*files.Config)) *bundle {
 		f(&cfg)
 	}
 	b.files = files.New(files.Deps{Pool: b.db, Clock: clock.System{}, Log: log, Config: cfg})
-	b.svc = board.New(board.Deps{Pool: b.db, Clock: clock.System{}, Log: log, Accounts: who, Files: b.files})
+	streams := stream.New(stream.Config{Longest: time.Millisecond}) // nobody here waits for a change
+	cleanup.Add(t, streams.Close)
+	b.svc = board.New(board.Deps{
+		Pool: b.db, Clock: clock.System{}, Log: log, Accounts: who, Files: b.files, Streams: streams,
+	})
 	b.files.Connect(files.Above{Users: who, Records: []files.Records{b.svc.FileRecords()}})
 	b.api = httpapi.New(httpapi.Config{
 		Version: "test", PublicURL: "http://marquee.test", Auth: who, Trail: who, Log: log,
