@@ -27,9 +27,10 @@ func (s *Service) readState(ctx context.Context, keys []string) (map[string]stre
 	if err != nil {
 		return nil, err
 	}
+	now := boardState{Requisitions: row.Requisitions, Columns: row.Columns}
 	states := make(map[string]stream.State, len(keys))
 	for _, key := range keys {
-		states[key] = stream.State{ID: row.State, Data: boardState{Requisitions: row.Requisitions, Columns: row.Columns}}
+		states[key] = stream.State{ID: row.State, Data: now}
 	}
 	return states, nil
 }

@@ -83,7 +83,8 @@ func (w *watched) took(began time.Time) time.Duration {
 	return time.Since(began)
 }
 
-// HeadIsOut counts the request as done (marquee_http_request_seconds): its answer goes on for as long as it has to tell.
+// HeadIsOut counts the request as done (marquee_http_request_seconds): its answer goes on for as long as there is
+// something to tell.
 func HeadIsOut(w http.ResponseWriter) {
 	for {
 		switch above := w.(type) {

@@ -110,7 +110,9 @@ func (s *Streams) Close() {
 
 // enter takes a place for a stream of the user's, until leave. Errors: 429 where they have as many as they may; 503
 // while the process drains.
-func (s *Streams) enter(user objectid.ID, feed string, cancel context.CancelFunc) (u *underWay, leave func(), err error) {
+func (s *Streams) enter(user objectid.ID, feed string, cancel context.CancelFunc) (u *underWay, leave func(),
+	err error,
+) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining {

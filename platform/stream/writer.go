@@ -85,7 +85,8 @@ func oneLine(text string) string {
 func Doc[D any](api *httpapi.API, schema, event string) []httpapi.Option {
 	text := &huma.Schema{Type: huma.TypeString}
 	one := &huma.Schema{
-		Type: huma.TypeObject, Extensions: map[string]any{openapi.NameKey: schema}, Required: []string{"id", "event", "data"},
+		Type: huma.TypeObject, Extensions: map[string]any{openapi.NameKey: schema},
+		Required: []string{"id", "event", "data"},
 		Properties: map[string]*huma.Schema{
 			"id":    {Type: huma.TypeString, Description: "What the client repeats in Last-Event-ID"},
 			"event": {Type: huma.TypeString, Enum: []any{event, Gone}},
@@ -100,7 +101,9 @@ func Doc[D any](api *httpapi.API, schema, event string) []httpapi.Option {
 		}),
 		httpapi.Response("200", &huma.Response{
 			Description: "Events, each with its fields on lines of their own; data is JSON on one line",
-			Content:     map[string]*huma.MediaType{eventsType: {Schema: &huma.Schema{Type: huma.TypeArray, Items: one}}},
+			Content: map[string]*huma.MediaType{
+				eventsType: {Schema: &huma.Schema{Type: huma.TypeArray, Items: one}},
+			},
 		}),
 	}
 }

@@ -143,7 +143,8 @@ func (a *App) build(work bool, parts Parts) error {
 	a.streams = stream.New(parts.Streams)
 	c := core{
 		cfg: a.cfg, pool: a.db.writes, lists: a.db.lists, reads: a.db.reads, jobs: client, clock: a.now(), log: a.log,
-		zone: zone, password: parts.Password, streams: a.streams, observed: a.observed, sender: sender, templates: templates,
+		zone: zone, password: parts.Password, streams: a.streams, observed: a.observed, sender: sender,
+		templates: templates,
 	}
 	if a.modules, err = newModules(c); err != nil {
 		return err
