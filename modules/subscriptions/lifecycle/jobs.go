@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/platform/jobs"
 	"marquee/platform/objectid"
@@ -152,6 +153,30 @@ const LateResumption = 10 * time.Minute
 
 // Resumption names the intent that takes back that a subscription ends with its paid time.
 func Resumption(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
+
+// PutEndBackTx has the end of the paid time ordered once more where the gateway takes it back, and reports whether: while
+// a resumption that its customer gave up may still come late, that is what came, and the end that they were answered
+// stands. One that is under way is believed.
+func (b Base) PutEndBackTx(ctx context.Context, tx pgx.Tx, sub Subscription,
+	remote gateway.RemoteSubscription,
+) (bool, error) {
+	if !sub.CancelAtPeriodEnd || remote.CancelAtPeriodEnd || sub.Status.Ended() {
+		return false, nil
+	}
+	if _, resuming, err := b.Intents.Open(ctx, tx, Resumption(sub.ID)); err != nil || resuming {
+		return false, err
+	}
+	order := OpeningOfEnd(sub, EndWithPeriod)
+	if _, open, err := b.Intents.Open(ctx, tx, order.Ref); err != nil || open {
+		return open, err
+	}
+	since := b.Clock.Now().Add(-LateResumption)
+	again, err := b.Intents.CheckedSince(ctx, tx, order.Ref, since)
+	if err != nil || !again {
+		return false, err
+	}
+	return true, b.Intents.RequestTx(ctx, tx, order)
+}
 
 // EndRetry is when the checks end at the gateway what the request could not.
 const EndRetry = time.Minute

@@ -140,7 +140,7 @@ func (s *Reconciler) agree(ctx context.Context, before lifecycle.Subscription, r
 			remote.Status != gateway.RemoteIncompleteExpired
 		putBack := false
 		if continues {
-			if putBack, err = s.deps.Applier.PutEndBackTx(ctx, tx, sub, remote); err != nil {
+			if putBack, err = s.deps.PutEndBackTx(ctx, tx, sub, remote); err != nil {
 				return err
 			}
 		}

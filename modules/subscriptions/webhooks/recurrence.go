@@ -159,30 +159,6 @@ func doubtsPeriodEnd(sub lifecycle.Subscription, e gateway.Event, remote gateway
 	return tie || sub.PeriodEndToldAt != nil && !e.CreatedAt.After(sub.PeriodEndToldAt.Add(clocksApart))
 }
 
-// PutEndBackTx has the end of the paid time ordered once more where the gateway takes it back, and reports whether: while
-// a resumption that its customer gave up may still come late, that is what came, and the end that they were answered
-// stands. One that is under way is believed.
-func (s *Applier) PutEndBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription,
-	remote gateway.RemoteSubscription,
-) (bool, error) {
-	if !sub.CancelAtPeriodEnd || remote.CancelAtPeriodEnd || sub.Status.Ended() {
-		return false, nil
-	}
-	if _, resuming, err := s.deps.Intents.Open(ctx, tx, lifecycle.Resumption(sub.ID)); err != nil || resuming {
-		return false, err
-	}
-	order := lifecycle.OpeningOfEnd(sub, lifecycle.EndWithPeriod)
-	if _, open, err := s.deps.Intents.Open(ctx, tx, order.Ref); err != nil || open {
-		return open, err
-	}
-	since := s.deps.Clock.Now().Add(-lifecycle.LateResumption)
-	again, err := s.deps.Intents.CheckedSince(ctx, tx, order.Ref, since)
-	if err != nil || !again {
-		return false, err
-	}
-	return true, s.deps.Intents.RequestTx(ctx, tx, order)
-}
-
 // PlanPeriodEndCheck has the gateway read a day before the period ends.
 func (s *Applier) PlanPeriodEndCheck(r *lifecycle.Subscription) {
 	end := r.NextBillingDate

@@ -37,7 +37,7 @@ func (s *Applier) applyStatusTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.S
 		}
 		return gateway.ReasonRecurrenceEnds, nil
 	}
-	putBack, err := s.PutEndBackTx(ctx, tx, *sub, change.Subscription)
+	putBack, err := s.deps.PutEndBackTx(ctx, tx, *sub, change.Subscription)
 	if err != nil {
 		return "", err
 	}
