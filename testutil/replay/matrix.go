@@ -17,6 +17,7 @@ type document struct {
 		RequestBody *struct {
 			Content map[string]struct{ Schema *schema }
 		} `json:"requestBody"`
+		Responses map[string]struct{ Content map[string]any }
 	}
 	Components struct{ Schemas map[string]*schema }
 }
@@ -68,10 +69,16 @@ func (m matrix) play() {
 		if i%10 == 0 || destroys(r) > 0 { // mails to who is deleted are not sent any more
 			m.settle() // compares the clocks, too
 		}
-		if !strings.HasPrefix(r.path, "/webhooks/") {
+		if !strings.HasPrefix(r.path, "/webhooks/") && !doc.streams(r) {
 			m.everybody(doc, r)
 		}
 	}
+}
+
+// streams reports whether a route answers for as long as something may change: its tests stand in cmd/internal/app.
+func (d document) streams(r route) bool {
+	_, is := d.Paths[r.path][strings.ToLower(r.method)].Responses["200"].Content["text/event-stream"]
+	return is
 }
 
 // destroys tells routes after which a caller is no more, which come last.

@@ -106,7 +106,8 @@ func (b *accessBody) judgeActive(sub lifecycle.Subscription, now time.Time) {
 		b.Sentence = "The period that was paid ended " + day(sub.ExpiresAt) + "."
 		return
 	}
-	b.HasAccess, b.Reason, b.Until, b.At = true, accessActive, httpapi.TimePtr(sub.ExpiresAt), httpapi.TimePtr(sub.ExpiresAt)
+	b.HasAccess, b.Reason = true, accessActive
+	b.Until, b.At = httpapi.TimePtr(sub.ExpiresAt), httpapi.TimePtr(sub.ExpiresAt)
 	b.Sentence = "The subscription is active"
 	if sub.ExpiresAt != nil {
 		b.Sentence += ", until " + sub.ExpiresAt.UTC().Format(instant)

@@ -154,9 +154,9 @@ const LateResumption = 10 * time.Minute
 // Resumption names the intent that takes back that a subscription ends with its paid time.
 func Resumption(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Resume, Subject: id} }
 
-// PutEndBackTx has the end of the paid time ordered once more where the gateway takes it back, and reports whether: while
-// a resumption that its customer gave up may still come late, that is what came, and the end that they were answered
-// stands. One that is under way is believed.
+// PutEndBackTx has the end of the paid time ordered once more where the gateway takes it back, and reports whether.
+// While a resumption that its customer gave up may still come late, that is what came, and the end that they were
+// answered stands. One that is under way is believed.
 func (b Base) PutEndBackTx(ctx context.Context, tx pgx.Tx, sub Subscription,
 	remote gateway.RemoteSubscription,
 ) (bool, error) {
