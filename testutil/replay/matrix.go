@@ -69,13 +69,18 @@ func (m matrix) play() {
 		if i%10 == 0 || destroys(r) > 0 { // mails to who is deleted are not sent any more
 			m.settle() // compares the clocks, too
 		}
-		if !strings.HasPrefix(r.path, "/webhooks/") && !doc.streams(r) {
+		switch {
+		case strings.HasPrefix(r.path, "/webhooks/"):
+		case doc.streams(r):
+			m.do(nil, r.method, fill(strings.TrimPrefix(r.path, "/api/v1"), nil), nil)
+		default:
 			m.everybody(doc, r)
 		}
 	}
 }
 
-// streams reports whether a route answers for as long as something may change: its tests stand in cmd/internal/app.
+// streams reports whether a route answers for as long as something may change. It is asked by nobody alone: the tests of
+// its events stand in cmd/internal/app.
 func (d document) streams(r route) bool {
 	_, is := d.Paths[r.path][strings.ToLower(r.method)].Responses["200"].Content["text/event-stream"]
 	return is
