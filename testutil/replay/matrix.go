@@ -79,8 +79,8 @@ func (m matrix) play() {
 	}
 }
 
-// streams reports whether a route answers for as long as something may change. It is asked by nobody alone: the tests of
-// its events stand in cmd/internal/app.
+// streams reports whether a route answers for as long as something may change. Nobody alone asks it: the tests of its
+// events stand in cmd/internal/app.
 func (d document) streams(r route) bool {
 	_, is := d.Paths[r.path][strings.ToLower(r.method)].Responses["200"].Content["text/event-stream"]
 	return is
