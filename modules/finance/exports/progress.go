@@ -14,10 +14,7 @@ import (
 // EventsHandler is the handler name of the stream of an export.
 const EventsHandler = "export_events"
 
-const (
-	progressEvent = "export"
-	failed        = "failed"
-)
+const progressEvent = "export"
 
 // readStates reads exports that are followed, by their ids.
 func (s *Exports) readStates(ctx context.Context, ids []string) (map[string]stream.State, error) {

@@ -36,7 +36,10 @@ type exportState struct {
 }
 
 // Statuses of an export that Go asks about.
-const done = "done"
+const (
+	done   = "done"
+	failed = "failed"
+)
 
 // stateOf shows an export to a user, with a link for them alone.
 func (s *Exports) stateOf(e financedb.Export, reader objectid.ID) exportState {

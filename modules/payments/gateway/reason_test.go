@@ -86,8 +86,8 @@ func TestAReasonThatIsWrittenElsewhereIsFound(t *testing.T) {
 	t.Parallel()
 	_ = []any{gateway.AwaitingConfirmation, gateway.Result{Reason: gateway.Reason("")}} // the names below are declared
 	for _, written := range []string{
-		`return gateway.AwaitingConfirmation(nil, "mine")`, `return gateway.Reason("mine")`,
-		`return gateway.Result{Reason: "mine"}`, `return "mine"`,
+		`return gateway.AwaitingConfirmation(nil, "in other words")`, `return gateway.Reason("in other words")`,
+		`return gateway.Result{Reason: "in other words"}`, `return "in other words"`,
 	} {
 		source := "package p\nfunc f() (r gateway.Reason) { " + written + " }"
 		file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
