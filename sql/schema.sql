@@ -1365,6 +1365,17 @@ $_$;
 
 COMMENT ON FUNCTION subscriptions.has_access(customer_id platform.object_id, at timestamp with time zone) IS 'Published: whether the customer may watch then. One row. The date is looked at itself, so that a late expiry job grants nothing.';
 
+CREATE FUNCTION subscriptions.max_streams(customer_id platform.object_id, at timestamp with time zone) RETURNS TABLE(max_streams integer)
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $_$
+    SELECT (SELECT p.max_streams
+            FROM subscriptions.subscriptions s JOIN subscriptions.plans p ON p.plan_id = s.plan_id
+            WHERE s.customer_id = $1 AND s.status = 'active' AND (s.expires_at IS NULL OR s.expires_at > $2)
+            ORDER BY p.max_streams DESC NULLS FIRST LIMIT 1)
+$_$;
+
+COMMENT ON FUNCTION subscriptions.max_streams(customer_id platform.object_id, at timestamp with time zone) IS 'Published: on how many devices at once the customer may watch then, by the plan of what gives them access; null is no limit. One row.';
+
 CREATE FUNCTION subscriptions.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -2032,6 +2043,37 @@ CREATE TABLE catalog.categories (
     CONSTRAINT categories_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
     CONSTRAINT categories_slug_form CHECK ((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text))
 );
+
+CREATE TABLE catalog.plays (
+    id platform.object_id NOT NULL,
+    user_id platform.object_id NOT NULL,
+    place integer NOT NULL,
+    video_id platform.object_id NOT NULL,
+    session_id platform.object_id,
+    device text NOT NULL COLLATE pg_catalog."C",
+    started_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    ended_play_id platform.object_id,
+    CONSTRAINT plays_device_length CHECK ((length(device) <= 300)),
+    CONSTRAINT plays_place_positive CHECK ((place >= 1)),
+    CONSTRAINT plays_seen_after_start CHECK ((seen_at >= started_at))
+)
+WITH (fillfactor='50');
+
+COMMENT ON TABLE catalog.plays IS 'Where each user plays a video, or did last: a row for each of their places. One that is over is taken by the next, so that rows do not grow with time.';
+
+COMMENT ON COLUMN catalog.plays.place IS 'Counted from 1, the lowest that is free: two that begin at once cannot both take the last that the plan allows.';
+
+COMMENT ON COLUMN catalog.plays.session_id IS 'The sign-in whose token asked for the stream; null for a token without one.';
+
+COMMENT ON COLUMN catalog.plays.device IS 'What the player called itself (User-Agent), cut to 300 characters.';
+
+COMMENT ON COLUMN catalog.plays.seen_at IS 'When the player was last heard of. After 90 seconds without a word the play is over.';
+
+COMMENT ON COLUMN catalog.plays.ended_at IS 'When its user ended it from anywhere; null while it goes on, and of one that went silent.';
+
+COMMENT ON COLUMN catalog.plays.ended_play_id IS 'The play that its user ended and whose place this one took: its player still asks why it ended.';
 
 CREATE TABLE catalog.seasons (
     id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
@@ -3301,10 +3343,12 @@ CREATE TABLE subscriptions.plans (
     document_created_by_id platform.object_id,
     register_date timestamp with time zone NOT NULL,
     register_update_date timestamp with time zone NOT NULL,
+    max_streams integer,
     CONSTRAINT plans_amount_bounded CHECK ((amount_cents <= 100000000)),
     CONSTRAINT plans_amount_not_negative CHECK ((amount_cents >= 0)),
     CONSTRAINT plans_gwb_price_amount_bounded CHECK ((gwb_price_amount_cents <= 100000000)),
     CONSTRAINT plans_interval_unit_known CHECK ((interval_unit = 'MONTH'::text)),
+    CONSTRAINT plans_max_streams_range CHECK (((max_streams >= 1) AND (max_streams <= 100))),
     CONSTRAINT plans_plan_id_form CHECK ((plan_id ~ '^[a-z0-9_-]{3,50}$'::text)),
     CONSTRAINT plans_tier_positive CHECK ((tier >= 1)),
     CONSTRAINT plans_trial_days_range CHECK (((trial_days >= 0) AND (trial_days <= 730)))
@@ -3317,6 +3361,8 @@ COMMENT ON COLUMN subscriptions.plans.amount_cents IS 'Price of one month.';
 COMMENT ON COLUMN subscriptions.plans.tier IS '1 basic, 2 plus, 3 premium.';
 
 COMMENT ON COLUMN subscriptions.plans.gwb_price_amount_cents IS 'The amount that gwb_price_id stands for: a price cannot change at gateway B, so another amount needs another price.';
+
+COMMENT ON COLUMN subscriptions.plans.max_streams IS 'How many devices of a subscriber may play at once; null is no limit.';
 
 CREATE VIEW finance.customer_list_personal AS
  SELECT u.id AS customer_id,
@@ -7213,6 +7259,12 @@ ALTER TABLE ONLY catalog.categories
 
 ALTER TABLE ONLY catalog.categories
     ADD CONSTRAINT categories_slug_unique UNIQUE (slug);
+
+ALTER TABLE ONLY catalog.plays
+    ADD CONSTRAINT plays_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY catalog.plays
+    ADD CONSTRAINT plays_place_once UNIQUE (user_id, place);
 
 ALTER TABLE ONLY catalog.seasons
     ADD CONSTRAINT seasons_pkey PRIMARY KEY (id);

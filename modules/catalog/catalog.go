@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"marquee/modules/catalog/internal/catalogdb"
+	"marquee/modules/catalog/plays"
 	"marquee/platform/clock"
 	"marquee/platform/postgres"
 	"marquee/platform/replica"
@@ -43,6 +44,7 @@ type Service struct {
 	served  *prometheus.CounterVec
 	fetches singleflight.Group // pages being fetched
 	viewers *viewers
+	plays   *plays.Plays
 }
 
 // New makes the service.
@@ -62,10 +64,14 @@ func New(d Deps) *Service {
 	s := &Service{
 		deps: d, db: catalogdb.New(), crud: resource.Routes{Pool: d.Pool, Reads: d.Lists, Clock: d.Clock, Log: d.Log},
 		pages: resource.NewPageCache(d.PageCacheBytes), served: newPageCounter(),
+		plays: plays.New(plays.Deps{Pool: d.Pool, Clock: d.Clock}),
 	}
 	s.viewers = newViewers(s.readViewers)
 	return s
 }
+
+// Plays is where users play.
+func (s *Service) Plays() *plays.Plays { return s.plays }
 
 // Where a shown page of videos came from.
 const (

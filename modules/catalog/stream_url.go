@@ -12,39 +12,61 @@ import (
 	"time"
 
 	"marquee/modules/catalog/internal/catalogdb"
+	"marquee/modules/catalog/plays"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 )
 
 const defaultStreamURLTTL = 4 * time.Hour
+
+// streamURL is where a video plays.
+type streamURL struct {
+	signed string
+	ends   time.Time
+	play   objectid.ID // "" when none began
+}
 
 // streamURL returns the signed address of a video and when it ends: after the
 // configured lifetime, or with the video, whichever comes first; an admin's does
 // not end with the video. One round trip checks the caller and reads the video.
 // 403 without an active subscription; 404 for an unknown video and, unless an
 // admin asks, for a disabled or expired one (docs/contract/catalogue.md, Stream URLs).
-func (s *Service) streamURL(ctx context.Context, video objectid.ID) (signed string, ends time.Time, err error) {
+//
+// A play of the caller begins with it, or goes on: 409 TOO_MANY_STREAMS when as many play as their plan allows. A member
+// of staff who sees as a customer begins none.
+func (s *Service) streamURL(ctx context.Context, video, play objectid.ID) (stream streamURL, err error) {
 	now, claims := s.deps.Clock.Now(), httpapi.ClaimsOf(ctx)
 	v, err := s.db.ViewerReadStream(ctx, s.deps.Reads, catalogdb.ViewerReadStreamParams{
 		UserID: claims.UserID, IssuedAt: claims.IssuedAt, TokenID: claims.TokenID,
 		SessionID: claims.SessionID.String(), Now: now, VideoID: video,
 	})
 	if err != nil {
-		return "", time.Time{}, fmt.Errorf("read who asks for a stream: %w", err)
+		return stream, fmt.Errorf("read who asks for a stream: %w", err)
 	}
 	if err := mayWatch(v.UserType, v.HasAccess); err != nil {
-		return "", time.Time{}, err
+		return stream, err
 	}
 	admin := v.UserType == httpapi.TypeAdmin
 	if v.VideoID == nil || !admin && !isVisible(v.Enable, v.ExpirationDate, now) {
-		return "", time.Time{}, errNoVideo()
+		return stream, errNoVideo()
 	}
-	ends = now.Add(s.deps.StreamURLTTL).Truncate(time.Second)
-	if !admin && v.ExpirationDate != nil && v.ExpirationDate.Before(ends) {
-		ends = v.ExpirationDate.Truncate(time.Second)
+	stream.ends = now.Add(s.deps.StreamURLTTL).Truncate(time.Second)
+	if !admin && v.ExpirationDate != nil && v.ExpirationDate.Before(stream.ends) {
+		stream.ends = v.ExpirationDate.Truncate(time.Second)
 	}
-	signed, err = signStream(s.deps.StreamURLKey, *v.VideoID, ends)
-	return signed, ends, err
+	if stream.signed, err = signStream(s.deps.StreamURLKey, *v.VideoID, stream.ends); err != nil || claims.ViewerID != "" {
+		return stream, err
+	}
+	if err := httpapi.HeadEnds(ctx); err != nil {
+		return stream, err
+	}
+	request := plays.Request{Video: video, Play: play}
+	if !admin {
+		request.Most = nullable.Ptr(v.MaxStreams)
+	}
+	stream.play, err = s.plays.Open(ctx, request)
+	return stream, err
 }
 
 // isVisible reports whether customers may watch a video then. One that is not there has
@@ -105,6 +127,7 @@ func sendable(query string) string {
 
 type streamInput struct {
 	VideoID string `path:"video_id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The video's _id"`
+	PlayID  string `query:"play_id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The play that goes on, from an earlier answer; omitted: one begins"`
 }
 
 type streamOutput struct {
@@ -113,18 +136,20 @@ type streamOutput struct {
 		VideoID   objectid.ID  `json:"video_id"`
 		URL       string       `json:"url" doc:"The video's address with expires and signature"`
 		ExpiresAt httpapi.Time `json:"expires_at"`
+		PlayID    *objectid.ID `json:"play_id" nullable:"true" doc:"The play that began or goes on: PUT /me/watch-history with it every 30 seconds keeps it, 90 seconds of silence end it. null to staff who see as a customer"`
 	}
 }
 
 // getStreamURL answers GET /videos/{video_id}/stream-url.
 func (h handlers) getStreamURL(ctx context.Context, in *streamInput) (*streamOutput, error) {
 	id := objectid.ID(strings.ToLower(in.VideoID))
-	signed, ends, err := h.s.streamURL(ctx, id)
+	stream, err := h.s.streamURL(ctx, id, objectid.ID(strings.ToLower(in.PlayID)))
 	if err != nil {
 		return nil, err
 	}
 	// The address is a right of this user alone, so no cache between may keep it.
 	out := &streamOutput{CacheControl: "private, no-store"}
-	out.Body.VideoID, out.Body.URL, out.Body.ExpiresAt = id, signed, httpapi.Time(ends)
+	out.Body.VideoID, out.Body.URL, out.Body.ExpiresAt = id, stream.signed, httpapi.Time(stream.ends)
+	out.Body.PlayID = nullable.Ptr(stream.play)
 	return out, nil
 }

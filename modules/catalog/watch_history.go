@@ -8,8 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/catalog/internal/catalogdb"
+	"marquee/modules/catalog/plays"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -21,20 +23,32 @@ type watchEntry struct {
 	UpdatedAt httpapi.Time `json:"updated_at"`
 }
 
-// keepWatched notes how far the user has watched the video, in seconds, and
-// reports whether nothing was noted of it before. 404 for an unknown video.
-func (s *Service) keepWatched(ctx context.Context, user, video objectid.ID, timeline float64) (isNew bool, err error) {
-	isNew, err = s.db.WatchHistoryPut(ctx, s.deps.Pool, catalogdb.WatchHistoryPutParams{
+// keepWatched notes how far the user has watched the video, in seconds, and reports whether nothing was noted of it
+// before, and how the play stands that goes on with it ("" for none). 404 for an unknown video.
+func (s *Service) keepWatched(ctx context.Context, user, video, play objectid.ID, timeline float64) (
+	isNew bool, state string, err error,
+) {
+	now := s.deps.Clock.Now()
+	row, err := s.db.WatchHistoryPut(ctx, s.deps.Pool, catalogdb.WatchHistoryPutParams{
 		// Abs makes the -0 that JSON allows a 0.
-		UserID: user, VideoID: video, Timeline: math.Abs(timeline), Now: s.deps.Clock.Now(),
+		UserID: user, VideoID: video, Timeline: math.Abs(timeline), Now: now,
+		PlayID: nullable.Ptr(play.String()), SilentSince: now.Add(-plays.Silence),
 	})
 	if postgres.Constraint(err) == "watch_history_video_known" {
-		return false, errNoVideo()
+		return false, "", errNoVideo()
 	}
 	if err != nil {
-		return false, fmt.Errorf("keep watch history: %w", err)
+		return false, "", fmt.Errorf("keep watch history: %w", err)
 	}
-	return isNew, nil
+	switch {
+	case play == "":
+		return row.Upserted, "", nil
+	case row.PlayGoesOn:
+		return row.Upserted, plays.Live, nil
+	case row.PlayWasEnded:
+		return row.Upserted, plays.Ended, nil
+	}
+	return row.Upserted, plays.TimedOut, nil
 }
 
 // watched returns the user's history, newest first; video narrows it to one.

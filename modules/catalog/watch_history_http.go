@@ -15,6 +15,7 @@ type watchInput struct {
 	Body struct {
 		VideoID  string  `json:"video_id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The video's _id"`
 		Timeline float64 `json:"timeline" minimum:"0" doc:"Seconds from the start"`
+		PlayID   string  `json:"play_id,omitempty" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The play_id of the stream URL, which goes on with this"`
 	}
 }
 
@@ -23,6 +24,7 @@ type savedWatch struct {
 	VideoID  objectid.ID `json:"video_id"`
 	Timeline float64     `json:"timeline"`
 	Upserted bool        `json:"upserted" doc:"True when there was no entry for the video before"`
+	Play     string      `json:"play,omitempty" enum:"live,ended,timed_out" doc:"Whether the play goes on, was ended by its user from anywhere, or was silent for too long; absent without play_id"`
 }
 
 // putWatchHistory answers PUT /me/watch-history.
@@ -31,12 +33,14 @@ func (h handlers) putWatchHistory(ctx context.Context, in *watchInput) (*httpapi
 	if err != nil {
 		return nil, fault.InvalidAt(err.Error(), "body", "video_id")
 	}
-	isNew, err := h.s.keepWatched(ctx, httpapi.CallerOf(ctx).ID, video, in.Body.Timeline)
+	play := objectid.ID(strings.ToLower(in.Body.PlayID))
+	isNew, state, err := h.s.keepWatched(ctx, httpapi.CallerOf(ctx).ID, video, play, in.Body.Timeline)
 	if err != nil {
 		return nil, err
 	}
 	return httpapi.OK(savedWatch{
 		Message: "Watch history updated.", VideoID: video, Timeline: math.Abs(in.Body.Timeline), Upserted: isNew,
+		Play: state,
 	})
 }
 

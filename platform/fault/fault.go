@@ -48,6 +48,7 @@ const (
 	CodeRefundFailed         = "REFUND_FAILED"
 	CodeBusy                 = "SERVICE_BUSY"
 	CodeWithdrawalNotAllowed = "WITHDRAWAL_NOT_ALLOWED"
+	CodeTooManyStreams       = "TOO_MANY_STREAMS"
 )
 
 // Issue is one finding of request validation: where it sits, such as

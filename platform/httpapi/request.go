@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -76,6 +78,25 @@ func ClientIP(ctx context.Context) string {
 
 // UserAgent returns what the client calls itself, as it was sent; "" when it does not.
 func UserAgent(ctx context.Context) string { return requestOf(ctx).agent }
+
+// maxDeviceLength bounds what a client calls itself, in characters.
+const maxDeviceLength = 300
+
+// Device is UserAgent as it can be kept and shown: printable, and of 300 characters at most.
+func Device(ctx context.Context) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(UserAgent(ctx), ""))
+	for at := range name {
+		if utf8.RuneCountInString(name[:at]) == maxDeviceLength {
+			return name[:at]
+		}
+	}
+	return name
+}
 
 // ClientNetwork returns what one subscriber has for themself: the IPv4 address, or the
 // /64 of an IPv6 address, as text; "" where no address is known.

@@ -10,8 +10,8 @@ SELECT * FROM subscriptions.plans WHERE plan_id = @plan_id;
 
 -- name: PlanInsertIfNew :exec
 -- A plan that is there already stays as it is.
-INSERT INTO subscriptions.plans (id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, register_date, register_update_date)
-VALUES (@id, @plan_id, @name, @description, @amount_cents, 'MONTH', @trial_enabled, @trial_days, @tier, @now, @now)
+INSERT INTO subscriptions.plans (id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, max_streams, register_date, register_update_date)
+VALUES (@id, @plan_id, @name, @description, @amount_cents, 'MONTH', @trial_enabled, @trial_days, @tier, @max_streams, @now, @now)
 ON CONFLICT ON CONSTRAINT plans_plan_id_unique DO NOTHING;
 
 -- name: PlanLock :exec

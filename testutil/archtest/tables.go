@@ -28,7 +28,7 @@ var published = map[string][]string{
 	"accounts":      {"caller", "has_customer", "lock_customer", "try_lock_customer"},
 	"files":         {"issue_archive_token"},
 	"payments":      {"absent_since"},
-	"subscriptions": {"has_access"},
+	"subscriptions": {"has_access", "max_streams"},
 }
 
 // openRooms are the packages below a module's root that the modules above may import, too.

@@ -142,6 +142,7 @@ func TestADeletedCustomerIsKnownNowhere(t *testing.T) {
 		`SELECT count(*) FROM accounts.users WHERE id = $1 AND deleted_at IS NOT NULL`:                     1,
 		`SELECT count(*) FROM files.files WHERE owner_id = $1`:                                             0,
 		`SELECT count(*) FROM catalog.watch_history WHERE user_id = $1`:                                    0,
+		`SELECT count(*) FROM catalog.plays WHERE user_id = $1`:                                            0,
 		`SELECT count(*) FROM tickets.tickets WHERE customer_id = $1 AND status <> 'consumed'`:             0,
 		`SELECT count(*) FROM tickets.tickets WHERE customer_id = $1`:                                      1,
 		`SELECT count(*) FROM subscriptions.subscriptions WHERE customer_id = $1 AND status = 'cancelled'`: 1,

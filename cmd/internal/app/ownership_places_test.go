@@ -22,7 +22,7 @@ type place struct{ in, name string }
 var kindOfName = map[string]string{
 	"avatar_id": "avatar", "category_id": "category", "chargeback_id": "chargeback",
 	"children_code_ids": "promo code", "customer_id": "user", "document_created_by_id": "user",
-	"event_id": "event", "f": "file", "file_id": "file", "image_id": "file", "order_id": "order", "passkey_id": "passkey",
+	"event_id": "event", "f": "file", "file_id": "file", "image_id": "file", "order_id": "order", "passkey_id": "passkey", "play_id": "play",
 	"plan_id": "plan", "profile_id": "profile", "promo_code_id": "promo code", "season_id": "season", "session_id": "session",
 	"subscription_id": "subscription",
 	"status_id":       "column", "tags_id": "tag", "target_customer_ids": "user", "thumbnail_horizontal": "file",

@@ -201,6 +201,7 @@ var hidden = map[string]string{
 	"requisition_history_get":         "the card has none", "user_list": "lists admins",
 	"users_type_list": "says nothing of users", "avatar_get": "public",
 	"customer_timeline": "sentences about money and titles, without ids",
+	"video_stream_url":  "an address, and the play that was named",
 	"me_ticket_qr":      "a signed text about the ticket that was named",
 }
 

@@ -128,6 +128,9 @@ func (v victim) watches(t *testing.T, a *platformtest.Platform, root *apitest.Cl
 	}).Expect(http.StatusOK)
 	v.client.Post("/customers/me/change-email", object{"new_email": canary + "@example.org"}).Expect(http.StatusOK)
 	v.ids["avatar"] = sendFile(t, v.client, "/me/avatar", canary+".png", onePixel(t))
+	v.ids["play"] = a.Insert(`INSERT INTO catalog.plays (id, user_id, place, video_id, device, started_at, seen_at)
+		VALUES (platform.new_object_id(), $1, 1, platform.new_object_id(), $2, now(), now() + interval '1 day')`,
+		v.ids["user"], canary).String()
 }
 
 // isKnownToAdmins gives the platform what admins keep, of the victim and of their own.

@@ -5,10 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -30,8 +27,6 @@ const (
 )
 
 const (
-	// maxDeviceLength bounds what a client calls itself, in characters.
-	maxDeviceLength = 300
 	// issuing is longer than it may take to issue tokens for what was checked before a session ended: an ended
 	// session is known for so long beyond the end of the last token.
 	issuing = time.Hour
@@ -116,25 +111,9 @@ func (s *Store) rowOf(ctx context.Context, of Start) accountsdb.SessionInsertPar
 	second := of.Method == ByTOTP || of.Method == ByRecoveryCode || of.Method == ByPasskey
 	return accountsdb.SessionInsertParams{
 		ID: of.ID, UserID: of.UserID, Method: of.Method, SecondFactor: second,
-		Device: deviceName(httpapi.UserAgent(ctx)), Address: httpapi.ClientIP(ctx), IssuedAt: of.Issued,
+		Device: httpapi.Device(ctx), Address: httpapi.ClientIP(ctx), IssuedAt: of.Issued,
 		ExpiresAt: of.Issued.Add(s.deps.LongestLife),
 	}
-}
-
-// deviceName is what a client calls itself, as it can be kept and shown.
-func deviceName(agent string) string {
-	name := strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) {
-			return r
-		}
-		return -1
-	}, strings.ToValidUTF8(agent, ""))
-	for at := range name {
-		if utf8.RuneCountInString(name[:at]) == maxDeviceLength {
-			return name[:at]
-		}
-	}
-	return name
 }
 
 // sessionOf is the session of a refresh token. One of before sessions has that which follows from its own id: however

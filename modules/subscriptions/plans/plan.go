@@ -47,6 +47,10 @@ var plans = resource.New(resource.Definition{
 			Name: "tier", Kind: query.Int, Doc: "1 basic, 2 plus, 3 premium",
 			Rule: resource.Rule{Default: 1, Min: new(int64(1)), Max: new(int64(100))},
 		},
+		{
+			Name: "max_streams", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: new(int64(1)), Max: new(int64(100))},
+			Doc: "On how many devices a subscriber may play at once; null is no limit",
+		},
 		{Name: "is_active", Kind: query.Bool, Rule: resource.Rule{Default: true}},
 		{Name: "gwb_product_id", Kind: query.String, Nullable: true, Write: resource.Privileged},
 		{Name: "gwb_price_id", Kind: query.String, Nullable: true, Write: resource.Privileged},
@@ -117,16 +121,16 @@ func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 	for _, p := range []subscriptionsdb.PlanInsertIfNewParams{
 		{
 			PlanID: "basic", Name: "Basic", Description: nullable.Ptr("The whole catalogue on one screen."),
-			AmountCents: 1990, Tier: 1,
+			AmountCents: 1990, Tier: 1, MaxStreams: new(int32(1)),
 		},
 		{
 			PlanID: "plus", Name: "Plus", Description: nullable.Ptr("The whole catalogue on two screens, in full HD."),
-			AmountCents: 2990, Tier: 2,
+			AmountCents: 2990, Tier: 2, MaxStreams: new(int32(2)),
 		},
 		{
 			PlanID: "premium", Name: "Premium",
 			Description: nullable.Ptr("The whole catalogue on four screens, in 4K. Seven days free."),
-			AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7,
+			AmountCents: 4990, Tier: 3, TrialEnabled: true, TrialDays: 7, MaxStreams: new(int32(4)),
 		},
 	} {
 		p.ID, p.Now = objectid.At(now), now

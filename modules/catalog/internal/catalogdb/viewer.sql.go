@@ -163,9 +163,10 @@ func (q *Queries) ViewerReadMany(ctx context.Context, db DBTX, arg ViewerReadMan
 }
 
 const ViewerReadStream = `-- name: ViewerReadStream :one
-SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
+SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access, coalesce(m.max_streams, 0)::int AS max_streams,
        video.video_id, video.enable, video.expiration_date
 FROM subscriptions.has_access($1, $2) AS a (has_access)
+LEFT JOIN subscriptions.max_streams($1, $2) AS m (max_streams) ON true
 LEFT JOIN accounts.caller($1, $3, $4, $5) AS c (username, user_type, is_root, profiles, handlers) ON true
 LEFT JOIN catalog.videos video ON video.id = $6
 `
@@ -182,12 +183,14 @@ type ViewerReadStreamParams struct {
 type ViewerReadStreamRow struct {
 	UserType       string
 	HasAccess      bool
+	MaxStreams     int32
 	VideoID        *string
 	Enable         *bool
 	ExpirationDate *time.Time
 }
 
-// ViewerReadStream reads who asks for a video's stream URL, whether they may watch, and the video.
+// ViewerReadStream reads who asks for a video's stream URL, whether they may watch, on how many devices at once (0 is no
+// limit), and the video.
 func (q *Queries) ViewerReadStream(ctx context.Context, db DBTX, arg ViewerReadStreamParams) (ViewerReadStreamRow, error) {
 	row := db.QueryRow(ctx, ViewerReadStream,
 		arg.UserID,
@@ -201,6 +204,7 @@ func (q *Queries) ViewerReadStream(ctx context.Context, db DBTX, arg ViewerReadS
 	err := row.Scan(
 		&i.UserType,
 		&i.HasAccess,
+		&i.MaxStreams,
 		&i.VideoID,
 		&i.Enable,
 		&i.ExpirationDate,

@@ -132,29 +132,49 @@ func (q *Queries) WatchHistoryListOfCustomer(ctx context.Context, db DBTX, arg W
 }
 
 const WatchHistoryPut = `-- name: WatchHistoryPut :one
+WITH play AS (
+    UPDATE catalog.plays p SET seen_at = greatest(p.seen_at, $4), video_id = $2
+    WHERE p.id = $5::text AND p.user_id = $1 AND p.ended_at IS NULL AND p.seen_at > $6
+    RETURNING p.id
+)
 INSERT INTO catalog.watch_history (user_id, video_id, timeline, updated_at)
 VALUES ($1, $2, $3, $4)
 ON CONFLICT (user_id, video_id) DO UPDATE SET timeline = excluded.timeline, updated_at = excluded.updated_at
-RETURNING (xmax = 0)::boolean AS upserted
+RETURNING (xmax = 0)::boolean AS upserted,
+    (SELECT count(*) > 0 FROM play)::boolean AS play_goes_on,
+    (SELECT count(*) > 0 FROM catalog.plays e
+     WHERE e.user_id = $1 AND (e.id = $5::text AND e.ended_at IS NOT NULL
+                                     OR e.ended_play_id = $5::text))::boolean AS play_was_ended
 `
 
 type WatchHistoryPutParams struct {
-	UserID   objectid.ID
-	VideoID  objectid.ID
-	Timeline float64
-	Now      time.Time
+	UserID      objectid.ID
+	VideoID     objectid.ID
+	Timeline    float64
+	Now         time.Time
+	PlayID      *string
+	SilentSince time.Time
+}
+
+type WatchHistoryPutRow struct {
+	Upserted     bool
+	PlayGoesOn   bool
+	PlayWasEnded bool
 }
 
 // WatchHistoryPut keeps how far the user has watched. A row that was there has
 // been locked by this transaction, which xmax then names; of a new one it is 0.
-func (q *Queries) WatchHistoryPut(ctx context.Context, db DBTX, arg WatchHistoryPutParams) (bool, error) {
+// A play that it names goes on; one that is over is told apart by who ended it.
+func (q *Queries) WatchHistoryPut(ctx context.Context, db DBTX, arg WatchHistoryPutParams) (WatchHistoryPutRow, error) {
 	row := db.QueryRow(ctx, WatchHistoryPut,
 		arg.UserID,
 		arg.VideoID,
 		arg.Timeline,
 		arg.Now,
+		arg.PlayID,
+		arg.SilentSince,
 	)
-	var upserted bool
-	err := row.Scan(&upserted)
-	return upserted, err
+	var i WatchHistoryPutRow
+	err := row.Scan(&i.Upserted, &i.PlayGoesOn, &i.PlayWasEnded)
+	return i, err
 }

@@ -129,6 +129,8 @@ type Plan struct {
 	DocumentCreatedByID *objectid.ID
 	RegisterDate        time.Time
 	RegisterUpdateDate  time.Time
+	// How many devices of a subscriber may play at once; null is no limit.
+	MaxStreams *int32
 }
 
 // Orders to move a running recurrence to another plan, written before its gateway is asked for the new price.

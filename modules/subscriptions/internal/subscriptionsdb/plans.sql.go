@@ -13,7 +13,7 @@ import (
 )
 
 const planFind = `-- name: PlanFind :one
-SELECT id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, is_active, gwb_product_id, gwb_price_id, gwb_price_amount_cents, document_created_by_id, register_date, register_update_date FROM subscriptions.plans
+SELECT id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, is_active, gwb_product_id, gwb_price_id, gwb_price_amount_cents, document_created_by_id, register_date, register_update_date, max_streams FROM subscriptions.plans
 WHERE plan_id = $1::text OR id = $1::text
 ORDER BY plan_id = $1::text DESC
 LIMIT 1
@@ -40,12 +40,13 @@ func (q *Queries) PlanFind(ctx context.Context, db DBTX, key string) (Plan, erro
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.MaxStreams,
 	)
 	return i, err
 }
 
 const planGetByPlanID = `-- name: PlanGetByPlanID :one
-SELECT id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, is_active, gwb_product_id, gwb_price_id, gwb_price_amount_cents, document_created_by_id, register_date, register_update_date FROM subscriptions.plans WHERE plan_id = $1
+SELECT id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, is_active, gwb_product_id, gwb_price_id, gwb_price_amount_cents, document_created_by_id, register_date, register_update_date, max_streams FROM subscriptions.plans WHERE plan_id = $1
 `
 
 func (q *Queries) PlanGetByPlanID(ctx context.Context, db DBTX, planID string) (Plan, error) {
@@ -68,13 +69,14 @@ func (q *Queries) PlanGetByPlanID(ctx context.Context, db DBTX, planID string) (
 		&i.DocumentCreatedByID,
 		&i.RegisterDate,
 		&i.RegisterUpdateDate,
+		&i.MaxStreams,
 	)
 	return i, err
 }
 
 const planInsertIfNew = `-- name: PlanInsertIfNew :exec
-INSERT INTO subscriptions.plans (id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, register_date, register_update_date)
-VALUES ($1, $2, $3, $4, $5, 'MONTH', $6, $7, $8, $9, $9)
+INSERT INTO subscriptions.plans (id, plan_id, name, description, amount_cents, interval_unit, trial_enabled, trial_days, tier, max_streams, register_date, register_update_date)
+VALUES ($1, $2, $3, $4, $5, 'MONTH', $6, $7, $8, $9, $10, $10)
 ON CONFLICT ON CONSTRAINT plans_plan_id_unique DO NOTHING
 `
 
@@ -87,6 +89,7 @@ type PlanInsertIfNewParams struct {
 	TrialEnabled bool
 	TrialDays    int32
 	Tier         int32
+	MaxStreams   *int32
 	Now          time.Time
 }
 
@@ -101,6 +104,7 @@ func (q *Queries) PlanInsertIfNew(ctx context.Context, db DBTX, arg PlanInsertIf
 		arg.TrialEnabled,
 		arg.TrialDays,
 		arg.Tier,
+		arg.MaxStreams,
 		arg.Now,
 	)
 	return err
