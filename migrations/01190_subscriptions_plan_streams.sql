@@ -8,8 +8,7 @@ CREATE FUNCTION subscriptions.max_streams(customer_id platform.object_id, at tim
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT (SELECT p.max_streams
             FROM subscriptions.subscriptions s JOIN subscriptions.plans p ON p.plan_id = s.plan_id
-            WHERE s.customer_id = $1 AND s.status = 'active' AND (s.expires_at IS NULL OR s.expires_at > $2)
-            ORDER BY p.max_streams DESC NULLS FIRST LIMIT 1)
+            WHERE s.customer_id = $1 AND s.status = 'active' AND (s.expires_at IS NULL OR s.expires_at > $2)) -- one is live
 $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION subscriptions.max_streams(platform.object_id, timestamptz) IS

@@ -16,14 +16,15 @@ import (
 	"marquee/platform/httpapi"
 )
 
-// CachedResponse is a list's envelope as it is sent, plain and with gzip, each with its entity tag. It never changes:
+// CachedResponse is a list's envelope as it is sent, plain and with gzip, each with its entity tag. What is sent never changes:
 // many requests may share it.
 type CachedResponse struct {
 	Version int64 // of what the resource shows, as in Page
 
-	collection    string
-	unknown       int // fields in filter and sort that the resource does not show
-	plain, zipped encoded
+	collection string
+	unknown    int // fields in filter and sort that the resource does not show
+	plain      encoded
+	zipped     func() encoded // made when the first client takes it: many a page is asked for once
 }
 
 // encoded is a body with the values of its headers.
@@ -35,10 +36,10 @@ type encoded struct {
 
 // CachedResponse renders the list to be sent more than once. The request is in ctx: its links are in the body.
 func (l *List) CachedResponse(ctx context.Context) *CachedResponse {
-	body := l.Envelope(ctx).Body
+	plain := encode(bytes.Clone(l.Envelope(ctx).Body))
 	return &CachedResponse{
-		Version: l.page.Version, collection: l.view.resource.def.Name, unknown: l.unknown,
-		plain: encode(bytes.Clone(body)), zipped: encode(zip(body)),
+		Version: l.page.Version, collection: l.view.resource.def.Name, unknown: l.unknown, plain: plain,
+		zipped: sync.OnceValue(func() encoded { return encode(zip(plain.body)) }),
 	}
 }
 
@@ -67,9 +68,9 @@ func zip(body []byte) []byte {
 	return bytes.Clone(out.Bytes())
 }
 
-// size is about how many bytes a response takes under its key.
+// size is about how many bytes a response takes under its key: gzip, should a client take it, leaves a sixth of a list.
 func (r *CachedResponse) size(key string) int {
-	return len(key) + cap(r.plain.body) + cap(r.zipped.body) + overhead
+	return len(key) + cap(r.plain.body)*7/6 + overhead
 }
 
 // CachedOutput is the output of a handler that sends a CachedResponse.
@@ -95,7 +96,7 @@ func (r *CachedResponse) writeTo(hc huma.Context) {
 	head, sent := w.Header(), r.plain
 	zipped := httpapi.AcceptsCoding(request.Header, "gzip")
 	if zipped {
-		sent = r.zipped
+		sent = r.zipped()
 	}
 	head["Etag"], head["Cache-Control"] = sent.tag, revalidated
 	head.Add("Vary", "Authorization, Accept-Encoding")

@@ -104,6 +104,11 @@ var rooms = map[string][]room{
 		{name: "views", uses: []string{"internal/accountsdb", "identity"}, sql: []string{"views"}},
 		{name: ""},
 	},
+	"catalog": {
+		{name: "internal/catalogdb"},
+		{name: "plays", uses: []string{"internal/catalogdb"}, sql: []string{"plays"}},
+		{name: "", sql: []string{"record", "slugs", "version", "viewer", "watch_history"}},
+	},
 	"finance": {
 		{name: "internal/financedb"},
 		{name: "reports", uses: []string{"internal/financedb"}, sql: []string{

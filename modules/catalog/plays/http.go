@@ -14,10 +14,14 @@ import (
 
 const path = "/me/plays"
 
+// handlers answers the routes.
+type handlers struct{ p *Plays }
+
 // Routes registers what users do with their plays.
 func (p *Plays) Routes(api *httpapi.API) {
-	httpapi.Route(api, http.MethodGet, path, "play_list", httpapi.SignedIn, p.list)
-	httpapi.Route(api, http.MethodDelete, path+"/{play_id}", "play_end", httpapi.SignedIn, p.delete)
+	h := handlers{p}
+	httpapi.Route(api, http.MethodGet, path, "play_list", httpapi.SignedIn, h.list)
+	httpapi.Route(api, http.MethodDelete, path+"/{play_id}", "play_end", httpapi.SignedIn, h.delete)
 }
 
 // play is where a user plays, as they see it.
@@ -44,12 +48,12 @@ type playList struct {
 }
 
 // list answers GET /me/plays.
-func (p *Plays) list(ctx context.Context, _ *struct{}) (*httpapi.Output[playList], error) {
+func (h handlers) list(ctx context.Context, _ *struct{}) (*httpapi.Output[playList], error) {
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return nil, err
 	}
 	claims := httpapi.ClaimsOf(ctx)
-	live, err := p.live(ctx, claims.UserID, p.deps.Clock.Now())
+	live, err := h.p.live(ctx, claims.UserID, h.p.deps.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +73,8 @@ type playEnded struct {
 }
 
 // delete answers DELETE /me/plays/{play_id}.
-func (p *Plays) delete(ctx context.Context, in *playInput) (*httpapi.Output[playEnded], error) {
-	if err := p.end(ctx, httpapi.CallerOf(ctx).ID, objectid.ID(strings.ToLower(in.PlayID))); err != nil {
+func (h handlers) delete(ctx context.Context, in *playInput) (*httpapi.Output[playEnded], error) {
+	if err := h.p.end(ctx, httpapi.CallerOf(ctx).ID, objectid.ID(strings.ToLower(in.PlayID))); err != nil {
 		return nil, err
 	}
 	return httpapi.OK(playEnded{Message: "The play has ended."})
