@@ -204,6 +204,14 @@ $$;
 
 COMMENT ON FUNCTION accounts.login_reserved(wanted text, wanted_by text) IS 'Whether somebody else may still get this address back: until then nobody takes it, so that an undo cannot be barred.';
 
+CREATE FUNCTION accounts.max_age_rating(user_id platform.object_id) RETURNS TABLE(max_age_rating text)
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $_$
+    SELECT (SELECT u.max_age_rating FROM accounts.users u WHERE u.id = $1)
+$_$;
+
+COMMENT ON FUNCTION accounts.max_age_rating(user_id platform.object_id) IS 'Published: the highest age_rating that plays for the user without their PIN; null is no limit. One row.';
+
 CREATE FUNCTION accounts.prove_signup() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1713,6 +1721,15 @@ CREATE TABLE accounts.logins (
 
 COMMENT ON TABLE accounts.logins IS 'Every username and e-mail of the users that are not deleted, folded: one name space, so that nobody''s username is somebody else''s e-mail. Kept by a trigger of accounts.users.';
 
+CREATE TABLE accounts.parental_tries (
+    user_id platform.object_id NOT NULL,
+    tries integer NOT NULL,
+    tried_at timestamp with time zone NOT NULL,
+    CONSTRAINT parental_tries_positive CHECK ((tries >= 1))
+);
+
+COMMENT ON TABLE accounts.parental_tries IS 'Tries of a PIN in a row, each counted before it is compared; the row goes with the first that is right.';
+
 CREATE TABLE accounts.passkey_challenges (
     challenge_hash text NOT NULL COLLATE pg_catalog."C",
     user_id platform.object_id,
@@ -1887,11 +1904,15 @@ CREATE TABLE accounts.users (
     verify_later boolean DEFAULT false NOT NULL,
     unproved_signup boolean DEFAULT false NOT NULL,
     labels text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    max_age_rating text COLLATE pg_catalog."C",
+    parental_pin_mac bytea,
     CONSTRAINT users_address_is_object CHECK ((jsonb_typeof(address) = 'object'::text)),
+    CONSTRAINT users_age_limit_has_pin CHECK (((max_age_rating IS NULL) = (parental_pin_mac IS NULL))),
     CONSTRAINT users_customers_hold_no_rights CHECK (((user_type = 'admin'::text) OR ((NOT is_root) AND (type_user = '{}'::text[])))),
     CONSTRAINT users_email_lower_case CHECK ((email = lower(email))),
     CONSTRAINT users_labels_few CHECK ((cardinality(labels) <= 20)),
     CONSTRAINT users_login_present CHECK (((deleted_at IS NOT NULL) OR ((username <> ''::text) AND (email <> ''::text)))),
+    CONSTRAINT users_max_age_rating_known CHECK ((max_age_rating = ANY (ARRAY['L'::text, '10'::text, '12'::text, '14'::text, '16'::text, '18'::text]))),
     CONSTRAINT users_password_is_hashed CHECK ((password_hash ~ '^\$(argon2id|2[abxy]?)\$'::text)),
     CONSTRAINT users_phone_form CHECK ((phone ~ '^\+?[0-9]{10,15}$'::text)),
     CONSTRAINT users_tax_id_form CHECK ((tax_id ~ '^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$'::text)),
@@ -1935,6 +1956,10 @@ COMMENT ON COLUMN accounts.users.verify_later IS 'Signed up with verify_email_no
 COMMENT ON COLUMN accounts.users.unproved_signup IS 'Made by signup, and nobody has proved the address yet: a reset that does so empties what the maker wrote, who may be somebody else. A trigger clears it with the first proof.';
 
 COMMENT ON COLUMN accounts.users.labels IS 'Words by which staff sort customers; as notes, in the export alone.';
+
+COMMENT ON COLUMN accounts.users.max_age_rating IS 'The highest age_rating that plays without the PIN; null is no limit.';
+
+COMMENT ON COLUMN accounts.users.parental_pin_mac IS 'HMAC of the PIN under a key of its own: four digits would be found from any hash without one.';
 
 CREATE TABLE accounts.users_type (
     id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
@@ -7201,6 +7226,9 @@ ALTER TABLE ONLY accounts.last_writes
 
 ALTER TABLE ONLY accounts.logins
     ADD CONSTRAINT logins_of_one_user PRIMARY KEY (login);
+
+ALTER TABLE ONLY accounts.parental_tries
+    ADD CONSTRAINT parental_tries_pkey PRIMARY KEY (user_id);
 
 ALTER TABLE ONLY accounts.passkey_challenges
     ADD CONSTRAINT passkey_challenges_pkey PRIMARY KEY (challenge_hash);

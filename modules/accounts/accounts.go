@@ -183,6 +183,7 @@ func New(d Deps) (*Service, error) {
 	s.customers = customers.New(customers.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Identity: s.identity, Trail: s.trail,
 		SignIns: s.signIns, Factors: s.factors, Codes: s.codes, Changes: s.changes, UnverifiedTTL: cfg.UnverifiedTTL,
+		Sessions: s.sessions, MasterKey: cfg.CodeKey,
 	})
 	s.users = users.New(users.Deps{
 		Pool: d.Pool, Clock: d.Clock, Files: d.Files, Identity: s.identity, Hasher: s.hasher, Sessions: s.sessions,

@@ -34,7 +34,7 @@ func TestMeShowsTheContractsFields(t *testing.T) {
 	doc := a.doc(t)
 	require.Equal(t, []string{
 		"_id", "address", "avatar_id", "created_at", "current_subscription_id", "document_created_by_id", "email",
-		"email_verified", "email_verified_at", "enable", "full_name", "my_list", "nationality",
+		"email_verified", "email_verified_at", "enable", "full_name", "max_age_rating", "my_list", "nationality",
 		"password_reset_required", "phone", "register_date", "register_update_date", "tax_id", "updated_at",
 		"user_type", "username",
 	}, slices.Sorted(maps.Keys(doc)), "optional ones are left out while unset")

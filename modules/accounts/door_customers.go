@@ -10,6 +10,7 @@ import (
 	"marquee/modules/files"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/secret"
 )
 
 // What the modules above know of customers is the business of room identity.
@@ -44,6 +45,12 @@ func (s *Service) CustomerOfGateway(ctx context.Context, db postgres.DB,
 	gateway, gatewayID string,
 ) (objectid.ID, error) {
 	return s.identity.CustomerOfGateway(ctx, db, gateway, gatewayID)
+}
+
+// ProveParentalPin compares the PIN of a user who has an age limit: 403 PIN_REQUIRED when it is wrong, 429 after five wrong
+// ones in a row.
+func (s *Service) ProveParentalPin(ctx context.Context, user objectid.ID, pin secret.Text) error {
+	return s.customers.ProveParentalPin(ctx, user, pin)
 }
 
 // LockCustomerTx locks a customer's row; 404 as CustomerByID.

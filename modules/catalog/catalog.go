@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -10,9 +11,11 @@ import (
 	"marquee/modules/catalog/internal/catalogdb"
 	"marquee/modules/catalog/plays"
 	"marquee/platform/clock"
+	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/replica"
 	"marquee/platform/resource"
+	"marquee/platform/secret"
 )
 
 // Deps are what New needs.
@@ -24,6 +27,8 @@ type Deps struct {
 	// Lists serves all other lists; nil means Reads.
 	Lists *replica.Set
 	Clock clock.Clock
+	// Accounts proves a customer's PIN for what is rated above their age limit.
+	Accounts Accounts
 	Log   *slog.Logger
 	// PageCacheBytes is how many bytes of video pages the process keeps; default 64 MiB.
 	PageCacheBytes int
@@ -34,6 +39,12 @@ type Deps struct {
 }
 
 const defaultPageCacheBytes = 64 << 20
+
+// Accounts is what the catalogue asks the module accounts, beside its published functions.
+type Accounts interface {
+	// ProveParentalPin is 403 PIN_REQUIRED for a wrong PIN, 429 after five in a row.
+	ProveParentalPin(ctx context.Context, user objectid.ID, pin secret.Text) error
+}
 
 // Service is the catalogue.
 type Service struct {

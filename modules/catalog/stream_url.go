@@ -13,9 +13,12 @@ import (
 
 	"marquee/modules/catalog/internal/catalogdb"
 	"marquee/modules/catalog/plays"
+	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
+	"marquee/platform/resource"
+	"marquee/platform/secret"
 )
 
 const defaultStreamURLTTL = 4 * time.Hour
@@ -35,7 +38,11 @@ type streamURL struct {
 //
 // A play of the caller begins with it, or goes on: 409 TOO_MANY_STREAMS when as many play as their plan allows. A member
 // of staff who sees as a customer begins none.
-func (s *Service) streamURL(ctx context.Context, video, play objectid.ID) (stream streamURL, err error) {
+//
+// 403 PIN_REQUIRED for a video above the customer's age limit without their PIN, 429 after five wrong ones.
+func (s *Service) streamURL(ctx context.Context, video, play objectid.ID, pin secret.Text) (
+	stream streamURL, err error,
+) {
 	now, claims := s.deps.Clock.Now(), httpapi.ClaimsOf(ctx)
 	v, err := s.db.ViewerReadStream(ctx, s.deps.Reads, catalogdb.ViewerReadStreamParams{
 		UserID: claims.UserID, IssuedAt: claims.IssuedAt, TokenID: claims.TokenID,
@@ -50,6 +57,9 @@ func (s *Service) streamURL(ctx context.Context, video, play objectid.ID) (strea
 	admin := v.UserType == httpapi.TypeAdmin
 	if v.VideoID == nil || !admin && !isVisible(v.Enable, v.ExpirationDate, now) {
 		return stream, errNoVideo()
+	}
+	if err := s.permitRating(ctx, v, pin); err != nil {
+		return stream, err
 	}
 	stream.ends = now.Add(s.deps.StreamURLTTL).Truncate(time.Second)
 	if !admin && v.ExpirationDate != nil && v.ExpirationDate.Before(stream.ends) {
@@ -67,6 +77,17 @@ func (s *Service) streamURL(ctx context.Context, video, play objectid.ID) (strea
 	}
 	stream.play, err = s.plays.Open(ctx, request)
 	return stream, err
+}
+
+// permitRating asks for the PIN of a customer for what is rated above their age limit.
+func (s *Service) permitRating(ctx context.Context, v catalogdb.ViewerReadStreamRow, pin secret.Text) error {
+	if v.MaxAgeRating == "" || v.AgeRating == nil || !resource.IsAbove(*v.AgeRating, v.MaxAgeRating) {
+		return nil
+	}
+	if pin.Reveal() == "" {
+		return fault.PINRequired("This video is rated above the age limit of your account: its PIN is needed.")
+	}
+	return s.deps.Accounts.ProveParentalPin(ctx, httpapi.ClaimsOf(ctx).UserID, pin)
 }
 
 // isVisible reports whether customers may watch a video then. One that is not there has
@@ -128,6 +149,7 @@ func sendable(query string) string {
 type streamInput struct {
 	VideoID string `path:"video_id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The video's _id"`
 	PlayID  string `query:"play_id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The play that goes on, from an earlier answer; omitted: one begins"`
+	PIN     secret.Text `header:"X-Parental-Pin" maxLength:"20" doc:"The PIN of the account, for a video above its max_age_rating: else 403 PIN_REQUIRED"`
 }
 
 type streamOutput struct {
@@ -143,7 +165,7 @@ type streamOutput struct {
 // getStreamURL answers GET /videos/{video_id}/stream-url.
 func (h handlers) getStreamURL(ctx context.Context, in *streamInput) (*streamOutput, error) {
 	id := objectid.ID(strings.ToLower(in.VideoID))
-	stream, err := h.s.streamURL(ctx, id, objectid.ID(strings.ToLower(in.PlayID)))
+	stream, err := h.s.streamURL(ctx, id, objectid.ID(strings.ToLower(in.PlayID)), in.PIN)
 	if err != nil {
 		return nil, err
 	}

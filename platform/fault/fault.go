@@ -49,6 +49,7 @@ const (
 	CodeBusy                 = "SERVICE_BUSY"
 	CodeWithdrawalNotAllowed = "WITHDRAWAL_NOT_ALLOWED"
 	CodeTooManyStreams       = "TOO_MANY_STREAMS"
+	CodePINRequired          = "PIN_REQUIRED"
 )
 
 // Issue is one finding of request validation: where it sits, such as
@@ -117,6 +118,11 @@ func Conflict(format string, args ...any) *Error {
 // Forbidden is 403 FORBIDDEN.
 func Forbidden(format string, args ...any) *Error {
 	return &Error{Kind: KindForbidden, Code: CodeForbidden, Message: fmt.Sprintf(format, args...)}
+}
+
+// PINRequired is 403 PIN_REQUIRED: the account's age limit stands against it.
+func PINRequired(message string) *Error {
+	return &Error{Kind: KindForbidden, Code: CodePINRequired, Message: message}
 }
 
 // TooManyRequests is 429 with the wait, by message alone.

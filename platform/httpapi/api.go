@@ -102,6 +102,7 @@ func New(cfg Config) *API {
 			AllowedMethods: []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"},
 			AllowedHeaders: []string{
 				"Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id", "Device-Token", LastEventIDHeader,
+				"X-Parental-Pin",
 			},
 			ExposedHeaders: []string{
 				"X-Request-Id", "Retry-After", "Content-Disposition", "Device-Token", replayedHeader,

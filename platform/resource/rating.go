@@ -1,10 +1,19 @@
 package resource
 
-import "marquee/platform/query"
+import (
+	"slices"
+
+	"marquee/platform/query"
+)
 
 // AgeRatings are the values of age_rating, the youngest first: L is for everybody, the others are the years from which
 // something is meant (classificação indicativa).
 var AgeRatings = []string{"L", "10", "12", "14", "16", "18"}
+
+// IsAbove reports whether a rating is meant for older people than the limit; what is not rated, or not known, is not.
+func IsAbove(rating, limit string) bool {
+	return slices.Index(AgeRatings, rating) > slices.Index(AgeRatings, limit)
+}
 
 // RatingFields are age_rating and rating_reasons, as whatever people watch has them. As texts, L sorts behind 18.
 func RatingFields() []Field {

@@ -23,7 +23,8 @@ UPDATE accounts.users SET
     username = '', email = '', name = NULL, full_name = NULL, tax_id = NULL, phone = NULL, nationality = '', address = NULL,
     my_list = '{}', labels = '{}', avatar_id = NULL, language = 'pt', email_verified = false, email_verified_at = NULL, enable = false,
     password_reset_required = false, current_subscription_id = NULL, trial_used_at = NULL, promo_code_used = NULL,
-    promo_code_id = NULL, gwa_customer_id = NULL, gwb_customer_id = NULL, updated_at = @now
+    promo_code_id = NULL, gwa_customer_id = NULL, gwb_customer_id = NULL, max_age_rating = NULL, parental_pin_mac = NULL,
+    updated_at = @now
 WHERE id = @id AND deleted_at IS NOT NULL;
 
 -- CustomerListUnverified lists customers who signed up to verify at once and never did.

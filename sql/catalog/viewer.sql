@@ -39,10 +39,11 @@ LEFT JOIN LATERAL accounts.caller(q.user_id, q.issued_at, q.token_id, q.session_
 
 -- name: ViewerReadStream :one
 -- ViewerReadStream reads who asks for a video's stream URL, whether they may watch, on how many devices at once (0 is no
--- limit), and the video.
+-- limit) and up to which age rating without a PIN, and the video.
 SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access, coalesce(m.max_streams, 0)::int AS max_streams,
-       video.video_id, video.enable, video.expiration_date
+       coalesce(l.max_age_rating, '')::text AS max_age_rating, video.video_id, video.enable, video.expiration_date, video.age_rating
 FROM subscriptions.has_access(@user_id, @now) AS a (has_access)
+LEFT JOIN accounts.max_age_rating(@user_id) AS l (max_age_rating) ON true
 LEFT JOIN subscriptions.max_streams(@user_id, @now) AS m (max_streams) ON true
 LEFT JOIN accounts.caller(@user_id, @issued_at, @token_id, @session_id) AS c (username, user_type, is_root, profiles, handlers) ON true
 LEFT JOIN catalog.videos video ON video.id = @video_id;

@@ -25,7 +25,7 @@ var modules = []module{
 // published are the SQL functions that are part of a module's interface: the queries of the modules that use it
 // may call them.
 var published = map[string][]string{
-	"accounts":      {"caller", "has_customer", "lock_customer", "try_lock_customer"},
+	"accounts":      {"caller", "has_customer", "lock_customer", "max_age_rating", "try_lock_customer"},
 	"files":         {"issue_archive_token"},
 	"payments":      {"absent_since"},
 	"subscriptions": {"has_access", "max_streams"},
@@ -94,8 +94,8 @@ var rooms = map[string][]room{
 		},
 		{
 			name: "customers",
-			uses: []string{"internal/accountsdb", "identity", "trail", "signins", "factors", "codes"},
-			sql:  []string{"customer_notes", "deletions", "user", "user_admin"},
+			uses: []string{"internal/accountsdb", "identity", "trail", "signins", "sessions", "factors", "codes"},
+			sql:  []string{"customer_notes", "deletions", "parental", "user", "user_admin"},
 		},
 		{
 			name: "users", uses: []string{"internal/accountsdb", "identity", "sessions", "factors", "codes"},

@@ -8,6 +8,7 @@ import (
 	"marquee/modules/accounts/factors"
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
+	"marquee/modules/accounts/sessions"
 	"marquee/modules/accounts/signins"
 	"marquee/modules/accounts/trail"
 	"marquee/modules/files"
@@ -15,6 +16,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
 	"marquee/platform/resource"
+	"marquee/platform/secret"
 )
 
 // Deps are what New needs.
@@ -30,6 +32,9 @@ type Deps struct {
 	Factors  *factors.Factors
 	Codes    *codes.Codes
 	Changes  *codes.EmailChanges
+	Sessions *sessions.Sessions
+	// MasterKey is what the key of PINs is derived from.
+	MasterKey []byte
 	// UnverifiedTTL is after what time an account is removed that was to be verified at once.
 	// Default 30 days.
 	UnverifiedTTL time.Duration
@@ -49,6 +54,7 @@ type Customers struct {
 	above         Above
 	collection    *resource.Resource
 	customerNotes *resource.Resource
+	pinKey        []byte
 }
 
 // New makes the room.
@@ -56,7 +62,7 @@ func New(d Deps) *Customers {
 	if d.UnverifiedTTL == 0 {
 		d.UnverifiedTTL = 30 * 24 * time.Hour
 	}
-	s := &Customers{deps: d, db: accountsdb.New()}
+	s := &Customers{deps: d, db: accountsdb.New(), pinKey: secret.Derive(d.MasterKey, "accounts/parental PIN")}
 	s.collection, s.customerNotes = s.newResource(), s.newCustomerNotes()
 	return s
 }

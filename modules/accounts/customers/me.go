@@ -17,6 +17,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/resource"
+	"marquee/platform/secret"
 )
 
 // meEdit is what a customer may send about themselves (docs/contract/accounts.md, Customers). The fields of the second
@@ -31,7 +32,12 @@ type meEdit struct {
 	Address  httpapi.Opt[identity.Address] `json:"address,omitempty" required:"false"`
 	AvatarID httpapi.Opt[objectid.ID]      `json:"avatar_id,omitempty" required:"false" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
 	MyList   httpapi.Opt[[]string]         `json:"my_list,omitempty" required:"false" maxItems:"1000"`
-	Email    sentField                     `json:"email,omitempty" required:"false" doc:"Always 400: use POST /customers/me/change-email"`
+	// The age limit and its PIN are changed with the current password; a limit needs a PIN, and null ends both.
+	MaxAgeRating    httpapi.Opt[string] `json:"max_age_rating,omitempty" required:"false" enum:"L,10,12,14,16,18" doc:"The highest age_rating that plays without the PIN; null is no limit. A change needs current_password"`
+	ParentalPIN     *secret.Text        `json:"parental_pin,omitempty" required:"false" pattern:"^[0-9]{4,6}$" patternDescription:"4 to 6 digits" doc:"Needs current_password, and max_age_rating here or before"`
+	CurrentPassword *secret.Text        `json:"current_password,omitempty" required:"false" maxLength:"1024" doc:"400 when wrong; for max_age_rating and parental_pin alone"`
+
+	Email sentField `json:"email,omitempty" required:"false" doc:"Always 400: use POST /customers/me/change-email"`
 
 	identity.ReadOnlyFields
 
@@ -62,7 +68,11 @@ const maxListEntry = 200
 // a username or tax_id that is taken; 422 naming the field.
 func (s *Customers) editCaller(ctx context.Context, id objectid.ID, edit meEdit) (accountsdb.User, error) {
 	var after accountsdb.User
-	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+	proved, err := s.proveParental(ctx, id, edit)
+	if err != nil {
+		return after, err
+	}
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		u, err := s.deps.Identity.LockedCustomerTx(ctx, tx, id)
 		if err != nil {
 			return err
@@ -89,6 +99,14 @@ func (s *Customers) editCaller(ctx context.Context, id objectid.ID, edit meEdit)
 		})
 		if err != nil {
 			return identity.Duplicate(err, u.Email)
+		}
+		if edit.changesParental(&before) {
+			if !proved { // the limit was another when it was read without the lock
+				return errNeedsPassword()
+			}
+			if after, err = s.changeParentalTx(ctx, tx, after, edit); err != nil {
+				return err
+			}
 		}
 		if err := s.deps.Identity.ChangedTx(ctx, tx, after, false); err != nil {
 			return err

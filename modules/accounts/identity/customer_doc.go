@@ -26,6 +26,7 @@ type CustomerDoc struct {
 	Address               addressDoc    `json:"address"`
 	AvatarID              *objectid.ID  `json:"avatar_id"`
 	MyList                []string      `json:"my_list"`
+	MaxAgeRating          *string       `json:"max_age_rating" enum:"L,10,12,14,16,18" doc:"The highest age_rating that plays without the PIN; null is no limit"`
 	Enable                bool          `json:"enable"`
 	EmailVerified         bool          `json:"email_verified"`
 	EmailVerifiedAt       *httpapi.Time `json:"email_verified_at" nullable:"true"`
@@ -71,7 +72,7 @@ func CustomerDocOf(u accountsdb.User) (CustomerDoc, error) {
 	return CustomerDoc{
 		ID: u.ID, UserType: u.UserType, Username: u.Username, Email: u.Email, FullName: nullable.Value(u.FullName),
 		TaxID: u.TaxID, Phone: u.Phone, Nationality: u.Nationality, Address: addressDoc{address}, AvatarID: u.AvatarID,
-		MyList: u.MyList,
+		MyList: u.MyList, MaxAgeRating: u.MaxAgeRating,
 		Enable: u.Enable, EmailVerified: u.EmailVerified, EmailVerifiedAt: httpapi.TimePtr(u.EmailVerifiedAt),
 		CurrentSubscriptionID: u.CurrentSubscriptionID, PasswordResetRequired: u.PasswordResetRequired,
 		PromoCodeUsed: u.PromoCodeUsed, PromoCodeID: u.PromoCodeID, GWBCustomerID: u.GwbCustomerID,

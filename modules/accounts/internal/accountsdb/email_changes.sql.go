@@ -207,7 +207,7 @@ UPDATE accounts.users SET email = $1, username = $2,
     password_hash = NULL, password_reset_required = true,
     tokens_valid_after = $5, kept_token_id = NULL, kept_token_since = NULL, updated_at = $4
 WHERE id = $6
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac
 `
 
 type UserRestoreEmailParams struct {
@@ -267,6 +267,8 @@ func (q *Queries) UserRestoreEmail(ctx context.Context, db DBTX, arg UserRestore
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }

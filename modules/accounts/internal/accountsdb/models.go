@@ -161,4 +161,8 @@ type User struct {
 	UnprovedSignup bool
 	// Words by which staff sort customers; as notes, in the export alone.
 	Labels []string
+	// The highest age_rating that plays without the PIN; null is no limit.
+	MaxAgeRating *string
+	// HMAC of the PIN under a key of its own: four digits would be found from any hash without one.
+	ParentalPinMac []byte
 }

@@ -110,7 +110,7 @@ func (q *Queries) PasskeyDeleteOfUser(ctx context.Context, db DBTX, userID objec
 }
 
 const passkeyGetForLogin = `-- name: PasskeyGetForLogin :one
-SELECT p.id, p.user_id, p.credential_id, p.public_key, p.sign_count, p.backup_eligible, p.backed_up, p.transports, p.name, p.created_at, p.used_at, u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later, u.unproved_signup, u.labels
+SELECT p.id, p.user_id, p.credential_id, p.public_key, p.sign_count, p.backup_eligible, p.backed_up, p.transports, p.name, p.created_at, p.used_at, u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later, u.unproved_signup, u.labels, u.max_age_rating, u.parental_pin_mac
 FROM accounts.passkeys p JOIN accounts.users u ON u.id = p.user_id
 WHERE p.credential_id = $1 AND p.user_id = $2 AND u.deleted_at IS NULL
 `
@@ -177,6 +177,8 @@ func (q *Queries) PasskeyGetForLogin(ctx context.Context, db DBTX, arg PasskeyGe
 		&i.User.VerifyLater,
 		&i.User.UnprovedSignup,
 		&i.User.Labels,
+		&i.User.MaxAgeRating,
+		&i.User.ParentalPinMac,
 	)
 	return i, err
 }

@@ -24,7 +24,7 @@ func (q *Queries) CodeDeleteOfUser(ctx context.Context, db DBTX, userID objectid
 const userChangeEmail = `-- name: UserChangeEmail :one
 UPDATE accounts.users SET email = $1, username = $1, email_verified = true, email_verified_at = $2, updated_at = $2
 WHERE id = $3
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac
 `
 
 type UserChangeEmailParams struct {
@@ -74,6 +74,8 @@ func (q *Queries) UserChangeEmail(ctx context.Context, db DBTX, arg UserChangeEm
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }
@@ -122,7 +124,7 @@ func (q *Queries) UserDeferVerification(ctx context.Context, db DBTX, id objecti
 const userEmptyProfile = `-- name: UserEmptyProfile :one
 UPDATE accounts.users SET username = email, phone = NULL, address = NULL, tax_id = NULL, my_list = '{}', avatar_id = NULL, updated_at = $1
 WHERE id = $2
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac
 `
 
 type UserEmptyProfileParams struct {
@@ -171,12 +173,14 @@ func (q *Queries) UserEmptyProfile(ctx context.Context, db DBTX, arg UserEmptyPr
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }
 
 const userLockAny = `-- name: UserLockAny :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels FROM accounts.users WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac FROM accounts.users WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE
 `
 
 func (q *Queries) UserLockAny(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
@@ -219,6 +223,8 @@ func (q *Queries) UserLockAny(ctx context.Context, db DBTX, id objectid.ID) (Use
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }
@@ -234,7 +240,7 @@ func (q *Queries) UserMarkSignup(ctx context.Context, db DBTX, id objectid.ID) e
 }
 
 const userRequireReset = `-- name: UserRequireReset :one
-UPDATE accounts.users SET password_reset_required = true WHERE id = $1 RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
+UPDATE accounts.users SET password_reset_required = true WHERE id = $1 RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac
 `
 
 // UserRequireReset flags an imported user, whose password has to be replaced.
@@ -278,6 +284,8 @@ func (q *Queries) UserRequireReset(ctx context.Context, db DBTX, id objectid.ID)
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }

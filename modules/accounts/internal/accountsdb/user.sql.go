@@ -47,7 +47,7 @@ func (q *Queries) UserClearCurrentSubscription(ctx context.Context, db DBTX, arg
 }
 
 const userGet = `-- name: UserGet :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels FROM accounts.users WHERE id = $1 AND deleted_at IS NULL
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac FROM accounts.users WHERE id = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) UserGet(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
@@ -90,6 +90,8 @@ func (q *Queries) UserGet(ctx context.Context, db DBTX, id objectid.ID) (User, e
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }
@@ -114,7 +116,7 @@ func (q *Queries) UserGetByGatewayCustomer(ctx context.Context, db DBTX, arg Use
 }
 
 const userGetByLogin = `-- name: UserGetByLogin :one
-SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later, u.unproved_signup, u.labels FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
+SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later, u.unproved_signup, u.labels, u.max_age_rating, u.parental_pin_mac FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
 WHERE l.login = accounts.fold($1)
 `
 
@@ -159,12 +161,14 @@ func (q *Queries) UserGetByLogin(ctx context.Context, db DBTX, login string) (Us
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }
 
 const userGetCustomer = `-- name: UserGetCustomer :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL
 `
 
 func (q *Queries) UserGetCustomer(ctx context.Context, db DBTX, id objectid.ID) (User, error) {
@@ -207,12 +211,14 @@ func (q *Queries) UserGetCustomer(ctx context.Context, db DBTX, id objectid.ID) 
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }
 
 const userGetForLogin = `-- name: UserGetForLogin :one
-SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later, u.unproved_signup, u.labels, EXISTS (
+SELECT u.id, u.user_type, u.username, u.email, u.password_hash, u.password_reset_required, u.enable, u.is_root, u.type_user, u.name, u.full_name, u.tax_id, u.phone, u.nationality, u.address, u.my_list, u.avatar_id, u.language, u.email_verified, u.email_verified_at, u.current_subscription_id, u.trial_used_at, u.promo_code_used, u.promo_code_id, u.gwa_customer_id, u.gwb_customer_id, u.tokens_valid_after, u.deleted_at, u.document_created_by_id, u.created_at, u.updated_at, u.kept_token_id, u.kept_token_since, u.verify_later, u.unproved_signup, u.labels, u.max_age_rating, u.parental_pin_mac, EXISTS (
     SELECT 1 FROM accounts.totp t WHERE t.user_id = u.id AND t.confirmed_at IS NOT NULL
 )::boolean AS has_totp
 FROM accounts.logins l JOIN accounts.users u ON u.id = l.user_id
@@ -265,6 +271,8 @@ func (q *Queries) UserGetForLogin(ctx context.Context, db DBTX, login string) (U
 		&i.User.VerifyLater,
 		&i.User.UnprovedSignup,
 		&i.User.Labels,
+		&i.User.MaxAgeRating,
+		&i.User.ParentalPinMac,
 		&i.HasTotp,
 	)
 	return i, err
@@ -289,7 +297,7 @@ INSERT INTO accounts.users (id, user_type, username, email, password_hash, is_ro
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
     $10, $11, $12, $13, $14, $15,
     $16, $17, $18, $19, $19)
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac
 `
 
 type UserInsertParams struct {
@@ -374,12 +382,14 @@ func (q *Queries) UserInsert(ctx context.Context, db DBTX, arg UserInsertParams)
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }
 
 const userListCustomers = `-- name: UserListCustomers :many
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels FROM accounts.users WHERE id = ANY($1::text[]) AND user_type = 'customer' AND deleted_at IS NULL
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac FROM accounts.users WHERE id = ANY($1::text[]) AND user_type = 'customer' AND deleted_at IS NULL
 `
 
 func (q *Queries) UserListCustomers(ctx context.Context, db DBTX, ids []string) ([]User, error) {
@@ -428,6 +438,8 @@ func (q *Queries) UserListCustomers(ctx context.Context, db DBTX, ids []string) 
 			&i.VerifyLater,
 			&i.UnprovedSignup,
 			&i.Labels,
+			&i.MaxAgeRating,
+			&i.ParentalPinMac,
 		); err != nil {
 			return nil, err
 		}
@@ -479,7 +491,7 @@ func (q *Queries) UserListTrials(ctx context.Context, db DBTX, arg UserListTrial
 }
 
 const userLockCustomer = `-- name: UserLockCustomer :one
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac FROM accounts.users WHERE id = $1 AND user_type = 'customer' AND deleted_at IS NULL FOR NO KEY UPDATE
 `
 
 // UserLockCustomer lets rows that refer to the customer be inserted meanwhile.
@@ -523,6 +535,8 @@ func (q *Queries) UserLockCustomer(ctx context.Context, db DBTX, id objectid.ID)
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }
@@ -663,7 +677,7 @@ UPDATE accounts.users SET
     username = $1, full_name = $2, tax_id = $3, phone = $4,
     address = $5, avatar_id = $6, my_list = $7, updated_at = $8
 WHERE id = $9
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac
 `
 
 type UserUpdateCallerParams struct {
@@ -728,6 +742,8 @@ func (q *Queries) UserUpdateCaller(ctx context.Context, db DBTX, arg UserUpdateC
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }
@@ -735,7 +751,7 @@ func (q *Queries) UserUpdateCaller(ctx context.Context, db DBTX, arg UserUpdateC
 const userVerifyEmail = `-- name: UserVerifyEmail :one
 UPDATE accounts.users SET email_verified = true, email_verified_at = $1, updated_at = $1
 WHERE id = $2 AND NOT email_verified AND deleted_at IS NULL
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac
 `
 
 type UserVerifyEmailParams struct {
@@ -783,6 +799,8 @@ func (q *Queries) UserVerifyEmail(ctx context.Context, db DBTX, arg UserVerifyEm
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }

@@ -120,7 +120,7 @@ func (q *Queries) UserListBeyond(ctx context.Context, db DBTX, arg UserListBeyon
 }
 
 const userListForChange = `-- name: UserListForChange :many
-SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels FROM accounts.users WHERE id = ANY ($1::text[]) AND user_type = $2 AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE
+SELECT id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac FROM accounts.users WHERE id = ANY ($1::text[]) AND user_type = $2 AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE
 `
 
 type UserListForChangeParams struct {
@@ -175,6 +175,8 @@ func (q *Queries) UserListForChange(ctx context.Context, db DBTX, arg UserListFo
 			&i.VerifyLater,
 			&i.UnprovedSignup,
 			&i.Labels,
+			&i.MaxAgeRating,
+			&i.ParentalPinMac,
 		); err != nil {
 			return nil, err
 		}
@@ -223,7 +225,7 @@ func (q *Queries) UserListTakenLogins(ctx context.Context, db DBTX, arg UserList
 const userSetEmailVerified = `-- name: UserSetEmailVerified :one
 UPDATE accounts.users SET email_verified = true, email_verified_at = $1, updated_at = $1
 WHERE id = $2 AND user_type = 'customer' AND deleted_at IS NULL
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac
 `
 
 type UserSetEmailVerifiedParams struct {
@@ -272,6 +274,8 @@ func (q *Queries) UserSetEmailVerified(ctx context.Context, db DBTX, arg UserSet
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }
@@ -281,7 +285,7 @@ UPDATE accounts.users SET enable = NOT enable, updated_at = $1,
     tokens_valid_after = CASE WHEN enable THEN $2 ELSE tokens_valid_after END,
     kept_token_id = CASE WHEN NOT enable THEN kept_token_id END, kept_token_since = CASE WHEN NOT enable THEN kept_token_since END
 WHERE id = $3 AND user_type = 'customer' AND deleted_at IS NULL
-RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels
+RETURNING id, user_type, username, email, password_hash, password_reset_required, enable, is_root, type_user, name, full_name, tax_id, phone, nationality, address, my_list, avatar_id, language, email_verified, email_verified_at, current_subscription_id, trial_used_at, promo_code_used, promo_code_id, gwa_customer_id, gwb_customer_id, tokens_valid_after, deleted_at, document_created_by_id, created_at, updated_at, kept_token_id, kept_token_since, verify_later, unproved_signup, labels, max_age_rating, parental_pin_mac
 `
 
 type UserToggleParams struct {
@@ -331,6 +335,8 @@ func (q *Queries) UserToggle(ctx context.Context, db DBTX, arg UserToggleParams)
 		&i.VerifyLater,
 		&i.UnprovedSignup,
 		&i.Labels,
+		&i.MaxAgeRating,
+		&i.ParentalPinMac,
 	)
 	return i, err
 }

@@ -164,8 +164,9 @@ func (q *Queries) ViewerReadMany(ctx context.Context, db DBTX, arg ViewerReadMan
 
 const ViewerReadStream = `-- name: ViewerReadStream :one
 SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access, coalesce(m.max_streams, 0)::int AS max_streams,
-       video.video_id, video.enable, video.expiration_date
+       coalesce(l.max_age_rating, '')::text AS max_age_rating, video.video_id, video.enable, video.expiration_date, video.age_rating
 FROM subscriptions.has_access($1, $2) AS a (has_access)
+LEFT JOIN accounts.max_age_rating($1) AS l (max_age_rating) ON true
 LEFT JOIN subscriptions.max_streams($1, $2) AS m (max_streams) ON true
 LEFT JOIN accounts.caller($1, $3, $4, $5) AS c (username, user_type, is_root, profiles, handlers) ON true
 LEFT JOIN catalog.videos video ON video.id = $6
@@ -184,13 +185,15 @@ type ViewerReadStreamRow struct {
 	UserType       string
 	HasAccess      bool
 	MaxStreams     int32
+	MaxAgeRating   string
 	VideoID        *string
 	Enable         *bool
 	ExpirationDate *time.Time
+	AgeRating      *string
 }
 
 // ViewerReadStream reads who asks for a video's stream URL, whether they may watch, on how many devices at once (0 is no
-// limit), and the video.
+// limit) and up to which age rating without a PIN, and the video.
 func (q *Queries) ViewerReadStream(ctx context.Context, db DBTX, arg ViewerReadStreamParams) (ViewerReadStreamRow, error) {
 	row := db.QueryRow(ctx, ViewerReadStream,
 		arg.UserID,
@@ -205,9 +208,11 @@ func (q *Queries) ViewerReadStream(ctx context.Context, db DBTX, arg ViewerReadS
 		&i.UserType,
 		&i.HasAccess,
 		&i.MaxStreams,
+		&i.MaxAgeRating,
 		&i.VideoID,
 		&i.Enable,
 		&i.ExpirationDate,
+		&i.AgeRating,
 	)
 	return i, err
 }
