@@ -81,7 +81,7 @@ func (s *Customers) changeParentalTx(ctx context.Context, tx pgx.Tx, u accountsd
 	limit, mac := edited(edit.MaxAgeRating, u.MaxAgeRating), u.ParentalPinMac
 	switch {
 	case limit == nil && edit.ParentalPIN != nil:
-		return u, fault.InvalidAt("needs max_age_rating", "body", 0, "parental_pin")
+		return u, fault.InvalidAt("has no meaning without max_age_rating", "body", 0, "parental_pin")
 	case limit == nil:
 		mac = nil
 	case edit.ParentalPIN != nil:
