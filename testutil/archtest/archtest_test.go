@@ -312,7 +312,8 @@ func TestNobodyAsksWhichGatewayItIs(t *testing.T) {
 			"modules/tickets/a.go":                    {{Line: 3, Rule: "gateway"}},
 			"modules/tickets/a_test.go":               nil,
 			"modules/payments/gwa/a.go":               nil,
-			"modules/accounts/identity/customer.go":   nil,
+			"modules/payments/gateway/a.go":           nil,
+			"modules/subscriptions/checkout/card.go":  {{Line: 3, Rule: "gateway"}},
 			"modules/payments/paymentstest/a.go":      nil,
 			"modules/subscriptions/checkout/names.go": {{Line: 3, Rule: "gateway"}},
 		} {
@@ -326,7 +327,10 @@ func TestNobodyAsksWhichGatewayItIs(t *testing.T) {
 		require.Equal(t, []archtest.Violation{{Line: 3, Rule: "gateway"}}, check(t, "modules/tickets/a.go", content), named)
 		require.Empty(t, check(t, "modules/tickets/checkout/guest.go", content), "to name one is no question: %s", named)
 	}
-	for _, other := range []string{"figures{GWA: 1}", `rule{Enum: []string{"gwa", "gwb"}}`, "gateway.Names()"} {
+	for _, other := range []string{
+		"figures{GWA: 1}", `rule{Enum: []string{"gwa", "gwb"}}`, "gateway.Names()",
+		"gateway.Each[int]{GWA: 1, GWB: 2}.Of(g)",
+	} {
 		require.Empty(t, check(t, "modules/tickets/a.go", "package a\n\nfunc f() { a, err := "+other+" }\n"), other)
 	}
 }

@@ -7,52 +7,37 @@ import (
 	"strings"
 )
 
-// gatewayKnown are the files of modules, beside the adapters, that tell one gateway from the
-// other by its name, with why. Else what a gateway does otherwise is asked of gateway.Traits.
-var gatewayKnown = map[string]string{
-	"modules/payments/gateway/gateway.go":             "their names",
-	"modules/payments/gateway/traits.go":              "the table of what each does",
-	"modules/payments/webhook/log_stats.go":           "the counts of the log, a column each",
-	"modules/accounts/identity/customer.go":           "the columns of a customer's ids, one a gateway; accounts stands below payments",
-	"modules/subscriptions/admin/stats.go":            "the body of one route, a part each",
-	"modules/subscriptions/lifecycle/subscription.go": "the columns of a subscription's ids, one a gateway",
-	"modules/subscriptions/webhooks/event.go":         "the queries by those columns, one a gateway",
-	"modules/subscriptions/withdrawal/withdraw.go":    "the body of a purchase tells reais at /gwa, and cents at /gwb",
+// gatewayRoutes are the files of modules whose routes are of one gateway, as the contract names
+// them. Else the row's gateway, or gateway.Traits, says of which one something is.
+var gatewayRoutes = []string{
+	"modules/payments/routes.go",
+	"modules/subscriptions/admin/http.go",
+	"modules/subscriptions/checkout/card.go",
+	"modules/subscriptions/checkout/subscribe.go",
+	"modules/subscriptions/selfservice/http.go",
+	"modules/tickets/checkout/guest.go",
+	"modules/tickets/checkout/purchase.go",
 }
 
-// gatewayNamed are the files of modules that name a gateway and do not ask which one it is, with
-// why. Else the row's gateway, or gateway.Traits, says of which one something is.
-var gatewayNamed = map[string]string{
-	"modules/payments/routes.go":                  byRoute,
-	"modules/subscriptions/admin/http.go":         byRoute,
-	"modules/subscriptions/checkout/card.go":      byRoute,
-	"modules/subscriptions/checkout/subscribe.go": byRoute,
-	"modules/subscriptions/selfservice/http.go":   byRoute,
-	"modules/tickets/checkout/guest.go":           byRoute,
-	"modules/tickets/checkout/purchase.go":        byRoute,
-	"modules/tickets/orders/order.go":             "by the contract an order without a gateway, a free one, has gateway A's words",
-}
-
-const byRoute = "routes, which the contract names so"
-
-// adapters are the packages that are a gateway.
-var adapters = []string{"gwa", "gwb"}
+// gateways are the rooms of payments that tell one gateway from the other: the words, with the
+// table of what each does, and the adapters, which are a gateway each.
+var gateways = []string{"gateway", "gwa", "gwb"}
 
 // checkGateways reports where a file of a module asks which gateway it is.
 func (c *checker) checkGateways(file string, from pkg, positions *token.FileSet, parsed *ast.File) {
-	if gatewayKnown[file] != "" || from.name == "payments" && slices.Contains(adapters, from.rest) ||
+	if from.top == "modules" && from.name == "payments" && slices.Contains(gateways, from.rest) ||
 		strings.HasPrefix(from.rest, "internal/") {
 		return
 	}
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		if i := slices.IndexFunc(comparedNames(n), namesGateway); i >= 0 {
 			c.report(file, positions.Position(comparedNames(n)[i].Pos()).Line, "gateway",
-				"it is asked which gateway it is: ask gateway.Traits what it does, or name the file in testutil/archtest/gateways.go, with why")
+				"it is asked which gateway it is: ask gateway.Traits what it does, or gateway.Each what is its own")
 			return false
 		}
-		if named, ok := n.(*ast.SelectorExpr); ok && gatewayNamed[file] == "" && isGateway(named) {
+		if named, ok := n.(*ast.SelectorExpr); ok && !slices.Contains(gatewayRoutes, file) && isGateway(named) {
 			c.report(file, positions.Position(named.Pos()).Line, "gateway",
-				"a gateway is named: the row or gateway.Traits says which one, or name the file in testutil/archtest/gateways.go, with why")
+				"a gateway is named: the row or gateway.Traits says which one; where routes are of one, name the file in testutil/archtest/gateways.go")
 		}
 		return true
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -48,6 +49,9 @@ type Address struct {
 	Country    string `json:"country" minLength:"3" maxLength:"3"`
 	PostalCode string `json:"postal_code" pattern:"^[0-9]{8}$" patternDescription:"8 digits"`
 }
+
+// gateways are those that a customer may have an id at; accounts stands below what speaks to them.
+var gateways = []string{"gwa", "gwb"}
 
 // ErrNoCustomer is 404 NOT_FOUND.
 func ErrNoCustomer() error { return fault.NotFound("Customer") }
@@ -153,7 +157,7 @@ func (s *Store) ClearCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx,
 func (s *Store) SetGatewayCustomer(ctx context.Context, db postgres.DB, customerID objectid.ID,
 	gateway, gatewayID string,
 ) (string, error) {
-	if gateway != "gwa" && gateway != "gwb" {
+	if !slices.Contains(gateways, gateway) {
 		return "", fmt.Errorf("set gateway customer: unknown gateway %q", gateway)
 	}
 	holding, err := s.db.UserSetGatewayCustomer(ctx, db, accountsdb.UserSetGatewayCustomerParams{
@@ -211,11 +215,10 @@ func CustomerOf(u accountsdb.User, err error) (Customer, error) {
 		PromoCodeID:        nullable.Value(u.PromoCodeID),
 		GatewayCustomerIDs: map[string]string{}, CreatedAt: u.CreatedAt.UTC(),
 	}
-	if u.GwaCustomerID != nil {
-		c.GatewayCustomerIDs["gwa"] = *u.GwaCustomerID
-	}
-	if u.GwbCustomerID != nil {
-		c.GatewayCustomerIDs["gwb"] = *u.GwbCustomerID
+	for i, id := range []*string{u.GwaCustomerID, u.GwbCustomerID} { // as in gateways
+		if id != nil {
+			c.GatewayCustomerIDs[gateways[i]] = *id
+		}
 	}
 	c.Address, err = AddressOf(u.Address)
 	return c, err

@@ -58,6 +58,8 @@ type Traits struct {
 	TakesTokens bool
 	// CardField is the field of our requests that holds the card.
 	CardField string
+	// AmountsInReais: the bodies of its routes have amounts in reais; else in cents.
+	AmountsInReais bool
 	// LeastPix is the smallest amount of a PIX code (docs/gateway-facts.md, A5), LeastCharge of any charge (B7, which
 	// adds a smaller card invoice to the next one); 0: none is known.
 	LeastPix, LeastCharge money.Cents
@@ -88,7 +90,7 @@ var traits = map[Name]Traits{
 		DisputeLostByRefund: true, AmountsMayChange: true, SearchLags: true, MissNeedsList: true,
 		Quota:        Quota{Calls: 25_000, Window: 12 * time.Hour},
 		ChargesByDay: true, ChargesAhead: 40 * 24 * time.Hour, FirstMonthApart: true, DebitsPix: true,
-		CardField: "credit_card", LeastPix: 500,
+		CardField: "credit_card", AmountsInReais: true, LeastPix: 500,
 		Words: PaymentWords{
 			Awaited: "PENDING", AwaitedCard: "PENDING", Lost: "OVERDUE", Settled: "RECEIVED", Refunded: "REFUNDED",
 		},
@@ -103,6 +105,9 @@ var traits = map[Name]Traits{
 		},
 	},
 }
+
+// FreeWords are those of what costs nothing, and has no gateway: by the contract gateway A's.
+func FreeWords() PaymentWords { return traits[GWA].Words }
 
 // Names are the gateways, in the order in which they are asked.
 func Names() []Name { return []Name{GWA, GWB} }

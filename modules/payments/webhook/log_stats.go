@@ -117,10 +117,10 @@ func (s *Log) stats(ctx context.Context, from, to *time.Time) (webhookStats, err
 	stats := webhookStats{
 		Total: row.Total + refused, Processed: row.Processed, Pending: row.Pending, Failed: row.Failed,
 		InvalidSignature: row.InvalidSignature + refused,
-		ByGateway: map[string]int64{
-			string(gateway.GWA): row.FromGwa + counted.FromGwa,
-			string(gateway.GWB): row.FromGwb + counted.FromGwb,
-		}, ByEventType: map[string]int64{},
+		ByGateway: gateway.Each[int64]{
+			GWA: row.FromGwa + counted.FromGwa, GWB: row.FromGwb + counted.FromGwb,
+		}.ByName(),
+		ByEventType:   map[string]int64{},
 		P95Processing: row.P95ProcessingMs,
 	}
 	if stats.Total > 0 {

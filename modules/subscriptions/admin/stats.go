@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/state"
 	"marquee/platform/httpapi"
 )
@@ -50,9 +51,12 @@ func (s *Admin) stats(ctx context.Context) (allStatsBody, error) {
 	if err != nil {
 		return allStatsBody{}, err
 	}
-	of := map[string]*SubscriptionStats{"gwa": {Gateway: "gwa"}, "gwb": {Gateway: "gwb"}, "all": {Gateway: "all"}}
+	all, of := &SubscriptionStats{Gateway: "all"}, map[gateway.Name]*SubscriptionStats{}
+	for _, name := range gateway.Names() {
+		of[name] = &SubscriptionStats{Gateway: string(name)}
+	}
 	for _, r := range rows {
-		for _, b := range []*SubscriptionStats{of[string(r.Gateway)], of["all"]} {
+		for _, b := range []*SubscriptionStats{of[r.Gateway], all} {
 			b.Total += r.Subscriptions
 			*b.counter(r.Status) += r.Subscriptions
 			if r.Status == state.Active {
@@ -60,15 +64,19 @@ func (s *Admin) stats(ctx context.Context) (allStatsBody, error) {
 			}
 		}
 	}
-	for _, b := range of {
-		if b.Active > 0 {
-			b.AverageSubscription = (b.MonthlyRevenue + b.Active/2) / b.Active
-		}
+	body := allStatsBody{SubscriptionStats: all.averaged(), ByGateway: map[string]SubscriptionStats{}}
+	for name, b := range of {
+		body.ByGateway[string(name)] = b.averaged()
 	}
-	return allStatsBody{
-		SubscriptionStats: *of["all"],
-		ByGateway:         map[string]SubscriptionStats{"gwa": *of["gwa"], "gwb": *of["gwb"]},
-	}, nil
+	return body, nil
+}
+
+// averaged is b with its average.
+func (b *SubscriptionStats) averaged() SubscriptionStats {
+	if b.Active > 0 {
+		b.AverageSubscription = (b.MonthlyRevenue + b.Active/2) / b.Active
+	}
+	return *b
 }
 
 func (b *SubscriptionStats) counter(status state.Status) *int64 {

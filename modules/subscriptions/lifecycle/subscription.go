@@ -146,10 +146,8 @@ func (sub Subscription) Traits() gateway.Traits { return sub.Gateway.Traits() }
 // idColumns are the columns that keep its ids at its gateway: each has its own, so
 // that a subscription which moves to the other keeps both.
 func (sub *Subscription) idColumns() (subscription, customer **string) {
-	if sub.Gateway == gateway.GWA {
-		return &sub.GwaSubscriptionID, &sub.GwaCustomerID
-	}
-	return &sub.GwbSubscriptionID, &sub.GwbCustomerID
+	return gateway.Each[**string]{GWA: &sub.GwaSubscriptionID, GWB: &sub.GwbSubscriptionID}.Of(sub.Gateway),
+		gateway.Each[**string]{GWA: &sub.GwaCustomerID, GWB: &sub.GwbCustomerID}.Of(sub.Gateway)
 }
 
 // CustomerColumns puts a payer's id in the column of their gateway; the other is nil.

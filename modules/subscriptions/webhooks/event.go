@@ -90,15 +90,16 @@ func isOfSubscriptions(e gateway.Event) bool {
 	return e.Payload != nil && !nameless && e.Purpose != gateway.ForOrder
 }
 
+// byID finds a subscription by its gateway's id: each gateway's have a column of their own.
+type byID = func(ctx context.Context, db postgres.DB, id *string) (lifecycle.Subscription, error)
+
 // lockTx finds the subscription of an event and locks it, as Store.LockTx does. The one of the recurrence that most
 // events name comes first, and costs one statement.
 func (s *Locator) lockTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (sub lifecycle.Subscription, err error) {
 	if e.Known == nil && e.SubscriptionID != "" {
-		if e.Gateway == gateway.GWA { // each gateway's ids have a column of their own
-			sub, err = s.db.SubscriptionLockByGWAID(ctx, tx, &e.SubscriptionID)
-		} else {
-			sub, err = s.db.SubscriptionLockByGWBID(ctx, tx, &e.SubscriptionID)
-		}
+		sub, err = gateway.Each[byID]{
+			GWA: s.db.SubscriptionLockByGWAID, GWB: s.db.SubscriptionLockByGWBID,
+		}.Of(e.Gateway)(ctx, tx, &e.SubscriptionID)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return sub, err
 		}
@@ -185,10 +186,9 @@ func (s *Locator) LocateRemote(ctx context.Context, db postgres.DB, gw gateway.N
 	if recurrence == "" {
 		return lifecycle.Subscription{}, pgx.ErrNoRows
 	}
-	if gw == gateway.GWA { // each gateway's ids have a column of their own
-		return s.db.SubscriptionGetByGWAID(ctx, db, &recurrence)
-	}
-	return s.db.SubscriptionGetByGWBID(ctx, db, &recurrence)
+	return gateway.Each[byID]{
+		GWA: s.db.SubscriptionGetByGWAID, GWB: s.db.SubscriptionGetByGWBID,
+	}.Of(gw)(ctx, db, &recurrence)
 }
 
 // ofPayment is the payment that a refund or a dispute is of, where the event tells

@@ -379,7 +379,7 @@ func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Subscrip
 	})
 }
 
-// amountAt is an amount in the unit of its gateway's purchases: reais at A, cents at B.
+// amountAt is an amount in the unit that its gateway's routes tell: the body of a withdrawal is the DTO of a purchase.
 type amountAt struct {
 	gateway gateway.Name
 	amount  money.Cents
@@ -387,7 +387,7 @@ type amountAt struct {
 
 // MarshalJSON writes the amount.
 func (a amountAt) MarshalJSON() ([]byte, error) {
-	if a.gateway == gateway.GWA { // the DTO of its purchases
+	if a.gateway.Traits().AmountsInReais {
 		return json.Marshal(a.amount.Reais())
 	}
 	return json.Marshal(int64(a.amount))

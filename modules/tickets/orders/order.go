@@ -1,7 +1,6 @@
 package orders
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +45,12 @@ func OpenStatus(gw gateway.Name, method gateway.Method) string {
 	return gw.Traits().Words.Awaited
 }
 
-// words are those of the order's gateway; an order without one has gateway A's.
+// words are those of the order's gateway, or of what is free.
 func (o Order) words() gateway.PaymentWords {
-	return cmp.Or(nullable.Value(o.Gateway), gateway.GWA).Traits().Words
+	if o.Gateway == nil {
+		return gateway.FreeWords()
+	}
+	return o.Gateway.Traits().Words
 }
 
 // OrderBody is a ticket order (docs/contract/tickets.md, The store); money in reais.
