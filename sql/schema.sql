@@ -347,6 +347,14 @@ $$;
 
 COMMENT ON FUNCTION catalog.rename_in_videos() IS 'Carries a new name to the videos that show it. Their register_update_date stays: nobody edited them.';
 
+CREATE FUNCTION catalog.version() RETURNS TABLE(number bigint)
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT v.number FROM catalog.version v
+$$;
+
+COMMENT ON FUNCTION catalog.version() IS 'Published: the version of the catalogue. One row. A page that was made at this version is the present one.';
+
 CREATE FUNCTION files.issue_archive_token(token_hash text, user_id platform.object_id, session_id platform.object_id, issued_at timestamp with time zone, expires_at timestamp with time zone) RETURNS void
     LANGUAGE sql
     AS $_$

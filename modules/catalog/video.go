@@ -19,7 +19,7 @@ var slugRule = resource.Rule{
 // Videos is the collection of videos (docs/contract/catalogue.md, Videos).
 var Videos = resource.New(resource.Definition{
 	Name: "videos", Singular: "Video", Table: "catalog.videos", DefaultSort: `{"register_update_date":-1}`,
-	Version: "(SELECT number FROM catalog.version)",
+	Version: "(SELECT number FROM catalog.version())",
 	Search:  "t.search",
 	Fields: slices.Concat([]resource.Field{
 		{Name: "title", Kind: query.String, Rule: resource.Rule{Required: true, MinLength: 1, MaxLength: 200}},

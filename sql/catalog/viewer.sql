@@ -2,7 +2,7 @@
 -- ViewerRead reads who lists videos, whether they may watch, and the version of the catalogue, by which a page in
 -- memory is known to be the present one.
 SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
-       (SELECT v.number FROM catalog.version v)::bigint AS number
+       (SELECT v.number FROM catalog.version() v)::bigint AS number
 FROM subscriptions.has_access(@user_id, @now) AS a (has_access)
 LEFT JOIN accounts.caller(@user_id, @issued_at, @token_id, @session_id) AS c (username, user_type, is_root, profiles, handlers) ON true;
 
@@ -27,7 +27,7 @@ LEFT JOIN catalog.videos video ON video.id = @video_id;
 -- through subqueries, so that the plan does not depend on their lengths: it reads each caller by the indexes, and is
 -- made once.
 SELECT q.place::int AS place, coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
-       (SELECT v.number FROM catalog.version v)::bigint AS number
+       (SELECT v.number FROM catalog.version() v)::bigint AS number
 FROM (
     SELECT unnest((SELECT @user_ids::text[]))::platform.object_id AS user_id,
            unnest((SELECT @issued_at::timestamptz[])) AS issued_at, unnest((SELECT @token_ids::text[])) AS token_id,

@@ -47,6 +47,8 @@ func TestSchemas(t *testing.T) {
 		"query: a published function": {
 			"sql/catalog/a.sql", "SELECT 1 FROM accounts.caller($1, $2, $3), subscriptions . has_access ($1, $2)", nil,
 		},
+		"query: the catalogue's version":      {"sql/finance/a.sql", "SELECT v.number FROM catalog.version() v", nil},
+		"query: it is no one's above it":      {"sql/subscriptions/a.sql", "SELECT 1 FROM catalog.version() v", []int{1}},
 		"query: a published name, not called": {"sql/catalog/a.sql", "SELECT 1 FROM accounts.caller", []int{1}},
 		"query: a function not published":     {"sql/catalog/a.sql", "SELECT 1 FROM accounts.rights_of($1)", []int{1}},
 		"query: published above it": {

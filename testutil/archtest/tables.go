@@ -26,6 +26,7 @@ var modules = []module{
 // may call them.
 var published = map[string][]string{
 	"accounts":      {"caller", "has_customer", "lock_customer", "max_age_rating", "try_lock_customer"},
+	"catalog":       {"version"},
 	"files":         {"issue_archive_token"},
 	"payments":      {"absent_since"},
 	"subscriptions": {"has_access", "max_streams"},

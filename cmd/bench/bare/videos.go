@@ -13,7 +13,7 @@ import (
 
 // viewer reads who asks, whether they may watch, and the catalogue's version.
 const viewer = `SELECT coalesce(c.user_type = 'admin' OR a.has_access, false), v.number
-	FROM catalog.version v CROSS JOIN subscriptions.has_access($1, $2) AS a (has_access)
+	FROM catalog.version() AS v (number) CROSS JOIN subscriptions.has_access($1, $2) AS a (has_access)
 	LEFT JOIN accounts.caller($1, $3, $4, $5) AS c (username, user_type, is_root, profiles, handlers) ON true`
 
 // document is a video as answers show it, made by Postgres.
@@ -93,7 +93,7 @@ func (s *server) fill(r *http.Request, q url.Values) (page, error) {
 	rows := ` FROM catalog.videos t WHERE ` + where
 	window := ` ORDER BY ` + sort + ` LIMIT ` + strconv.Itoa(size) + ` OFFSET ` + strconv.Itoa(size*current)
 	sql := `SELECT (SELECT count(*)` + rows + `), (SELECT coalesce(string_agg(p.doc, ','), '')
-		FROM (SELECT ` + document + ` AS doc` + rows + window + `) p), (SELECT number FROM catalog.version)`
+		FROM (SELECT ` + document + ` AS doc` + rows + window + `) p), (SELECT number FROM catalog.version())`
 	var total int
 	var docs string
 	var p page

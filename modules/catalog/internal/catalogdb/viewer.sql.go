@@ -14,7 +14,7 @@ import (
 
 const ViewerRead = `-- name: ViewerRead :one
 SELECT coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
-       (SELECT v.number FROM catalog.version v)::bigint AS number
+       (SELECT v.number FROM catalog.version() v)::bigint AS number
 FROM subscriptions.has_access($1, $2) AS a (has_access)
 LEFT JOIN accounts.caller($1, $3, $4, $5) AS c (username, user_type, is_root, profiles, handlers) ON true
 `
@@ -100,7 +100,7 @@ func (q *Queries) ViewerReadFile(ctx context.Context, db DBTX, arg ViewerReadFil
 
 const ViewerReadMany = `-- name: ViewerReadMany :many
 SELECT q.place::int AS place, coalesce(c.user_type::text, '')::text AS user_type, a.has_access::boolean AS has_access,
-       (SELECT v.number FROM catalog.version v)::bigint AS number
+       (SELECT v.number FROM catalog.version() v)::bigint AS number
 FROM (
     SELECT unnest((SELECT $1::text[]))::platform.object_id AS user_id,
            unnest((SELECT $2::timestamptz[])) AS issued_at, unnest((SELECT $3::text[])) AS token_id,
