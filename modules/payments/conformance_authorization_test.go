@@ -10,8 +10,8 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	sandboxgwa "marquee/testutil/sandbox/gwa"
-	sandboxgwb "marquee/testutil/sandbox/gwb"
+	sandboxgwa "marquee/testutil/sandbox/gwa/account"
+	sandboxgwb "marquee/testutil/sandbox/gwb/account"
 	"marquee/testutil/sandbox/stage"
 )
 

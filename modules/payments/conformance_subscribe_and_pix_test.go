@@ -13,7 +13,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	sandboxgwa "marquee/testutil/sandbox/gwa"
+	sandboxgwa "marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 

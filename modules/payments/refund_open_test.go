@@ -20,7 +20,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	sandboxa "marquee/testutil/sandbox/gwa"
+	sandboxa "marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 	"marquee/testutil/secrettest"
 )

@@ -25,7 +25,7 @@ import (
 	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
-	gwastage "marquee/testutil/sandbox/gwa"
+	gwastage "marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 	"marquee/testutil/secrettest"
 )

@@ -18,7 +18,7 @@ import (
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
-	sandboxgwb "marquee/testutil/sandbox/gwb"
+	sandboxgwb "marquee/testutil/sandbox/gwb/account"
 	"marquee/testutil/secrettest"
 )
 

@@ -11,7 +11,7 @@ import (
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/subscriptionstest"
 	"marquee/testutil/pgtest"
-	"marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 
@@ -92,7 +92,7 @@ func TestRefundThatTheGatewayRejects(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.Pay(column[string](t, b, id, "pix_payment_id"))
 	require.NoError(t, err)
 	b.settle(t)
-	_, err = b.gateways.Sandbox.GWA.ChangeSettings(func(s *gwa.Settings) { s.RefundsNeedBalance = true })
+	_, err = b.gateways.Sandbox.GWA.ChangeSettings(func(s *account.Settings) { s.RefundsNeedBalance = true })
 	require.NoError(t, err)
 	b.gateways.Sandbox.GWA.SetBalance(0)
 	a := admin.Post("/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed"})

@@ -11,7 +11,7 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	sandboxa "marquee/testutil/sandbox/gwa"
+	sandboxa "marquee/testutil/sandbox/gwa/account"
 )
 
 // disputeOrder is a payment with all that was told of it, none of which has come yet.

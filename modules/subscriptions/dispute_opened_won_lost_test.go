@@ -18,7 +18,7 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/testutil/sandbox"
-	sandboxa "marquee/testutil/sandbox/gwa"
+	sandboxa "marquee/testutil/sandbox/gwa/account"
 )
 
 const day = 24 * time.Hour

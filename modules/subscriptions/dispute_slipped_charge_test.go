@@ -13,7 +13,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/testutil/sandbox"
-	sandboxa "marquee/testutil/sandbox/gwa"
+	sandboxa "marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 

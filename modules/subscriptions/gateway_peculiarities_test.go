@@ -11,8 +11,8 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions"
 	"marquee/platform/objectid"
-	sandboxa "marquee/testutil/sandbox/gwa"
-	sandboxb "marquee/testutil/sandbox/gwb"
+	sandboxa "marquee/testutil/sandbox/gwa/account"
+	sandboxb "marquee/testutil/sandbox/gwb/account"
 )
 
 // TestTodayIsTheDayInSaoPaulo: late in the evening there it is tomorrow in UTC, and

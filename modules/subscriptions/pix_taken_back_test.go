@@ -8,7 +8,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/testutil/sandbox"
-	sandboxa "marquee/testutil/sandbox/gwa"
+	sandboxa "marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 

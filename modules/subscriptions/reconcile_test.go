@@ -14,7 +14,7 @@ import (
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/testutil/sandbox"
-	gwastage "marquee/testutil/sandbox/gwa"
+	gwastage "marquee/testutil/sandbox/gwa/account"
 )
 
 // since the last hour, changing nothing or all that has to be.

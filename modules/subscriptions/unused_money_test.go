@@ -13,7 +13,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
-	sandboxa "marquee/testutil/sandbox/gwa"
+	sandboxa "marquee/testutil/sandbox/gwa/account"
 )
 
 // bought makes money at a gateway that names a subscription, or its customer alone, and

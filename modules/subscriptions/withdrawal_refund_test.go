@@ -10,7 +10,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
 	"marquee/testutil/sandbox"
-	"marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 
@@ -110,7 +110,7 @@ func TestAWithdrawalThatTheGatewayRefusesToRefund(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
 	id := b.paidPixGWA(t)
-	_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *gwa.Settings) { s.RefundsNeedBalance = true })
+	_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *account.Settings) { s.RefundsNeedBalance = true })
 	require.NoError(t, err)
 	b.gateways.Sandbox.GWA.SetBalance(0)
 	res := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
@@ -125,7 +125,7 @@ func TestARefundOfAWithdrawalThatFailsLater(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
 	id := b.paidGWA(t)
-	_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *gwa.Settings) { s.RefundsInProgress = true })
+	_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *account.Settings) { s.RefundsInProgress = true })
 	require.NoError(t, err)
 	require.Nil(t, b.expect(t, 200, http.MethodPost, withdrawPath, nil)["refunded_at"])
 	require.Error(t, b.service.GiveBack(t.Context(), id), "it comes again while the refund is under way")
@@ -150,7 +150,7 @@ func TestAWithdrawalBesideAPartUnderWay(t *testing.T) {
 			b := withdrawable(t)
 			id := b.paidGWA(t)
 			inProgress := func(on bool) {
-				_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *gwa.Settings) { s.RefundsInProgress = on })
+				_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *account.Settings) { s.RefundsInProgress = on })
 				require.NoError(t, err)
 			}
 			inProgress(true)

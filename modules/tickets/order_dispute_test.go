@@ -11,7 +11,7 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
-	gwastage "marquee/testutil/sandbox/gwa"
+	gwastage "marquee/testutil/sandbox/gwa/account"
 )
 
 // refusedAs is what a scan is answered whose ticket was void or blocked.

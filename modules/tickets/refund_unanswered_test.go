@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/platform/objectid"
-	gwastage "marquee/testutil/sandbox/gwa"
+	gwastage "marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 

@@ -9,7 +9,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	gwastage "marquee/testutil/sandbox/gwa"
+	gwastage "marquee/testutil/sandbox/gwa/account"
 )
 
 // payAgain pays an order that is paid by card once more, by PIX, and returns that

@@ -11,7 +11,7 @@ import (
 	"marquee/modules/tickets/refunds"
 	"marquee/platform/fault"
 	"marquee/platform/objectid"
-	gwastage "marquee/testutil/sandbox/gwa"
+	gwastage "marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 

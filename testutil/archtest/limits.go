@@ -16,19 +16,6 @@ const (
 	mostMethods = 40
 )
 
-// largePackages are over the limit of files, with how many they have, which may only fall.
-var largePackages = map[string]int{
-	"testutil/sandbox/gwa": 33, // a gateway in miniature: a file for each of its routes' subjects
-	"testutil/sandbox/gwb": 29, // likewise
-}
-
-// largeTypes are over the limit of methods, with how many they have, which may only fall.
-var largeTypes = map[string]int{
-	"testutil/sandbox/gwa.Gateway": 155, // a route of the gateway is a method
-	"testutil/sandbox/gwb.Gateway": 70,  // likewise
-	"testutil/sandbox/gwb.op":      42,  // a step of an answer is a method
-}
-
 // narrow packages have limits of their own: what they export, with the methods of a door's
 // Service, and their lines.
 var narrow = map[string]struct{ names, lines int }{
@@ -102,9 +89,9 @@ func receiver(e ast.Expr) string {
 func (c *checker) checkLimits() {
 	for _, dir := range slices.Sorted(maps.Keys(c.sizes)) {
 		s := c.sizes[dir]
-		c.atMost(dir, dir, "files", s.files, mostFiles, largePackages)
+		c.atMost(dir, dir, "files", s.files, mostFiles)
 		for _, of := range slices.Sorted(maps.Keys(s.methods)) {
-			c.atMost(dir, dir+"."+of, "methods", s.methods[of], mostMethods, largeTypes)
+			c.atMost(dir, dir+"."+of, "methods", s.methods[of], mostMethods)
 		}
 		limit, narrow := narrow[dir]
 		if narrow && s.names > limit.names {
@@ -116,11 +103,8 @@ func (c *checker) checkLimits() {
 	}
 }
 
-// atMost reports what is over its limit: its own, where it is listed as large.
-func (c *checker) atMost(dir, what, of string, n, limit int, large map[string]int) {
-	if listed, ok := large[what]; ok {
-		limit = listed
-	}
+// atMost reports what is over its limit.
+func (c *checker) atMost(dir, what, of string, n, limit int) {
 	if n > limit {
 		c.report(dir, 0, "limit", "%s has %d %s, and may have %d: divide it", what, n, of, limit)
 	}

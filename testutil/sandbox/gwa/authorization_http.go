@@ -1,73 +1,74 @@
 package gwa
 
-func (g *Gateway) postAuthorization(r request) (v authorizationView, err *apiError) {
-	var in authorizationInput
+import "marquee/testutil/sandbox/gwa/account"
+
+func postAuthorization(r request) (v account.AuthorizationView, err *account.APIError) {
+	var in account.AuthorizationInput
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	a, err := g.createAuthorization(in, r.now)
+	a, err := r.g.debits.CreateAuthorization(in, r.now)
 	if err != nil {
 		return v, err
 	}
-	return g.authorizationView(a)
+	return r.g.debits.AuthorizationView(a)
 }
 
-func (g *Gateway) getAuthorization(r request) (v authorizationView, err *apiError) {
-	a, ok := g.Authorizations.Find(r.id())
+func getAuthorization(r request) (v account.AuthorizationView, err *account.APIError) {
+	a, ok := r.g.ledger.Authorizations.Find(r.id())
 	if !ok {
-		return v, notFound()
+		return v, account.NotFound()
 	}
-	return g.authorizationView(a)
+	return r.g.debits.AuthorizationView(a)
 }
 
-func (g *Gateway) deleteAuthorization(r request) (v authorizationView, err *apiError) {
-	a, err := g.endAuthorization(r.id(), statusCancelled, "CANCELLED_BY_MERCHANT", r.now, statusCreated, statusActive)
+func deleteAuthorization(r request) (v account.AuthorizationView, err *account.APIError) {
+	a, err := r.g.debits.EndAuthorization(r.id(), account.StatusCancelled, "CANCELLED_BY_MERCHANT", r.now,
+		account.StatusCreated, account.StatusActive)
 	if err != nil {
 		return v, err
 	}
-	return g.authorizationView(a)
+	return r.g.debits.AuthorizationView(a)
 }
 
 // listAuthorizations lists without payload and image.
-func (g *Gateway) listAuthorizations(r request) (listView[authorizationView], *apiError) {
+func listAuthorizations(r request) (listView[account.AuthorizationView], *account.APIError) {
 	q := r.URL.Query()
-	all := g.Authorizations.Newest(func(a *Authorization) bool {
+	all := r.g.ledger.Authorizations.Newest(func(a *account.Authorization) bool {
 		return match(q, "status", a.Status) && match(q, "customerId", a.Customer)
 	})
-	return page(q, all, func(a *Authorization) authorizationView {
-		return a.view(isoText, isoTime)
+	return page(q, all, func(a *account.Authorization) account.AuthorizationView {
+		return a.View(account.ISOText, account.ISOTime)
 	})
 }
 
-func isoText(d day) string { return string(d) }
-
-func (g *Gateway) getInstruction(r request) (v instructionView, err *apiError) {
-	i, ok := g.Instructions.Find(r.id())
+func getInstruction(r request) (v account.InstructionView, err *account.APIError) {
+	i, ok := r.g.ledger.Instructions.Find(r.id())
 	if !ok {
-		return v, notFound()
+		return v, account.NotFound()
 	}
-	return i.view(isoText), nil
+	return i.View(account.ISOText), nil
 }
 
-func (g *Gateway) listInstructions(r request) (listView[instructionView], *apiError) {
+func listInstructions(r request) (listView[account.InstructionView], *account.APIError) {
 	q := r.URL.Query()
-	all := g.Instructions.Newest(func(i *Instruction) bool {
+	all := r.g.ledger.Instructions.Newest(func(i *account.Instruction) bool {
 		return match(q, "status", i.Status) && match(q, "paymentId", i.Payment) &&
 			match(q, "authorizationId", i.Authorization)
 	})
-	return page(q, all, func(i *Instruction) instructionView { return i.view(isoText) })
+	return page(q, all, func(i *account.Instruction) account.InstructionView { return i.View(account.ISOText) })
 }
 
-func (g *Gateway) postInstructionRetry(r request) (v instructionView, err *apiError) {
+func postInstructionRetry(r request) (v account.InstructionView, err *account.APIError) {
 	var in struct {
 		DueDate string `json:"dueDate"`
 	}
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	i, err := g.retryInstruction(r.id(), in.DueDate, r.now)
+	i, err := r.g.debits.RetryInstruction(r.id(), in.DueDate, r.now)
 	if err != nil {
 		return v, err
 	}
-	return i.view(isoText), nil
+	return i.View(account.ISOText), nil
 }

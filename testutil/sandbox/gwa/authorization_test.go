@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 
@@ -218,7 +218,7 @@ func TestKeyOfAuthorizationEvents_A10(t *testing.T) {
 	e := last(b, prefix+"CREATED")
 	require.NotNil(t, e.object("pixAutomaticAuthorization"))
 	require.NotContains(t, e.Body, "authorization")
-	_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.AuthorizationKey = "x" })
+	_, err := b.g.ChangeSettings(func(s *account.Settings) { s.AuthorizationKey = "x" })
 	require.Error(t, err)
 }
 

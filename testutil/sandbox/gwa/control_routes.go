@@ -4,20 +4,21 @@ import (
 	"net/http"
 	"time"
 
+	"marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 
 // registerControls puts the controls under /_sandbox; the clock, faults, the webhook queue and the journal are the
 // stage's own.
-func (g *Gateway) registerControls() {
-	g.registerPaymentControls()
-	g.registerSubscriptionControls()
-	g.registerAuthorizationControls()
-	g.registerAccountControls()
+func registerControls(g *Gateway) {
+	registerPaymentControls(g)
+	registerSubscriptionControls(g)
+	registerAuthorizationControls(g)
+	registerAccountControls(g)
 }
 
 // byID registers a control without a body on one object.
-func (g *Gateway) byID(path, about string, do func(id string) (any, error)) {
+func byID(g *Gateway, path, about string, do func(id string) (any, error)) {
 	g.stage.Control(stage.Control{
 		Method: "POST", Path: path, About: about,
 		Do: func(r *http.Request) (any, error) { return do(r.PathValue("id")) },
@@ -43,7 +44,7 @@ type codeBody struct {
 }
 
 type valueBody struct {
-	Value Cents `json:"value"`
+	Value account.Cents `json:"value"`
 }
 
 type refusalBody struct {
@@ -52,34 +53,34 @@ type refusalBody struct {
 }
 
 type chargebackBody struct {
-	Step   ChargebackStep `json:"step"`
-	Reason string         `json:"reason,omitempty"`
+	Step   account.ChargebackStep `json:"step"`
+	Reason string                 `json:"reason,omitempty"`
 }
 
-func (g *Gateway) registerPaymentControls() {
-	g.byID("/_sandbox/payments/{id}/pay", "Pay an open payment: PIX is received, a card confirmed.", g.Pay)
+func registerPaymentControls(g *Gateway) {
+	byID(g, "/_sandbox/payments/{id}/pay", "Pay an open payment: PIX is received, a card confirmed.", g.Pay)
 	withBody(g, "POST", "/_sandbox/pix/pay",
 		"Pay what a copy-and-paste text stands for, a payment or an authorization's first code.",
 		codeBody{"00020101021226…"}, func(_ string, b codeBody) (any, error) { return g.PayPIX(b.Payload) })
-	g.byID("/_sandbox/payments/{id}/expire", "Make the PIX code of a payment unpayable and the payment overdue.",
+	byID(g, "/_sandbox/payments/{id}/expire", "Make the PIX code of a payment unpayable and the payment overdue.",
 		g.ExpirePIX)
-	g.byID("/_sandbox/payments/{id}/overdue", "Make a pending payment overdue.", g.Overdue)
+	byID(g, "/_sandbox/payments/{id}/overdue", "Make a pending payment overdue.", g.Overdue)
 	withBody(g, "POST", "/_sandbox/pix/transfer", "Receive a PIX that has nothing to do with any charge.",
 		valueBody{1250}, func(_ string, b valueBody) (any, error) { return g.Transfer(b.Value) })
 	withBody(g, "POST", "/_sandbox/payments/{id}/chargeback",
 		"Take a chargeback one step on: requested, disputed, lost, won.",
-		chargebackBody{ChargebackRequested, defaultChargebackReason},
+		chargebackBody{account.ChargebackRequested, account.DefaultChargebackReason},
 		func(id string, b chargebackBody) (any, error) { return g.Chargeback(id, b.Step, b.Reason) })
 	withBody(g, "POST", "/_sandbox/payments/{id}/take-back",
 		"Have the payer's bank take a received PIX back (MED), a part with a value.",
 		valueBody{}, func(id string, b valueBody) (any, error) { return g.TakeBack(id, b.Value) })
-	g.byID("/_sandbox/payments/{id}/refund/complete", "Complete a refund in progress.",
+	byID(g, "/_sandbox/payments/{id}/refund/complete", "Complete a refund in progress.",
 		func(id string) (any, error) { return g.EndRefund(id, false) })
-	g.byID("/_sandbox/payments/{id}/refund/deny", "Deny a refund in progress.",
+	byID(g, "/_sandbox/payments/{id}/refund/deny", "Deny a refund in progress.",
 		func(id string) (any, error) { return g.EndRefund(id, true) })
-	g.byID("/_sandbox/payments/{id}/risk/approve", "Approve a payment in risk analysis.",
+	byID(g, "/_sandbox/payments/{id}/risk/approve", "Approve a payment in risk analysis.",
 		func(id string) (any, error) { return g.EndRiskAnalysis(id, true) })
-	g.byID("/_sandbox/payments/{id}/risk/reprove", "Reprove a payment in risk analysis.",
+	byID(g, "/_sandbox/payments/{id}/risk/reprove", "Reprove a payment in risk analysis.",
 		func(id string) (any, error) { return g.EndRiskAnalysis(id, false) })
 	withBody(g, "POST", "/_sandbox/payments/{id}/fail-debit",
 		"Refuse the next debits of a payment under an authorization, one a day.",
@@ -87,9 +88,11 @@ func (g *Gateway) registerPaymentControls() {
 			return g.RefuseDebits(id, b.Reason, max(b.Times, 1))
 		})
 	withBody(g, "POST", "/_sandbox/payments/{id}/refuse-debit", "Refuse the open order of a debit now, before its day.",
-		reasonBody{reasonFunds}, func(id string, b reasonBody) (any, error) { return g.RefuseDebitNow(id, b.Reason) })
+		reasonBody{account.ReasonFunds},
+		func(id string, b reasonBody) (any, error) { return g.RefuseDebitNow(id, b.Reason) })
 	withBody(g, "POST", "/_sandbox/payments/{id}/cancel-debit", "Take one debit back in the payer's bank app.",
-		reasonBody{reasonByPayer}, func(id string, b reasonBody) (any, error) { return g.CancelDebit(id, b.Reason) })
+		reasonBody{account.ReasonByPayer},
+		func(id string, b reasonBody) (any, error) { return g.CancelDebit(id, b.Reason) })
 }
 
 type renewBody struct {
@@ -100,11 +103,11 @@ type declineBody struct {
 	Declines bool `json:"declines"`
 }
 
-func (g *Gateway) registerSubscriptionControls() {
+func registerSubscriptionControls(g *Gateway) {
 	withBody(g, "POST", "/_sandbox/subscriptions/{id}/renew",
 		"Bring the next charge forward to now and collect it; fail refuses the card.",
 		renewBody{}, func(id string, b renewBody) (any, error) { return g.Renew(id, b.Fail) })
-	g.byID("/_sandbox/subscriptions/{id}/fail-next-charge", "Refuse the next charge that falls due.", g.FailNextCharge)
+	byID(g, "/_sandbox/subscriptions/{id}/fail-next-charge", "Refuse the next charge that falls due.", g.FailNextCharge)
 	withBody(g, "PUT", "/_sandbox/subscriptions/{id}/card", "Make the card refuse every charge, or accept them again.",
 		declineBody{true}, func(id string, b declineBody) (any, error) { return g.DeclineCard(id, b.Declines) })
 }
@@ -113,13 +116,13 @@ type reasonBody struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-func (g *Gateway) registerAuthorizationControls() {
-	g.byID("/_sandbox/authorizations/{id}/activate", "Pay the first code and consent.", g.ActivateAuthorization)
-	g.byID("/_sandbox/authorizations/{id}/refuse", "Let the first code run out unpaid.", g.RefuseAuthorization)
+func registerAuthorizationControls(g *Gateway) {
+	byID(g, "/_sandbox/authorizations/{id}/activate", "Pay the first code and consent.", g.ActivateAuthorization)
+	byID(g, "/_sandbox/authorizations/{id}/refuse", "Let the first code run out unpaid.", g.RefuseAuthorization)
 	withBody(g, "POST", "/_sandbox/authorizations/{id}/cancel", "Cancel in the payer's bank app.",
 		reasonBody{"CANCELLED_BY_PAYER"},
 		func(id string, b reasonBody) (any, error) { return g.CancelAuthorization(id, b.Reason) })
-	g.byID("/_sandbox/authorizations/{id}/expire", "Let the finish date go by.", g.ExpireAuthorization)
+	byID(g, "/_sandbox/authorizations/{id}/expire", "Let the finish date go by.", g.ExpireAuthorization)
 }
 
 type eventBody struct {
@@ -131,19 +134,19 @@ type rateBody struct {
 	Reset stage.Duration `json:"reset"`
 }
 
-func (g *Gateway) registerAccountControls() {
+func registerAccountControls(g *Gateway) {
 	withBody(g, "POST", "/_sandbox/events",
 		"Send a named event for an object as it stands; unknown names are sent, too.",
 		eventBody{"PAYMENT_CONFIRMED", "pay_…"},
 		func(_ string, b eventBody) (any, error) { return nil, g.SendEvent(b.Event, b.ID) })
 	g.stage.Control(stage.Control{
 		Method: "GET", Path: "/_sandbox/settings", About: "Show the switches of the account.",
-		Do: func(*http.Request) (any, error) { return g.ChangeSettings(func(*Settings) {}) },
+		Do: func(*http.Request) (any, error) { return g.ChangeSettings(func(*account.Settings) {}) },
 	})
 	g.stage.Control(stage.Control{
 		Method: "PATCH", Path: "/_sandbox/settings", About: "Change the switches that are named.",
-		Body: defaultSettings(),
-		Do:   g.patchSettings,
+		Body: account.DefaultSettings(),
+		Do:   func(r *http.Request) (any, error) { return patchSettings(g, r) },
 	})
 	withBody(g, "PUT", "/_sandbox/balance", "Set the account's money (reais), against which refunds are checked.",
 		valueBody{DefaultBalanceCents},
@@ -155,13 +158,13 @@ func (g *Gateway) registerAccountControls() {
 		})
 }
 
-func (g *Gateway) patchSettings(r *http.Request) (any, error) {
-	settings, err := g.ChangeSettings(func(*Settings) {})
+func patchSettings(g *Gateway, r *http.Request) (any, error) {
+	settings, err := g.ChangeSettings(func(*account.Settings) {})
 	if err != nil {
 		return nil, err
 	}
 	if err := stage.Decode(r, &settings); err != nil {
 		return nil, err
 	}
-	return g.ChangeSettings(func(s *Settings) { *s = settings })
+	return g.ChangeSettings(func(s *account.Settings) { *s = settings })
 }

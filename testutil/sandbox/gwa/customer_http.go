@@ -1,5 +1,7 @@
 package gwa
 
+import "marquee/testutil/sandbox/gwa/account"
+
 import "strings"
 
 // deletedView answers a removal.
@@ -8,59 +10,59 @@ type deletedView struct {
 	ID      string `json:"id"`
 }
 
-func (g *Gateway) postCustomer(r request) (v customerView, err *apiError) {
-	var in customerInput
+func postCustomer(r request) (v account.CustomerView, err *account.APIError) {
+	var in account.CustomerInput
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	c, err := g.createCustomer(in, r.now)
+	c, err := r.g.ledger.CreateCustomer(in, r.now)
 	if err != nil {
 		return v, err
 	}
-	return c.view(), nil
+	return c.View(), nil
 }
 
-func (g *Gateway) getCustomer(r request) (v customerView, err *apiError) {
-	c, ok := g.Customers.Find(r.id())
+func getCustomer(r request) (v account.CustomerView, err *account.APIError) {
+	c, ok := r.g.ledger.Customers.Find(r.id())
 	if !ok {
-		return v, notFound()
+		return v, account.NotFound()
 	}
-	return c.view(), nil
+	return c.View(), nil
 }
 
-func (g *Gateway) putCustomer(r request) (v customerView, err *apiError) {
-	c, ok := g.Customers.Find(r.id())
+func putCustomer(r request) (v account.CustomerView, err *account.APIError) {
+	c, ok := r.g.ledger.Customers.Find(r.id())
 	if !ok || c.Deleted {
-		return v, notFound()
+		return v, account.NotFound()
 	}
-	var in customerInput
+	var in account.CustomerInput
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
 	changed := *c
-	if err := in.apply(&changed); err != nil {
+	if err := in.Apply(&changed); err != nil {
 		return v, err
 	}
 	*c = changed
-	return c.view(), nil
+	return c.View(), nil
 }
 
-func (g *Gateway) deleteCustomer(r request) (v deletedView, err *apiError) {
-	c, ok := g.Customers.Find(r.id())
+func deleteCustomer(r request) (v deletedView, err *account.APIError) {
+	c, ok := r.g.ledger.Customers.Find(r.id())
 	if !ok || c.Deleted {
-		return v, notFound()
+		return v, account.NotFound()
 	}
 	c.Deleted = true
 	return deletedView{true, c.ID}, nil
 }
 
-func (g *Gateway) listCustomers(r request) (listView[customerView], *apiError) {
+func listCustomers(r request) (listView[account.CustomerView], *account.APIError) {
 	q := r.URL.Query()
 	taxDigits := strings.NewReplacer(".", "", "-", "", "/", "").Replace(q.Get("cpfCnpj"))
-	all := g.Customers.Newest(func(c *Customer) bool {
+	all := r.g.ledger.Customers.Newest(func(c *account.Customer) bool {
 		return included(q, c.Deleted) && (taxDigits == "" || taxDigits == c.CPFCNPJ) &&
 			strings.Contains(strings.ToLower(c.Name), strings.ToLower(q.Get("name"))) &&
 			match(q, "email", c.Email) && match(q, "externalReference", c.ExternalReference)
 	})
-	return page(q, all, (*Customer).view)
+	return page(q, all, (*account.Customer).View)
 }

@@ -16,6 +16,9 @@
 // The API stands under /v3, the controls under /_sandbox; GET /_sandbox lists them. Each control is also a method of
 // Gateway.
 //
+// The account itself, its rules and its events, is package account; here are the door, the routes, the quota and the
+// controls.
+//
 // Words: a charge is a payment that a subscription made; an authorization is the payer's consent to automatic PIX; an
 // instruction is one debit ordered under it; "today" is the date in America/Sao_Paulo.
 package gwa

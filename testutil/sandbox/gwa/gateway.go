@@ -6,8 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/google/uuid"
-
+	"marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 
@@ -46,52 +45,42 @@ type Options struct {
 
 // Gateway is gateway A. It is an http.Handler; its exported methods are the controls.
 type Gateway struct {
-	*state // guarded by the stage's lock
+	stage   *stage.Stage
+	handler http.Handler
+	apiKey  string
 
-	stage       *stage.Stage
-	handler     http.Handler
-	apiKey      string
-	receiver    string
-	chargeDelay time.Duration
-	token       tokenCell
-	// outbox collects the events of the running operation; guarded by the stage's lock.
-	outbox []stage.Event
+	// Guarded by the stage's lock.
+	ledger        *account.Ledger
+	payments      account.Payments
+	subscriptions account.Subscriptions
+	debits        account.Debits
 }
-
-// Kinds of the jobs on the gateway's clock; they stand in state files.
-const (
-	jobCharge              = "gwa_charge"
-	jobNextCharge          = "gwa_next_charge"
-	jobOverdue             = "gwa_overdue"
-	jobSettle              = "gwa_settle"
-	jobRefuseAuthorization = "gwa_refuse_authorization"
-	jobExpireAuthorization = "gwa_expire_authorization"
-	jobScheduleInstruction = "gwa_schedule_instruction"
-	jobDebit               = "gwa_debit"
-)
 
 // New makes a gateway, restores the state file when there is one, and starts its clock and webhook queue. Close ends
 // them.
 func New(o Options) (*Gateway, error) {
 	o = o.withDefaults()
-	g := &Gateway{state: newState(), apiKey: o.APIKey, receiver: o.Receiver, chargeDelay: o.ChargeDelay}
+	l := account.NewLedger(o.Receiver, o.ChargeDelay)
+	g := &Gateway{
+		apiKey: o.APIKey, ledger: l,
+		payments: account.Payments{Ledger: l}, subscriptions: account.Subscriptions{Ledger: l},
+		debits: account.Debits{Ledger: l},
+	}
 	s, err := stage.New(stage.Options{
-		Name: "gwa", StateFile: o.StateFile, Logger: o.Logger, Webhooks: g.deliveryRules(o),
+		Name: "gwa", StateFile: o.StateFile, Logger: o.Logger, Webhooks: l.DeliveryRules(o.WebhookTimeout),
 		FaultBody: faultBody, Frozen: o.Frozen,
 	})
 	if err != nil {
 		return nil, err
 	}
 	g.stage = s
-	if err := g.registerWith(s); err != nil {
+	if err := l.Open(s, account.Cents(o.BalanceCents)); err != nil {
 		return nil, err
 	}
-	if !s.Restored() {
-		g.Settings, g.Account, g.Balance = defaultSettings(), uuid.NewString(), max(Cents(o.BalanceCents), 0)
+	if o.WebhookURL != "" {
+		l.SetWebhook(o.WebhookURL, o.WebhookToken)
 	}
-	g.setUpWebhook(o)
-	g.handleJobs()
-	g.registerControls()
+	registerControls(g)
 	g.handler = g.limited(s.Handler(g.routes()))
 	if err := s.Start(); err != nil {
 		return nil, err
@@ -121,47 +110,28 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.handler.
 // Close stops the clock and the webhook queue and saves the state.
 func (g *Gateway) Close() error { return g.stage.Close() }
 
+// SetWebhook sets the address and the token of the account's webhook, as the vendor's panel would; an empty token
+// leaves the present one. Waiting events go there.
+func (g *Gateway) SetWebhook(url, token string) {
+	g.stage.Lock()
+	defer g.stage.Unlock()
+	if hook := g.ledger.Webhook(); hook != nil && token == "" {
+		token = hook.Token
+	}
+	g.ledger.SetWebhook(url, token)
+	g.stage.Changed()
+}
+
 // Stage gives access to what all sandbox gateways share: the clock, the webhook queue with its switches, faults and
 // the journal.
 func (g *Gateway) Stage() *stage.Stage { return g.stage }
 
 // do runs an operation with the objects locked and sends its events: after the answer when ctx is that of a call.
-func do[T any](ctx context.Context, g *Gateway, f func(now time.Time) (T, *apiError)) (T, *apiError) {
+func do[T any](ctx context.Context, g *Gateway, f func(now time.Time) (T, *account.APIError)) (T, *account.APIError) {
 	g.stage.Lock()
 	defer g.stage.Unlock()
 	v, err := f(g.stage.Clock.Now())
-	g.send(ctx)
+	g.ledger.Send(ctx)
 	g.stage.Changed()
 	return v, err
-}
-
-// send hands the collected events to the webhook queue.
-func (g *Gateway) send(ctx context.Context) {
-	for _, ev := range g.outbox {
-		g.stage.Emit(ctx, ev)
-	}
-	g.outbox = nil
-}
-
-// handleJobs says what the clock does by itself.
-func (g *Gateway) handleJobs() {
-	for kind, run := range map[string]func(id string, now time.Time){
-		jobCharge:              g.chargeCard,
-		jobNextCharge:          g.nextCharge,
-		jobOverdue:             g.overdue,
-		jobSettle:              g.settle,
-		jobScheduleInstruction: g.scheduleInstruction,
-		jobDebit:               g.debit,
-		jobRefuseAuthorization: func(id string, now time.Time) {
-			_, _ = g.endAuthorization(id, statusRefused, "", now, statusCreated) // else it was paid
-		},
-		jobExpireAuthorization: func(id string, now time.Time) {
-			_, _ = g.endAuthorization(id, statusExpired, "", now, statusActive) // else it ended before
-		},
-	} {
-		g.stage.Clock.Handle(kind, func(id string) {
-			run(id, g.stage.Clock.Now())
-			g.send(context.Background())
-		})
-	}
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"marquee/testutil/sandbox/gwa/account"
 )
 
 // bodyLimit bounds the body of a call, in bytes.
@@ -17,49 +19,49 @@ func (g *Gateway) routes() http.Handler {
 	mux := http.NewServeMux()
 	add := func(pattern string, h http.HandlerFunc) { mux.HandleFunc(pattern, h) }
 
-	add("POST /v3/customers", call(g, g.postCustomer))
-	add("GET /v3/customers", call(g, g.listCustomers))
-	add("GET /v3/customers/{id}", call(g, g.getCustomer))
-	add("PUT /v3/customers/{id}", call(g, g.putCustomer))
-	add("DELETE /v3/customers/{id}", call(g, g.deleteCustomer))
+	add("POST /v3/customers", call(g, postCustomer))
+	add("GET /v3/customers", call(g, listCustomers))
+	add("GET /v3/customers/{id}", call(g, getCustomer))
+	add("PUT /v3/customers/{id}", call(g, putCustomer))
+	add("DELETE /v3/customers/{id}", call(g, deleteCustomer))
 
-	add("POST /v3/subscriptions", call(g, g.postSubscription))
-	add("GET /v3/subscriptions", call(g, g.listSubscriptions))
-	add("GET /v3/subscriptions/{id}", call(g, g.getSubscription))
-	add("PUT /v3/subscriptions/{id}", call(g, g.putSubscription))
-	add("PUT /v3/subscriptions/{id}/creditCard", call(g, g.putSubscriptionCard))
-	add("DELETE /v3/subscriptions/{id}", call(g, g.deleteSubscriptionCall))
-	add("GET /v3/subscriptions/{id}/payments", call(g, g.listSubscriptionPayments))
+	add("POST /v3/subscriptions", call(g, postSubscription))
+	add("GET /v3/subscriptions", call(g, listSubscriptions))
+	add("GET /v3/subscriptions/{id}", call(g, getSubscription))
+	add("PUT /v3/subscriptions/{id}", call(g, putSubscription))
+	add("PUT /v3/subscriptions/{id}/creditCard", call(g, putSubscriptionCard))
+	add("DELETE /v3/subscriptions/{id}", call(g, deleteSubscriptionCall))
+	add("GET /v3/subscriptions/{id}/payments", call(g, listSubscriptionPayments))
 
-	add("POST /v3/payments", call(g, g.postPayment))
-	add("GET /v3/payments", call(g, g.listPayments))
-	add("GET /v3/payments/{id}", call(g, g.getPayment))
-	add("GET /v3/payments/{id}/status", call(g, g.getPaymentStatus))
-	add("GET /v3/payments/{id}/pixQrCode", call(g, g.getPixQRCode))
-	add("POST /v3/payments/{id}/refund", call(g, g.postRefund))
-	add("GET /v3/payments/{id}/refunds", call(g, g.listRefunds))
-	add("DELETE /v3/payments/{id}", call(g, g.deletePaymentCall))
+	add("POST /v3/payments", call(g, postPayment))
+	add("GET /v3/payments", call(g, listPayments))
+	add("GET /v3/payments/{id}", call(g, getPayment))
+	add("GET /v3/payments/{id}/status", call(g, getPaymentStatus))
+	add("GET /v3/payments/{id}/pixQrCode", call(g, getPixQRCode))
+	add("POST /v3/payments/{id}/refund", call(g, postRefund))
+	add("GET /v3/payments/{id}/refunds", call(g, listRefunds))
+	add("DELETE /v3/payments/{id}", call(g, deletePaymentCall))
 
-	add("POST /v3/pix/automatic/authorizations", call(g, g.postAuthorization))
-	add("GET /v3/pix/automatic/authorizations", call(g, g.listAuthorizations))
-	add("GET /v3/pix/automatic/authorizations/{id}", call(g, g.getAuthorization))
-	add("DELETE /v3/pix/automatic/authorizations/{id}", call(g, g.deleteAuthorization))
-	add("GET /v3/pix/automatic/paymentInstructions", call(g, g.listInstructions))
-	add("GET /v3/pix/automatic/paymentInstructions/{id}", call(g, g.getInstruction))
-	add("POST /v3/pix/automatic/paymentInstructions/{id}/retries", call(g, g.postInstructionRetry))
+	add("POST /v3/pix/automatic/authorizations", call(g, postAuthorization))
+	add("GET /v3/pix/automatic/authorizations", call(g, listAuthorizations))
+	add("GET /v3/pix/automatic/authorizations/{id}", call(g, getAuthorization))
+	add("DELETE /v3/pix/automatic/authorizations/{id}", call(g, deleteAuthorization))
+	add("GET /v3/pix/automatic/paymentInstructions", call(g, listInstructions))
+	add("GET /v3/pix/automatic/paymentInstructions/{id}", call(g, getInstruction))
+	add("POST /v3/pix/automatic/paymentInstructions/{id}/retries", call(g, postInstructionRetry))
 
-	add("POST /v3/webhooks", call(g, g.postWebhook))
-	add("GET /v3/webhooks", call(g, g.listWebhooks))
-	add("GET /v3/webhooks/{id}", call(g, g.getWebhook))
-	add("PUT /v3/webhooks/{id}", call(g, g.putWebhook))
-	add("DELETE /v3/webhooks/{id}", call(g, g.deleteWebhook))
-	add("POST /v3/webhooks/{id}/removeBackoff", call(g, g.postRemoveBackoff))
+	add("POST /v3/webhooks", call(g, postWebhook))
+	add("GET /v3/webhooks", call(g, listWebhooks))
+	add("GET /v3/webhooks/{id}", call(g, getWebhook))
+	add("PUT /v3/webhooks/{id}", call(g, putWebhook))
+	add("DELETE /v3/webhooks/{id}", call(g, deleteWebhook))
+	add("POST /v3/webhooks/{id}/removeBackoff", call(g, postRemoveBackoff))
 
-	add("POST /v3/sandbox/payment/{id}/confirm", call(g, g.postSandboxConfirm))
-	add("POST /v3/sandbox/payment/{id}/overdue", call(g, g.postSandboxOverdue))
-	add("POST /v3/sandbox/myAccount/approve", call(g, g.postSandboxApprove))
+	add("POST /v3/sandbox/payment/{id}/confirm", call(g, postSandboxConfirm))
+	add("POST /v3/sandbox/payment/{id}/overdue", call(g, postSandboxOverdue))
+	add("POST /v3/sandbox/myAccount/approve", call(g, postSandboxApprove))
 
-	add("/", func(w http.ResponseWriter, _ *http.Request) { notFound().write(w) })
+	add("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, account.NotFound()) })
 	return g.guarded(mux)
 }
 
@@ -71,32 +73,32 @@ func (g *Gateway) guarded(next http.Handler) http.Handler {
 			return
 		}
 		if err := g.authenticate(r.Header); err != nil {
-			err.write(w)
+			refuse(w, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func (g *Gateway) authenticate(h http.Header) *apiError {
-	refuse := func(code, description string) *apiError {
-		return &apiError{http.StatusUnauthorized, code, description}
+func (g *Gateway) authenticate(h http.Header) *account.APIError {
+	wrong := func(code, description string) *account.APIError {
+		return account.Refuse(http.StatusUnauthorized, code, description)
 	}
 	key := h.Get("access_token")
 	switch {
 	case key == "":
-		return refuse("access_token_not_found",
+		return wrong("access_token_not_found",
 			"O cabeçalho de autenticação 'access_token' é obrigatório e não foi encontrado na requisição.")
 	case key == g.apiKey:
 	case !strings.HasPrefix(key, "$aact_"):
-		return refuse("invalid_access_token_format", "O valor fornecido não parece ser uma chave de API válida.")
+		return wrong("invalid_access_token_format", "O valor fornecido não parece ser uma chave de API válida.")
 	case strings.HasPrefix(key, "$aact_prod_"):
-		return refuse("invalid_environment", "A chave de API informada não pertence a este ambiente.")
+		return wrong("invalid_environment", "A chave de API informada não pertence a este ambiente.")
 	default:
-		return refuse("invalid_access_token", "A chave de API fornecida é inválida.")
+		return wrong("invalid_access_token", "A chave de API fornecida é inválida.")
 	}
 	if h.Get("User-Agent") == "" {
-		return badRequest("invalid_user_agent", "O cabeçalho 'User-Agent' é obrigatório.")
+		return account.BadRequest("invalid_user_agent", "O cabeçalho 'User-Agent' é obrigatório.")
 	}
 	return nil
 }
@@ -104,42 +106,43 @@ func (g *Gateway) authenticate(h http.Header) *apiError {
 // request is one call as its handler sees it, with the objects locked.
 type request struct {
 	*http.Request
+	g   *Gateway
 	now time.Time
 }
 
 // decode reads the body into v. Unknown fields are dropped silently, an empty body leaves v as it is.
-func (r request) decode(v any) *apiError {
+func (r request) decode(v any) *account.APIError {
 	err := json.NewDecoder(io.LimitReader(r.Body, bodyLimit)).Decode(v)
 	switch {
 	case err == nil, errors.Is(err, io.EOF):
 		return nil
-	case errors.Is(err, errAmount):
-		return badRequest("invalid_value", "O valor informado é inválido.")
+	case errors.Is(err, account.ErrAmount):
+		return account.BadRequest("invalid_value", "O valor informado é inválido.")
 	}
-	return errObject("O corpo da requisição é inválido.")
+	return account.ErrObject("O corpo da requisição é inválido.")
 }
 
 func (r request) id() string { return r.PathValue("id") }
 
 // call turns a handler into the HTTP one: it runs with the objects locked, success is always 200, and its events go
 // out after the answer. The body is read before the lock is taken, so that a slow client holds up nobody.
-func call[T any](g *Gateway, handle func(r request) (T, *apiError)) http.HandlerFunc {
+func call[T any](g *Gateway, handle func(r request) (T, *account.APIError)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
 		if err != nil {
-			errObject("O corpo da requisição é inválido.").write(w)
+			refuse(w, account.ErrObject("O corpo da requisição é inválido."))
 			return
 		}
 		r.Body = io.NopCloser(strings.NewReader(string(body)))
-		v, refused := do(r.Context(), g, func(now time.Time) (json.RawMessage, *apiError) {
-			response, err := handle(request{r, now})
+		v, refused := do(r.Context(), g, func(now time.Time) (json.RawMessage, *account.APIError) {
+			response, err := handle(request{r, g, now})
 			if err != nil {
 				return nil, err
 			}
-			return encode(response), nil
+			return account.Encode(response), nil
 		})
 		if refused != nil {
-			refused.write(w)
+			refuse(w, refused)
 			return
 		}
 		writeJSON(w, http.StatusOK, v)
@@ -152,9 +155,25 @@ func faultBody(status int) []byte {
 	case status == http.StatusNotFound || status == http.StatusForbidden:
 		return nil
 	case status == http.StatusTooManyRequests:
-		return errTooMany().document()
+		return account.ErrTooMany().Document()
 	case status >= http.StatusInternalServerError:
-		return (&apiError{status, "internal_error", "Ocorreu um erro interno. Tente novamente mais tarde."}).document()
+		return account.Refuse(status, "internal_error",
+			"Ocorreu um erro interno. Tente novamente mais tarde.").Document()
 	}
-	return (&apiError{status, "invalid_action", "Não foi possível realizar a operação."}).document()
+	return account.Refuse(status, "invalid_action", "Não foi possível realizar a operação.").Document()
+}
+
+// refuse sends the error document.
+func refuse(w http.ResponseWriter, e *account.APIError) {
+	if e.Code == "" {
+		w.WriteHeader(e.Status)
+		return
+	}
+	writeJSON(w, e.Status, e.Document())
+}
+
+func writeJSON(w http.ResponseWriter, status int, document []byte) {
+	w.Header().Set("Content-Type", "application/json;charset=UTF-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(document) // the client has gone away: there is nobody to tell
 }

@@ -3,6 +3,8 @@ package gwa
 import (
 	"net/url"
 	"strconv"
+
+	"marquee/testutil/sandbox/gwa/account"
 )
 
 // Bounds of lists (docs/gateway-facts.md, A1).
@@ -22,7 +24,7 @@ type listView[V any] struct {
 }
 
 // page cuts out what limit and offset of the query name; a limit above 100 counts as 100.
-func page[T, V any](q url.Values, all []T, view func(T) V) (listView[V], *apiError) {
+func page[T, V any](q url.Values, all []T, view func(T) V) (listView[V], *account.APIError) {
 	limit, err := number(q, "limit", defaultLimit)
 	if err != nil {
 		return listView[V]{}, err
@@ -43,14 +45,14 @@ func page[T, V any](q url.Values, all []T, view func(T) V) (listView[V], *apiErr
 	return v, nil
 }
 
-func number(q url.Values, name string, otherwise int) (int, *apiError) {
+func number(q url.Values, name string, otherwise int) (int, *account.APIError) {
 	s := q.Get(name)
 	if s == "" {
 		return otherwise, nil
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
-		return 0, badRequest("invalid_"+name, "O parâmetro "+name+" é inválido.")
+		return 0, account.BadRequest("invalid_"+name, "O parâmetro "+name+" é inválido.")
 	}
 	return n, nil
 }
@@ -62,7 +64,7 @@ func match(q url.Values, name, value string) bool {
 }
 
 // within tells whether a date lies in the span of name[ge] and name[le], or is name itself.
-func within(q url.Values, name string, d day) bool {
+func within(q url.Values, name string, d account.Day) bool {
 	ge, le := q.Get(name+"[ge]"), q.Get(name+"[le]")
 	return match(q, name, string(d)) && (ge == "" || d != "" && string(d) >= ge) &&
 		(le == "" || d != "" && string(d) <= le)

@@ -1,90 +1,75 @@
 package gwa
 
-func (g *Gateway) postPayment(r request) (v paymentView, err *apiError) {
-	var in paymentInput
+import "marquee/testutil/sandbox/gwa/account"
+
+func postPayment(r request) (v account.PaymentView, err *account.APIError) {
+	var in account.PaymentInput
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	return g.writePayment(g.createPayment(in, r.now))
+	return r.g.ledger.WritePayment(r.g.payments.Create(in, r.now))
 }
 
-// writePayment prints a payment unless there was an error.
-func (g *Gateway) writePayment(p *Payment, err *apiError) (v paymentView, _ *apiError) {
-	if err != nil {
-		return v, err
-	}
-	return g.paymentView(p), nil
-}
-
-// anyPayment finds a payment, removed ones too: they are answered with deleted true.
-func (s *state) anyPayment(id string) (*Payment, *apiError) {
-	p, ok := s.Payments.Find(id)
-	if !ok {
-		return nil, notFound()
-	}
-	return p, nil
-}
-
-func (g *Gateway) getPayment(r request) (paymentView, *apiError) {
-	return g.writePayment(g.anyPayment(r.id()))
+func getPayment(r request) (account.PaymentView, *account.APIError) {
+	return r.g.ledger.WritePayment(r.g.ledger.AnyPayment(r.id()))
 }
 
 type statusView struct {
 	Status string `json:"status"`
 }
 
-func (g *Gateway) getPaymentStatus(r request) (v statusView, err *apiError) {
-	p, err := g.anyPayment(r.id())
+func getPaymentStatus(r request) (v statusView, err *account.APIError) {
+	p, err := r.g.ledger.AnyPayment(r.id())
 	if err != nil {
 		return v, err
 	}
 	return statusView{p.Status}, nil
 }
 
-func (g *Gateway) getPixQRCode(r request) (*qrView, *apiError) { return g.pixQRCode(r.id()) }
+func getPixQRCode(r request) (*account.QRView, *account.APIError) { return r.g.payments.QRCode(r.id()) }
 
-func (g *Gateway) deletePaymentCall(r request) (deletedView, *apiError) {
-	return deletedView{true, r.id()}, g.deletePayment(r.id(), r.now)
+func deletePaymentCall(r request) (deletedView, *account.APIError) {
+	return deletedView{true, r.id()}, r.g.payments.Delete(r.id(), r.now)
 }
 
-func (g *Gateway) listPayments(r request) (listView[paymentView], *apiError) {
+func listPayments(r request) (listView[account.PaymentView], *account.APIError) {
 	q := r.URL.Query()
-	all := g.Payments.Newest(func(p *Payment) bool {
+	all := r.g.ledger.Payments.Newest(func(p *account.Payment) bool {
 		return included(q, p.Deleted) && match(q, "customer", p.Customer) && match(q, "subscription", p.Subscription) &&
 			match(q, "status", p.Status) && match(q, "externalReference", p.ExternalReference) &&
 			match(q, "billingType", p.BillingType) && within(q, "dateCreated", p.Created) &&
 			within(q, "dueDate", p.Due) && within(q, "paymentDate", p.PaymentDate)
 	})
-	return page(q, all, g.paymentView)
+	return page(q, all, r.g.ledger.PaymentView)
 }
 
-func (g *Gateway) postRefund(r request) (v paymentView, err *apiError) {
-	var in refundInput
+func postRefund(r request) (v account.PaymentView, err *account.APIError) {
+	var in account.RefundInput
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	return g.writePayment(g.refund(r.id(), in, r.now))
+	return r.g.ledger.WritePayment(r.g.payments.Refund(r.id(), in, r.now))
 }
 
 // listRefunds lists oldest first, as the payment does.
-func (g *Gateway) listRefunds(r request) (v listView[Refund], err *apiError) {
-	p, err := g.anyPayment(r.id())
+func listRefunds(r request) (v listView[account.Refund], err *account.APIError) {
+	p, err := r.g.ledger.AnyPayment(r.id())
 	if err != nil {
 		return v, err
 	}
-	return page(r.URL.Query(), p.Refunds, func(refund Refund) Refund { return refund })
+	return page(r.URL.Query(), p.Refunds, func(refund account.Refund) account.Refund { return refund })
 }
 
-func (g *Gateway) postSandboxConfirm(r request) (paymentView, *apiError) {
-	return g.writePayment(g.pay(r.id(), r.now))
+func postSandboxConfirm(r request) (account.PaymentView, *account.APIError) {
+	return r.g.ledger.WritePayment(r.g.payments.Pay(r.id(), r.now))
 }
 
-func (g *Gateway) postSandboxOverdue(r request) (paymentView, *apiError) {
-	return g.writePayment(g.forceOverdue(r.id(), r.now))
+func postSandboxOverdue(r request) (account.PaymentView, *account.APIError) {
+	return r.g.ledger.WritePayment(r.g.payments.ForceOverdue(r.id(), r.now))
 }
 
 // postSandboxApprove is the vendor's helper that approves the account, for cards too.
-func (g *Gateway) postSandboxApprove(request) (statusView, *apiError) {
-	g.Settings.CardsApproved = true
+func postSandboxApprove(r request) (statusView, *account.APIError) {
+	r.g.ledger.Settings.CardsApproved = true
 	return statusView{"APPROVED"}, nil
 }

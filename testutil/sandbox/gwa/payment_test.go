@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/gwa/account"
 )
 
 func TestPendingPayment_A5(t *testing.T) {
@@ -125,7 +125,7 @@ func TestRiskAnalysis_A5(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
-	_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.RiskAnalysis = true })
+	_, err := b.g.ChangeSettings(func(s *account.Settings) { s.RiskAnalysis = true })
 	require.NoError(t, err)
 	approved := b.ok("POST", "/v3/payments", cardPayment(c, 20))
 	require.Equal(t, "AWAITING_RISK_ANALYSIS", approved["status"])
@@ -159,7 +159,7 @@ func TestChargebackStories_A11(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
-	steps := func(payment string, steps ...gwa.ChargebackStep) []string {
+	steps := func(payment string, steps ...account.ChargebackStep) []string {
 		b.deliveredEvents()
 		for _, step := range steps {
 			b.ok("POST", "/_sandbox/payments/"+payment+"/chargeback", object{"step": step})
@@ -168,7 +168,7 @@ func TestChargebackStories_A11(t *testing.T) {
 	}
 	lost := id(b.ok("POST", "/v3/payments", cardPayment(c, 20)))
 	require.Equal(t, []string{"PAYMENT_CHARGEBACK_REQUESTED", "PAYMENT_CHARGEBACK_DISPUTE", "PAYMENT_REFUNDED"},
-		steps(lost, gwa.ChargebackRequested, gwa.ChargebackDisputed, gwa.ChargebackLost))
+		steps(lost, account.ChargebackRequested, account.ChargebackDisputed, account.ChargebackLost))
 	p := b.ok("GET", "/v3/payments/"+lost, nil)
 	require.Equal(t, "REFUNDED", p["status"])
 	require.Nil(t, p["refunds"])
@@ -177,14 +177,14 @@ func TestChargebackStories_A11(t *testing.T) {
 	require.Equal(t, []string{
 		"PAYMENT_CHARGEBACK_REQUESTED", "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", "PAYMENT_CONFIRMED",
 	},
-		steps(won, gwa.ChargebackRequested, gwa.ChargebackWon))
+		steps(won, account.ChargebackRequested, account.ChargebackWon))
 	b.advance(33 * day)
 	require.Equal(t, []string{"PAYMENT_RECEIVED"}, names(b.deliveredEvents()))
 	require.Equal(t, []string{
 		"PAYMENT_CHARGEBACK_REQUESTED", "PAYMENT_AWAITING_CHARGEBACK_REVERSAL", "PAYMENT_RECEIVED",
 	},
-		steps(won, gwa.ChargebackRequested, gwa.ChargebackWon))
-	_, err := b.g.Chargeback(won, gwa.ChargebackLost, "")
+		steps(won, account.ChargebackRequested, account.ChargebackWon))
+	_, err := b.g.Chargeback(won, account.ChargebackLost, "")
 	require.Error(t, err, "none is running")
 }
 

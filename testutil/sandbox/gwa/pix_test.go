@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 
@@ -45,7 +45,7 @@ func TestQRCodeNeedsAPixKey_A1(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.ok("POST", "/v3/payments", pixPayment(b.customer(), 10))
-	_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.PixKey = false })
+	_, err := b.g.ChangeSettings(func(s *account.Settings) { s.PixKey = false })
 	require.NoError(t, err)
 	status, _, description := b.refused("GET", "/v3/payments/"+id(p)+"/pixQrCode", nil)
 	require.Equal(t, 400, status)

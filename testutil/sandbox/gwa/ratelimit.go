@@ -5,32 +5,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
+
+	"marquee/testutil/sandbox/gwa/account"
 )
-
-// Limits (docs/gateway-facts.md, A1): requests per window and account.
-const (
-	rateLimit  = 25000
-	rateLength = 12 * time.Hour
-)
-
-// rateWindow counts the calls of the running window of the gateway's clock.
-type rateWindow struct {
-	Used int       `json:"used"`
-	Ends time.Time `json:"ends,omitzero"`
-}
-
-// count counts one call and tells whether it is within the limit.
-func (w *rateWindow) count(now time.Time) bool {
-	if !now.Before(w.Ends) {
-		*w = rateWindow{Ends: now.Add(rateLength)}
-	}
-	if w.Used >= rateLimit {
-		return false
-	}
-	w.Used++
-	return true
-}
 
 // limitWriter lets every 429, planned faults too, say that nothing is left.
 type limitWriter struct{ http.ResponseWriter }
@@ -55,29 +32,17 @@ func (g *Gateway) limited(next http.Handler) http.Handler {
 		}
 		g.stage.Lock()
 		now := g.stage.Clock.Now()
-		ok := g.RateWindow.count(now)
-		window := g.RateWindow
+		ok := g.ledger.RateWindow.Count(now)
+		window := g.ledger.RateWindow
 		g.stage.Unlock()
 		h := w.Header()
-		h.Set("RateLimit-Limit", strconv.Itoa(rateLimit))
-		h.Set("RateLimit-Remaining", strconv.Itoa(max(rateLimit-window.Used, 0)))
+		h.Set("RateLimit-Limit", strconv.Itoa(account.RateLimit))
+		h.Set("RateLimit-Remaining", strconv.Itoa(max(account.RateLimit-window.Used, 0)))
 		h.Set("RateLimit-Reset", strconv.Itoa(int(math.Ceil(window.Ends.Sub(now).Seconds()))))
 		if !ok {
-			errTooMany().write(limitWriter{w})
+			refuse(limitWriter{w}, account.ErrTooMany())
 			return
 		}
 		next.ServeHTTP(limitWriter{w}, r)
 	})
-}
-
-func errTooMany() *apiError {
-	return &apiError{
-		http.StatusTooManyRequests, "too_many_requests",
-		"Limite de requisições atingido. Aguarde para realizar novas requisições.",
-	}
-}
-
-// exhaust uses up the limit until reset has passed on the gateway's clock.
-func (g *Gateway) exhaust(reset time.Duration, now time.Time) {
-	g.RateWindow = rateWindow{Used: rateLimit, Ends: now.Add(reset)}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/gwa/account"
 )
 
 func TestFullRefundOfPIX_A7(t *testing.T) {
@@ -85,7 +86,7 @@ func TestRefundOfCardFromConfirmed_A7(t *testing.T) {
 func TestRefundInProgress_A7(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.RefundsInProgress = true })
+	_, err := b.g.ChangeSettings(func(s *account.Settings) { s.RefundsInProgress = true })
 	require.NoError(t, err)
 	p := b.paidPIX(240)
 	b.deliveredEvents()

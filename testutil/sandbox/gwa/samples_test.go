@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/gwa/account"
 )
 
 func keys(o object) []string {
@@ -170,7 +170,7 @@ var stories = []story{
 	{"PAYMENT_CHARGEBACK_REQUESTED.card-subscription", func(b *bundle) event {
 		_, p := b.subscribed()
 		b.advance(2 * time.Minute)
-		_, err := b.g.Chargeback(p, gwa.ChargebackRequested, "")
+		_, err := b.g.Chargeback(p, account.ChargebackRequested, "")
 		require.NoError(b.t, err)
 		return last(b, "PAYMENT_CHARGEBACK_REQUESTED")
 	}},
@@ -184,7 +184,7 @@ var stories = []story{
 		return last(b, "SUBSCRIPTION_UPDATED")
 	}},
 	{"SUBSCRIPTION_UPDATED.iso-dates", func(b *bundle) event {
-		_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.ISODatesInSubscriptionEvents = true })
+		_, err := b.g.ChangeSettings(func(s *account.Settings) { s.ISODatesInSubscriptionEvents = true })
 		require.NoError(b.t, err)
 		s, _ := b.subscribed()
 		b.ok("PUT", "/v3/subscriptions/"+s, object{"nextDueDate": "2035-05-05"})
@@ -209,7 +209,7 @@ var stories = []story{
 		return last(b, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED")
 	}},
 	{"PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED.key-as-in-contract", func(b *bundle) event {
-		_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.AuthorizationKey = "pixAutomaticAuthorization" })
+		_, err := b.g.ChangeSettings(func(s *account.Settings) { s.AuthorizationKey = "pixAutomaticAuthorization" })
 		require.NoError(b.t, err)
 		b.authorized()
 		return last(b, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED")

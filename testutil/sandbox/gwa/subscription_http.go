@@ -1,71 +1,73 @@
 package gwa
 
-func (g *Gateway) postSubscription(r request) (v subscriptionView, err *apiError) {
-	var in subscriptionInput
+import "marquee/testutil/sandbox/gwa/account"
+
+func postSubscription(r request) (v account.SubscriptionView, err *account.APIError) {
+	var in account.SubscriptionInput
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	sub, err := g.createSubscription(in, r.now)
+	sub, err := r.g.subscriptions.Create(in, r.now)
 	if err != nil {
 		return v, err
 	}
-	return g.subscriptionView(sub), nil
+	return r.g.ledger.SubscriptionView(sub), nil
 }
 
 // getSubscription answers removed ones too, with deleted true.
-func (g *Gateway) getSubscription(r request) (v subscriptionView, err *apiError) {
-	sub, ok := g.Subscriptions.Find(r.id())
+func getSubscription(r request) (v account.SubscriptionView, err *account.APIError) {
+	sub, ok := r.g.ledger.Subscriptions.Find(r.id())
 	if !ok {
-		return v, notFound()
+		return v, account.NotFound()
 	}
-	return g.subscriptionView(sub), nil
+	return r.g.ledger.SubscriptionView(sub), nil
 }
 
-func (g *Gateway) putSubscription(r request) (v subscriptionView, err *apiError) {
-	var in subscriptionUpdate
+func putSubscription(r request) (v account.SubscriptionView, err *account.APIError) {
+	var in account.SubscriptionUpdate
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	sub, err := g.updateSubscription(r.id(), in, r.now)
+	sub, err := r.g.subscriptions.Update(r.id(), in, r.now)
 	if err != nil {
 		return v, err
 	}
-	return g.subscriptionView(sub), nil
+	return r.g.ledger.SubscriptionView(sub), nil
 }
 
-func (g *Gateway) putSubscriptionCard(r request) (v subscriptionView, err *apiError) {
-	var in cardFields
+func putSubscriptionCard(r request) (v account.SubscriptionView, err *account.APIError) {
+	var in account.CardFields
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	sub, err := g.changeCard(r.id(), in, r.now)
+	sub, err := r.g.subscriptions.ChangeCard(r.id(), in, r.now)
 	if err != nil {
 		return v, err
 	}
-	return g.subscriptionView(sub), nil
+	return r.g.ledger.SubscriptionView(sub), nil
 }
 
-func (g *Gateway) deleteSubscriptionCall(r request) (deletedView, *apiError) {
-	return deletedView{true, r.id()}, g.deleteSubscription(r.id(), r.now)
+func deleteSubscriptionCall(r request) (deletedView, *account.APIError) {
+	return deletedView{true, r.id()}, r.g.subscriptions.Delete(r.id(), r.now)
 }
 
-func (g *Gateway) listSubscriptions(r request) (listView[subscriptionView], *apiError) {
+func listSubscriptions(r request) (listView[account.SubscriptionView], *account.APIError) {
 	q := r.URL.Query()
-	all := g.Subscriptions.Newest(func(s *Subscription) bool {
+	all := r.g.ledger.Subscriptions.Newest(func(s *account.Subscription) bool {
 		return included(q, s.Deleted) && match(q, "customer", s.Customer) && match(q, "billingType", s.BillingType) &&
 			match(q, "status", s.Status) && match(q, "externalReference", s.ExternalReference) &&
 			within(q, "dateCreated", s.Created)
 	})
-	return page(q, all, g.subscriptionView)
+	return page(q, all, r.g.ledger.SubscriptionView)
 }
 
-func (g *Gateway) listSubscriptionPayments(r request) (v listView[paymentView], err *apiError) {
-	if _, ok := g.Subscriptions.Find(r.id()); !ok {
-		return v, notFound()
+func listSubscriptionPayments(r request) (v listView[account.PaymentView], err *account.APIError) {
+	if _, ok := r.g.ledger.Subscriptions.Find(r.id()); !ok {
+		return v, account.NotFound()
 	}
 	q := r.URL.Query()
-	all := g.Payments.Newest(func(p *Payment) bool {
+	all := r.g.ledger.Payments.Newest(func(p *account.Payment) bool {
 		return p.Subscription == r.id() && included(q, p.Deleted) && match(q, "status", p.Status)
 	})
-	return page(q, all, g.paymentView)
+	return page(q, all, r.g.ledger.PaymentView)
 }

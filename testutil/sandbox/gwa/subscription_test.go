@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/gwa/account"
 )
 
 func TestSubscription_A4(t *testing.T) {
@@ -97,7 +98,7 @@ func TestRefusedSubscriptions_A4(t *testing.T) {
 		require.Equal(t, x.code, code, name)
 		require.NotEmpty(t, description)
 	}
-	_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.CardsApproved = false })
+	_, err := b.g.ChangeSettings(func(s *account.Settings) { s.CardsApproved = false })
 	require.NoError(t, err)
 	_, code, _ := b.refused("POST", "/v3/subscriptions", subscription(c, "2035-03-12"))
 	require.Equal(t, "invalid_billingType", code)

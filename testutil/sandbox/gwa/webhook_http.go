@@ -1,58 +1,52 @@
 package gwa
 
-// writeWebhook prints a webhook unless there was an error.
-func (g *Gateway) writeWebhook(w *Webhook, err *apiError) (v webhookView, _ *apiError) {
-	if err != nil {
-		return v, err
-	}
-	return g.webhookView(w), nil
-}
+import "marquee/testutil/sandbox/gwa/account"
 
-func (g *Gateway) postWebhook(r request) (v webhookView, err *apiError) {
-	var in webhookInput
+func postWebhook(r request) (v account.WebhookView, err *account.APIError) {
+	var in account.WebhookInput
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	return g.writeWebhook(g.createWebhook(in))
+	return r.g.ledger.WriteWebhook(r.g.ledger.CreateWebhook(in))
 }
 
-func (g *Gateway) getWebhook(r request) (v webhookView, err *apiError) {
-	w, ok := g.Webhooks.Find(r.id())
+func getWebhook(r request) (v account.WebhookView, err *account.APIError) {
+	w, ok := r.g.ledger.Webhooks.Find(r.id())
 	if !ok {
-		return v, notFound()
+		return v, account.NotFound()
 	}
-	return g.webhookView(w), nil
+	return r.g.ledger.WebhookView(w), nil
 }
 
-func (g *Gateway) putWebhook(r request) (v webhookView, err *apiError) {
-	var in webhookInput
+func putWebhook(r request) (v account.WebhookView, err *account.APIError) {
+	var in account.WebhookInput
 	if err := r.decode(&in); err != nil {
 		return v, err
 	}
-	return g.writeWebhook(g.updateWebhook(r.id(), in))
+	return r.g.ledger.WriteWebhook(r.g.ledger.UpdateWebhook(r.id(), in))
 }
 
-func (g *Gateway) deleteWebhook(r request) (v deletedView, err *apiError) {
-	w, ok := g.Webhooks.Find(r.id())
+func deleteWebhook(r request) (v deletedView, err *account.APIError) {
+	w, ok := r.g.ledger.Webhooks.Find(r.id())
 	if !ok {
-		return v, notFound()
+		return v, account.NotFound()
 	}
-	g.Webhooks.Remove(w.ID)
-	g.applyWebhook()
+	r.g.ledger.Webhooks.Remove(w.ID)
+	r.g.ledger.ApplyWebhook()
 	return deletedView{true, w.ID}, nil
 }
 
-func (g *Gateway) listWebhooks(r request) (listView[webhookView], *apiError) {
-	all := g.Webhooks.Newest(func(*Webhook) bool { return true })
-	return page(r.URL.Query(), all, g.webhookView)
+func listWebhooks(r request) (listView[account.WebhookView], *account.APIError) {
+	all := r.g.ledger.Webhooks.Newest(func(*account.Webhook) bool { return true })
+	return page(r.URL.Query(), all, r.g.ledger.WebhookView)
 }
 
 // postRemoveBackoff ends a pause and lets waiting events go at once.
-func (g *Gateway) postRemoveBackoff(r request) (v webhookView, err *apiError) {
-	w, ok := g.Webhooks.Find(r.id())
+func postRemoveBackoff(r request) (v account.WebhookView, err *account.APIError) {
+	w, ok := r.g.ledger.Webhooks.Find(r.id())
 	if !ok {
-		return v, notFound()
+		return v, account.NotFound()
 	}
-	g.stage.Webhooks.RemoveBackoff()
-	return g.webhookView(w), nil
+	r.g.stage.Webhooks.RemoveBackoff()
+	return r.g.ledger.WebhookView(w), nil
 }

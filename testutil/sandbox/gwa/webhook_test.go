@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/testutil/sandbox/gwa"
+	"marquee/testutil/sandbox/gwa/account"
 	"marquee/testutil/sandbox/stage"
 )
 
@@ -27,7 +28,7 @@ func (b *bundle) attempts(want int) []stage.Delivery {
 }
 
 // transfer tells two events: PAYMENT_CREATED and PAYMENT_RECEIVED.
-func (b *bundle) transfer(reais gwa.Cents) {
+func (b *bundle) transfer(reais account.Cents) {
 	b.t.Helper()
 	_, err := b.g.Transfer(reais * 100)
 	require.NoError(b.t, err)
@@ -210,7 +211,7 @@ func TestSettingsControl(t *testing.T) {
 	status, _, _ = b.refused("PATCH", "/_sandbox/settings", object{"nothing": true})
 	require.Equal(t, 400, status)
 	require.Equal(t, after, b.ok("GET", "/_sandbox/settings", nil))
-	_, err := b.g.ChangeSettings(func(s *gwa.Settings) { s.ChargeDaysAhead = 7 })
+	_, err := b.g.ChangeSettings(func(s *account.Settings) { s.ChargeDaysAhead = 7 })
 	require.NoError(t, err)
 }
 

@@ -3,19 +3,20 @@ package gwb
 import (
 	"net/http"
 
+	"marquee/testutil/sandbox/gwb/account"
 	"marquee/testutil/sandbox/stage"
 )
 
 // registerControls adds the controls of gateway B to the common ones.
-func (g *Gateway) registerControls() {
-	g.registerCards()
-	g.registerPayments()
-	g.registerAfterwards()
-	g.registerEvents()
+func registerControls(g *Gateway) {
+	registerCards(g)
+	registerPayments(g)
+	registerAfterwards(g)
+	registerEvents(g)
 }
 
 // onID registers a control without a body on an object.
-func (g *Gateway) onID(path, about string, do func(id string) error) {
+func onID(g *Gateway, path, about string, do func(id string) error) {
 	g.stage.Control(stage.Control{
 		Method: http.MethodPost, Path: path, About: about,
 		Do: func(r *http.Request) (any, error) { return nil, do(r.PathValue("id")) },
@@ -29,18 +30,18 @@ func withID(id string, err error) (any, error) {
 	return map[string]string{"id": id}, nil
 }
 
-func (g *Gateway) registerCards() {
+func registerCards(g *Gateway) {
 	g.stage.Control(stage.Control{
 		Method: "GET", Path: "/_sandbox/test-cards",
 		About: "List the test cards: shared id, public test number, behaviour.",
-		Do:    func(*http.Request) (any, error) { return TestCards(), nil },
+		Do:    func(*http.Request) (any, error) { return account.TestCards(), nil },
 	})
 	g.stage.Control(stage.Control{
 		Method: "POST", Path: "/_sandbox/payment_methods",
 		About: "Make the payment method that a browser would make from a test card.",
 		Body:  map[string]any{"number": "4242424242424242", "exp_month": 4, "exp_year": 2035, "cvc": "123"},
 		Do: func(r *http.Request) (any, error) {
-			var c Card
+			var c account.Card
 			if err := stage.Decode(r, &c); err != nil {
 				return nil, err
 			}
@@ -63,19 +64,19 @@ func (g *Gateway) registerCards() {
 	})
 }
 
-func (g *Gateway) registerPayments() {
-	g.onID("/_sandbox/payment_intents/{id}/pay", "Pay the PIX code that a payment intent shows.", g.PayPIX)
-	g.onID("/_sandbox/payment_intents/{id}/expire", "Let the PIX code of a payment intent expire.", g.ExpirePIX)
-	g.onID("/_sandbox/intents/{id}/authenticate", "Complete the 3-D Secure step of a payment or setup intent.",
+func registerPayments(g *Gateway) {
+	onID(g, "/_sandbox/payment_intents/{id}/pay", "Pay the PIX code that a payment intent shows.", g.PayPIX)
+	onID(g, "/_sandbox/payment_intents/{id}/expire", "Let the PIX code of a payment intent expire.", g.ExpirePIX)
+	onID(g, "/_sandbox/intents/{id}/authenticate", "Complete the 3-D Secure step of a payment or setup intent.",
 		g.CompleteChallenge)
-	g.onID("/_sandbox/intents/{id}/fail-authentication", "Fail the 3-D Secure step of a payment or setup intent.",
+	onID(g, "/_sandbox/intents/{id}/fail-authentication", "Fail the 3-D Secure step of a payment or setup intent.",
 		g.FailChallenge)
-	g.onID("/_sandbox/subscriptions/{id}/renew",
+	onID(g, "/_sandbox/subscriptions/{id}/renew",
 		"End a subscription's current period now: it renews, ends its trial, or ends.", g.Renew)
-	g.onID("/_sandbox/invoices/{id}/retry", "Make the next attempt to collect an unpaid invoice now.", g.RetryInvoice)
+	onID(g, "/_sandbox/invoices/{id}/retry", "Make the next attempt to collect an unpaid invoice now.", g.RetryInvoice)
 }
 
-func (g *Gateway) registerAfterwards() {
+func registerAfterwards(g *Gateway) {
 	g.stage.Control(stage.Control{
 		Method: "POST", Path: "/_sandbox/charges/{id}/dispute",
 		About: "Have a charge disputed, named by its id or its payment intent's; an inquiry is no chargeback yet.",
@@ -91,17 +92,17 @@ func (g *Gateway) registerAfterwards() {
 			return withID(g.OpenDispute(r.PathValue("id"), b.Reason, b.Inquiry))
 		},
 	})
-	g.onID("/_sandbox/disputes/{id}/win", "Decide a dispute for the merchant.",
+	onID(g, "/_sandbox/disputes/{id}/win", "Decide a dispute for the merchant.",
 		func(id string) error { return g.CloseDispute(id, true) })
-	g.onID("/_sandbox/disputes/{id}/lose", "Decide a dispute for the card holder.",
+	onID(g, "/_sandbox/disputes/{id}/lose", "Decide a dispute for the card holder.",
 		func(id string) error { return g.CloseDispute(id, false) })
-	g.onID("/_sandbox/refunds/{id}/succeed", "Let a pending refund succeed.",
+	onID(g, "/_sandbox/refunds/{id}/succeed", "Let a pending refund succeed.",
 		func(id string) error { return g.FinishRefund(id, true) })
-	g.onID("/_sandbox/refunds/{id}/fail", "Let a refund fail, also one that had succeeded.",
+	onID(g, "/_sandbox/refunds/{id}/fail", "Let a refund fail, also one that had succeeded.",
 		func(id string) error { return g.FinishRefund(id, false) })
 }
 
-func (g *Gateway) registerEvents() {
+func registerEvents(g *Gateway) {
 	g.stage.Control(stage.Control{
 		Method: "POST", Path: "/_sandbox/events",
 		About: "Send an event of any type with the present state of an object.",
@@ -123,7 +124,7 @@ func (g *Gateway) registerEvents() {
 		Body:  map[string]string{"shape": "pre-basil"},
 		Do: func(r *http.Request) (any, error) {
 			var b struct {
-				Shape Shape `json:"shape"`
+				Shape account.Shape `json:"shape"`
 			}
 			if err := stage.Decode(r, &b); err != nil {
 				return nil, err

@@ -7,6 +7,9 @@
 // It knows nothing of the product's modules and holds no card number: a number is turned into a behaviour and its
 // last four digits at the edge.
 //
+// The account itself, its objects with their routes, rules and events, is package account; here are the door, how a
+// call is answered, and the controls.
+//
 // Words: shape is the form of objects inside events ("dahlia", or "pre-basil" as before 2025-03-31); API answers
 // always have the dahlia form, as the official client asks for it. An outcome is what a test card does when it is
 // charged. Dunning is the row of retries of an unpaid renewal.

@@ -14,6 +14,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/testutil/sandbox/gwb"
+	"marquee/testutil/sandbox/gwb/account"
 )
 
 // story brings about one kind of event in the way the sample's name tells.
@@ -162,7 +163,7 @@ func TestEventsHaveTheShapeOfTheSamples(t *testing.T) {
 			which := strings.TrimSuffix(name, ".dahlia")
 			if old, isOld := strings.CutSuffix(name, ".pre-basil-2024-06-20"); isOld {
 				which = old
-				require.NoError(t, b.g.SetShape(gwb.PreBasil))
+				require.NoError(t, b.g.SetShape(account.PreBasil))
 			}
 			chosen, known := stories[which]
 			require.True(t, known, which)

@@ -1,13 +1,11 @@
 package gwb
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"time"
 
+	"marquee/testutil/sandbox/gwb/account"
 	"marquee/testutil/sandbox/stage"
 )
 
@@ -26,13 +24,13 @@ type storedResponse struct {
 
 // runOnce carries the call out, or replays its kept answer. Injected faults of the gateway's own kinds come while the
 // key is taken.
-func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, run handler) {
-	fingerprint := q.fingerprint(r)
+func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *account.Request, run account.Handler) {
+	fingerprint := q.Fingerprint(r)
 	g.stage.Lock()
-	stored, e := g.takeKey(q.key, fingerprint)
+	stored, e := g.takeKey(q.Key, fingerprint)
 	g.stage.Unlock()
 	if e != nil {
-		write(w, e.Status, e.body())
+		write(w, e.Status, e.Body())
 		return
 	}
 	if stored != nil {
@@ -56,14 +54,16 @@ func (g *Gateway) runOnce(w http.ResponseWriter, r *http.Request, q *request, ru
 // respond is the call's effect and the record of its key in one step, so that no saved state holds the one without
 // the other. What a fault answers is what the key replays; a page that is no JSON comes from a proxy in front, and
 // the key replays the gateway's own answer. Without an effect only a 5xx is kept.
-func (g *Gateway) respond(q *request, run handler, fault *stage.Fault, fingerprint string) (status int, body []byte) {
+func (g *Gateway) respond(q *account.Request, run account.Handler, fault *stage.Fault,
+	fingerprint string,
+) (status int, body []byte) {
 	g.stage.Lock()
 	defer g.stage.Unlock()
 	stored := storedResponse{Fingerprint: fingerprint}
 	keep := false
-	defer func() { g.storeResponse(q.key, stored, keep) }() // also when the handler panics: the key must not stay taken
+	defer func() { g.storeResponse(q.Key, stored, keep) }() // also when the handler panics: the key must not stay taken
 	if fault == nil || fault.Kind != stage.FaultStatus {
-		status, body, keep = g.carryOut(q, run)
+		status, body, keep = g.ledger.CarryOut(q, run)
 		stored.Status, stored.Body = status, body
 	}
 	if fault == nil || fault.Kind == stage.FaultDelay {
@@ -71,7 +71,7 @@ func (g *Gateway) respond(q *request, run handler, fault *stage.Fault, fingerpri
 	}
 	status, body = fault.Status, []byte(fault.Body)
 	if len(body) == 0 {
-		body = faultBody(status)
+		body = account.FaultBody(status)
 	}
 	if json.Valid(body) {
 		stored.Status, stored.Body = status, body
@@ -81,23 +81,23 @@ func (g *Gateway) respond(q *request, run handler, fault *stage.Fault, fingerpri
 }
 
 // takeKey returns the kept answer, or takes the key for a new call.
-func (g *Gateway) takeKey(key, fingerprint string) (*storedResponse, *apiError) {
+func (g *Gateway) takeKey(key, fingerprint string) (*storedResponse, *account.APIError) {
 	if key == "" {
 		return nil, nil
 	}
-	stored := g.data.Keys.Get(key)
+	stored := g.keys.Get(key)
 	switch {
-	case stored == nil || g.now()-stored.At >= int64(keyLife/time.Second):
-		g.data.Keys.Put(key, &storedResponse{Fingerprint: fingerprint, At: g.now()})
+	case stored == nil || g.ledger.Now()-stored.At >= int64(keyLife/time.Second):
+		g.keys.Put(key, &storedResponse{Fingerprint: fingerprint, At: g.ledger.Now()})
 		return nil, nil
 	case stored.Fingerprint != fingerprint:
-		return nil, &apiError{
-			Status: http.StatusBadRequest, Type: typeIdempotency,
+		return nil, &account.APIError{
+			Status: http.StatusBadRequest, Type: account.TypeIdempotency,
 			Message: "Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '" + key + "' if you meant to execute a different request.",
 		}
 	case stored.Status == 0:
-		return nil, &apiError{
-			Status: http.StatusConflict, Type: typeIdempotency, Code: "idempotency_key_in_use",
+		return nil, &account.APIError{
+			Status: http.StatusConflict, Type: account.TypeIdempotency, Code: "idempotency_key_in_use",
 			Message: "There is currently another in-progress request using this idempotency key.",
 		}
 	}
@@ -109,36 +109,24 @@ func (g *Gateway) storeResponse(key string, stored storedResponse, keep bool) {
 		return
 	}
 	if !keep {
-		g.data.Keys.Remove(key)
+		g.keys.Remove(key)
 		return
 	}
-	stored.At = g.now()
-	g.data.Keys.Put(key, &stored)
-	g.data.Keys.DropOldest(mostKeys)
+	stored.At = g.ledger.Now()
+	g.keys.Put(key, &stored)
+	g.keys.DropOldest(mostKeys)
 	g.stage.Changed()
 }
 
 // forgetRunning frees the keys of calls that a crash cut off.
 func (g *Gateway) forgetRunning() {
 	var running []string
-	for key, stored := range g.data.Keys.All() {
+	for key, stored := range g.keys.All() {
 		if stored.Status == 0 {
 			running = append(running, key)
 		}
 	}
 	for _, key := range running {
-		g.data.Keys.Remove(key)
+		g.keys.Remove(key)
 	}
-}
-
-// fingerprint tells whether two calls ask the same. Card data stays out of it, because it is kept.
-func (q *request) fingerprint(r *http.Request) string {
-	values := url.Values{}
-	for k, v := range q.params {
-		if k != "card.number" && k != "card.cvc" {
-			values.Set(k, v)
-		}
-	}
-	sum := sha256.Sum256([]byte(r.Method + " " + r.URL.Path + "?" + values.Encode()))
-	return hex.EncodeToString(sum[:])
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/stripe/stripe-go/v85"
 
-	"marquee/testutil/sandbox/gwb"
+	"marquee/testutil/sandbox/gwb/account"
 	"marquee/testutil/sandbox/stage"
 )
 
@@ -121,8 +121,8 @@ func TestCardsByIDAndByNumber(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.customer()
-	for _, card := range gwb.TestCards() {
-		minted, err := b.g.CreateCard(gwb.Card{Number: card.Number, ExpMonth: 4, ExpYear: 2035, CVC: "123"})
+	for _, card := range account.TestCards() {
+		minted, err := b.g.CreateCard(account.Card{Number: card.Number, ExpMonth: 4, ExpYear: 2035, CVC: "123"})
 		require.NoError(t, err)
 		_, byID := b.sc.V1PaymentMethods.Attach(t.Context(), card.ID,
 			&stripe.PaymentMethodAttachParams{Customer: &c.ID})

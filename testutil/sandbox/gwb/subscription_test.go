@@ -8,6 +8,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"marquee/testutil/sandbox/gwb"
+	"marquee/testutil/sandbox/gwb/account"
 )
 
 const day = 24 * time.Hour
@@ -215,7 +216,7 @@ func TestFailedRenewalIsRetriedThenGivenUp(t *testing.T) {
 
 func TestPastDueRecoversByPayingTheInvoice(t *testing.T) {
 	t.Parallel()
-	b := setupWith(t, gwb.Options{AfterDunning: gwb.AfterDunningUnpaid})
+	b := setupWith(t, gwb.Options{AfterDunning: account.AfterDunningUnpaid})
 	s := b.subscribe("pm_card_visa")
 	require.NoError(t, b.g.SetOutcome(s.DefaultPaymentMethod.ID, "pm_card_chargeCustomerFail"))
 	require.NoError(t, b.g.Renew(s.ID))

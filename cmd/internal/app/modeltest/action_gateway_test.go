@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"marquee/modules/payments/gateway"
-	sandboxa "marquee/testutil/sandbox/gwa"
+	sandboxa "marquee/testutil/sandbox/gwa/account"
 )
 
 // gatewayActions are what payers, banks and people at the vendors' panels do. What
