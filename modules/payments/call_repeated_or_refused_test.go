@@ -14,23 +14,12 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/gwa"
+	"marquee/modules/payments/gwb"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
 	"marquee/testutil/sandbox/stage"
 )
-
-func termsA(t *testing.T, g *paymentstest.Gateways, card string) gateway.SubscriptionTerms {
-	t.Helper()
-	payer := paymentstest.Payer()
-	id, err := g.A.EnsureCustomer(t.Context(), payer)
-	require.NoError(t, err)
-	payer.GatewayID = id
-	return gateway.SubscriptionTerms{
-		SubscriptionID: objectid.New(), Payer: payer, PlanID: "plus", PlanName: "Plus", Amount: 4990,
-		FirstDue: g.Sandbox.GWA.Now(), Instrument: paymentstest.Card(card),
-	}
-}
 
 func TestA_PostIsNeverRepeated(t *testing.T) {
 	t.Parallel()
@@ -52,121 +41,6 @@ func TestA_PostIsNeverRepeated(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return posted() >= 3 }, time.Minute, time.Millisecond)
 	require.Equal(t, 3, posted())
-}
-
-func TestA_FirstChargeIsConfirmed(t *testing.T) {
-	t.Parallel()
-	g := paymentstest.NewGateways(t)
-	terms := termsA(t, g, paymentstest.CardApproved)
-	sub, err := g.A.Subscribe(t.Context(), terms)
-	require.NoError(t, err)
-	require.NoError(t, g.Sandbox.GWA.Advance(time.Minute))
-	read, err := g.A.ReadSubscription(t.Context(), sub.GatewayID, terms.SubscriptionID)
-	require.NoError(t, err)
-	require.Equal(t, gateway.Succeeded, read.Outcome)
-	require.Equal(t, "CONFIRMED", read.PaymentStatus)
-	require.Equal(t, gateway.PaymentStatusSettled, read.LatestPayment.Status)
-	require.Equal(t, sub.LatestPayment.ID, read.LatestPayment.ID)
-}
-
-func TestA_CancelledPixIsGone(t *testing.T) {
-	t.Parallel()
-	g := paymentstest.NewGateways(t)
-	payer := termsA(t, g, paymentstest.CardApproved).Payer
-	order := objectid.New()
-	made, err := g.A.CreatePix(t.Context(), gateway.PixTerms{
-		Reference: order, Payer: payer, Amount: 4990, DueDate: g.Sandbox.GWA.Now(),
-	})
-	require.NoError(t, err)
-	_, err = g.Sandbox.GWA.ExpirePIX(made.Payment.ID)
-	require.NoError(t, err)
-	require.NoError(t, g.A.CancelPix(t.Context(), made.Payment.ID, order))
-	read, err := g.A.ReadPix(t.Context(), made.Payment.ID, order)
-	if err == nil {
-		require.True(t, read.Expired)
-		require.Equal(t, gateway.PaymentStatusGone, read.Payment.Status)
-	} else {
-		require.ErrorIs(t, err, gateway.ErrMissing)
-	}
-}
-
-func TestA_CodeThatIsNotThereYetIsAskedForAgain(t *testing.T) {
-	t.Parallel()
-	g := paymentstest.NewGateways(t)
-	terms := gateway.PixTerms{
-		Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 4990,
-		DueDate: g.Sandbox.GWA.Now(),
-	}
-	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
-		Method: "GET", Path: "/v3/payments/", Suffix: "/pixQrCode", Kind: stage.FaultStatus, Status: 400, Times: 2,
-	}))
-	made, err := g.A.CreatePix(t.Context(), terms)
-	require.NoError(t, err)
-	require.NotEmpty(t, made.Payload)
-
-	terms.Reference = objectid.New()
-	require.NoError(t, g.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
-		Method: "GET", Path: "/v3/payments/", Suffix: "/pixQrCode", Kind: stage.FaultStatus, Status: 400, Times: 50,
-	}))
-	_, err = g.A.CreatePix(t.Context(), terms)
-	require.ErrorIs(t, err, gateway.ErrOutcomeUnknown, "the payment was made")
-	g.Sandbox.GWA.Stage().Faults.Clear()
-	found, ok, err := g.A.FindPix(t.Context(), terms)
-	require.NoError(t, err)
-	require.True(t, ok)
-	require.NotEmpty(t, found.Payload)
-}
-
-// A platform whose days are not those of São Paulo asks for its own, but for none
-// that is over there.
-func TestA_DueDaysAreThoseOfTheReports(t *testing.T) {
-	t.Parallel()
-	g := paymentstest.NewGateways(t)
-	now := clock.NewFake(g.Sandbox.GWA.Now())
-	payer := termsA(t, g, paymentstest.CardApproved).Payer
-	today := now.Now().In(zoneA(t)).Format(time.DateOnly)
-	for _, tc := range []struct {
-		zone string
-		days int // from today in that zone
-	}{
-		{"UTC", 0},
-		{"UTC", 7},
-		{"Asia/Tokyo", 0},
-		{"Asia/Tokyo", 7},
-		{"America/Los_Angeles", 0},
-		{"America/Los_Angeles", 7},
-	} {
-		zone, err := time.LoadLocation(tc.zone)
-		require.NoError(t, err)
-		a := gwa.New(gwa.Config{URL: g.Sandbox.GWAURL(), APIKey: "$aact_hmlg_sandbox", Days: zone, Clock: now})
-		year, month, day := now.Now().In(zone).Date()
-		due := time.Date(year, month, day+tc.days, 0, 0, 0, 0, zone)
-		made, err := a.CreatePix(t.Context(), gateway.PixTerms{
-			Reference: objectid.New(), Payer: payer, Amount: 4990, DueDate: due.UTC(),
-		})
-		require.NoError(t, err, tc)
-		require.Equal(t, max(due.Format(time.DateOnly), today), made.Payment.DueDate.In(zoneA(t)).Format(time.DateOnly),
-			tc)
-	}
-}
-
-func zoneA(t *testing.T) *time.Location {
-	t.Helper()
-	zone, err := time.LoadLocation("America/Sao_Paulo")
-	require.NoError(t, err)
-	return zone
-}
-
-func TestA_PixBelowTheMinimumIsRejected(t *testing.T) {
-	t.Parallel()
-	g := paymentstest.NewGateways(t)
-	_, err := g.A.CreatePix(t.Context(), gateway.PixTerms{
-		Reference: objectid.New(), Payer: termsA(t, g, paymentstest.CardApproved).Payer, Amount: 499,
-		DueDate: g.Sandbox.GWA.Now(),
-	})
-	var rejected *gateway.Rejected
-	require.ErrorAs(t, err, &rejected)
-	require.Equal(t, "invalid_object", rejected.Code)
 }
 
 // TestA_RestsAfter429: the endpoint rests for a minute, whatever the window of the
@@ -286,4 +160,35 @@ func TestA_Request(t *testing.T) {
 	require.Equal(t, "203.0.113.7", body["remoteIp"])
 	require.Equal(t, "$aact_hmlg_x", header.Get("access_token"))
 	require.Equal(t, "Marquee", header.Get("User-Agent"))
+}
+
+func TestB_OneLostAnswerIsHealedByTheKey(t *testing.T) {
+	t.Parallel()
+	b := setupB(t, paymentstest.TokenApproved)
+	for _, kind := range []stage.FaultKind{stage.FaultResetAfter, stage.FaultBadGateway} {
+		require.NoError(t, b.Sandbox.GWB.Stage().Faults.Plan(stage.Fault{
+			Method: "POST", Path: "/v1/subscriptions", Kind: kind,
+		}))
+	}
+	sub, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err)
+	require.Equal(t, gateway.Succeeded, sub.Outcome)
+	again, err := b.B.Subscribe(t.Context(), b.terms)
+	require.NoError(t, err)
+	require.Equal(t, sub.GatewayID, again.GatewayID)
+}
+
+// TestB_NoRedirect: none is followed, which would carry the key elsewhere.
+func TestB_NoRedirect(t *testing.T) {
+	t.Parallel()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s was asked elsewhere with %q", r.URL, r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(elsewhere.Close)
+	server := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(server.Close)
+	b := gwb.New(gwb.Config{URL: server.URL, SecretKey: "sk_test_x", RetryWait: time.Millisecond})
+	_, err := b.ReadSubscription(t.Context(), "sub_1", objectid.New())
+	require.Error(t, err)
+	require.NotErrorIs(t, err, gateway.ErrMissing)
 }
