@@ -80,27 +80,34 @@ func (s *SelfService) cancelPix(ctx context.Context, sub lifecycle.Subscription,
 		return after, err
 	}
 	after, err := s.db.SubscriptionGet(ctx, s.deps.Pool, sub.ID)
-	if err == nil && after.Status == state.Active {
-		return lifecycle.Subscription{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
-	}
 	if err != nil {
 		return lifecycle.Subscription{}, err
 	}
 	last, err := s.db.TransitionGetLastReason(ctx, s.deps.Pool, sub.ID)
-	if err != nil {
+	switch {
+	case err != nil:
 		return lifecycle.Subscription{}, fmt.Errorf("read why the subscription ended: %w", err)
-	}
-	if last == state.ReasonReplaced {
+	case after.Status == state.Active && last == state.ReasonAdminActivated:
+		return lifecycle.Subscription{}, errActivated()
+	case after.Status == state.Active:
+		return lifecycle.Subscription{}, fault.Conflict("Your PIX has just been paid: the subscription is active.")
+	case last == state.ReasonReplaced:
 		return lifecycle.Subscription{},
 			fault.Conflict("Your PIX has just been replaced by what you ordered instead. Cancel that if you do not want it.")
 	}
 	return after, nil
 }
 
+// errActivated is told when somebody opened again what a customer had just ended.
+func errActivated() error {
+	return fault.Conflict("Your subscription was activated at the same time, and goes on.")
+}
+
 // cancelNow ends a subscription here, and then at its gateway: the job for that
 // is in the same commit, so that no crash leaves a recurrence running. The
 // gateway is asked at once too; when it does not answer, the job goes on. The text
-// says what paid time is thrown away.
+// says what paid time is thrown away: 409 where it was opened again meanwhile, and
+// none is.
 func (s *SelfService) cancelNow(ctx context.Context, sub lifecycle.Subscription,
 	c lifecycle.Change,
 ) (lifecycle.Subscription, string, error) {
@@ -109,6 +116,9 @@ func (s *SelfService) cancelNow(ctx context.Context, sub lifecycle.Subscription,
 		return lifecycle.Subscription{}, "", err
 	}
 	sub, err = s.deps.Calls.EndNow(ctx, sub)
+	if err == nil && !sub.Status.Ended() {
+		err = errActivated()
+	}
 	return sub, givenUp, err
 }
 
