@@ -1,8 +1,11 @@
 package finance_test
 
 import (
+	"archive/zip"
 	"bytes"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -111,4 +114,42 @@ func TestAnExportTellsHowFarItIs(t *testing.T) {
 		require.Nil(t, state["download_url"])
 		b.admin.Get("/admin/exports/" + id + "/file").Expect(http.StatusConflict)
 	}
+}
+
+// TestExportInPortuguese: a csv file as spreadsheets there read it, made at once or by a job; in English as ever.
+func TestExportInPortuguese(t *testing.T) {
+	t.Parallel()
+	b := goldenAPI(t)
+	of := func(query string) string {
+		return string(unzippedFile(t, b.admin.Get("/admin/finance/export?format=csv&start=2026-01-01&end=2026-08-20"+query).
+			Expect(http.StatusOK).Body, "refunds.csv"))
+	}
+	english, portuguese := of(""), of("&language=pt")
+	require.Equal(t, english, of("&language=en"))
+	require.True(t, strings.HasPrefix(portuguese, "\ufeff"))
+	lines := strings.Split(strings.TrimPrefix(portuguese, "\ufeff"), "\r\n")
+	require.Len(t, lines, strings.Count(english, "\n")+1)
+	require.Equal(t, strings.ReplaceAll(strings.SplitN(english, "\n", 2)[0], ",", ";"), lines[0], "the headings stay")
+	require.Contains(t, portuguese, ";598,80;")
+	require.Contains(t, english, ",598.80,")
+	require.Regexp(t, `;\d\d/03/2026 \d\d:00:00`, portuguese)
+	b.work()
+	begun := b.admin.Get("/admin/finance/export?format=csv&start=2026-01-01&end=2026-08-20&language=pt&async=1").
+		Expect(http.StatusAccepted).Map()
+	made := b.until(begun["_id"].(string), "done")
+	require.Equal(t, portuguese, string(unzippedFile(t, b.admin.Get(path(t, made["download_url"])).Expect(http.StatusOK).Body,
+		"refunds.csv")))
+	require.Equal(t, "language", b.admin.Get("/admin/finance/export?format=csv&language=fr").Expect(422).Field())
+}
+
+// unzippedFile is a file of a zip.
+func unzippedFile(t *testing.T, archive []byte, name string) []byte {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	require.NoError(t, err)
+	r, err := z.Open(name)
+	require.NoError(t, err)
+	content, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return content
 }

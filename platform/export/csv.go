@@ -2,9 +2,12 @@ package export
 
 import (
 	"archive/zip"
+	"bytes"
+	"cmp"
 	"encoding/csv"
 	"io"
 	"strconv"
+	"time"
 )
 
 const bom = "\ufeff"
@@ -14,13 +17,30 @@ type csvFiles struct {
 	zip     *zip.Writer
 	csv     *csv.Writer
 	bom     bool
+	forms   csvForms
 	columns []Column
 	record  []string
 	buf     []byte
 }
 
 func newCSV(out io.Writer, o Options) *csvFiles {
-	return &csvFiles{zip: newZip(out), bom: o.BOM}
+	forms := csvForms{comma: ',', day: dayLayout, instant: instantLayout, zone: time.UTC}
+	if o.Language == Portuguese {
+		forms = csvForms{
+			comma: ';', decimal: ',', day: "02/01/2006", instant: "02/01/2006 15:04:05", zone: cmp.Or(o.Zone, time.UTC),
+			crlf: true,
+		}
+	}
+	return &csvFiles{zip: newZip(out), bom: o.BOM || o.Language == Portuguese, forms: forms}
+}
+
+// csvForms are how a language writes a csv file.
+type csvForms struct {
+	comma        rune
+	decimal      byte // 0 is a point
+	day, instant string
+	zone         *time.Location
+	crlf         bool // also of lines within a text
 }
 
 func (w *csvFiles) beginSheet(s Sheet) error {
@@ -37,6 +57,7 @@ func (w *csvFiles) beginSheet(s Sheet) error {
 		}
 	}
 	w.csv, w.columns, w.record = csv.NewWriter(part), s.Columns, make([]string, len(s.Columns))
+	w.csv.Comma, w.csv.UseCRLF = w.forms.comma, w.forms.crlf
 	for i, c := range s.Columns {
 		w.record[i] = neutral(c.Name)
 	}
@@ -57,11 +78,14 @@ func (w *csvFiles) field(v Value, kind Kind) string {
 	case kind == Text:
 		return neutral(v.Text)
 	case kind == Date:
-		return v.Time.Format(dayLayout)
+		return v.Time.Format(w.forms.day)
 	case kind == Timestamp:
-		return v.Time.UTC().Format(instantLayout)
+		return v.Time.In(w.forms.zone).Format(w.forms.instant)
 	}
 	w.buf = appendNumber(w.buf[:0], v, kind)
+	if at := bytes.IndexByte(w.buf, '.'); at >= 0 && w.forms.decimal != 0 {
+		w.buf[at] = w.forms.decimal
+	}
 	return string(w.buf)
 }
 

@@ -93,14 +93,16 @@ const (
 // request is what an admin asked for, checked. It is kept with an export
 // that a job writes, so that its JSON has to stay readable.
 type request struct {
-	Kind       string        `json:"kind"`
-	Format     export.Format `json:"format"`
-	BOM        bool          `json:"bom,omitempty"`
-	First      string        `json:"first,omitempty"` // day in REPORT_TZ, YYYY-MM-DD
-	Last       string        `json:"last,omitempty"`  // included
-	EventType  string        `json:"event_type,omitempty"`
-	ActiveOnly bool          `json:"active_only,omitempty"`
-	Query      string        `json:"query,omitempty"`
+	Kind   string        `json:"kind"`
+	Format export.Format `json:"format"`
+	BOM    bool          `json:"bom,omitempty"`
+	// Language is that of a csv file; "" is English.
+	Language   export.Language `json:"language,omitempty"`
+	First      string          `json:"first,omitempty"` // day in REPORT_TZ, YYYY-MM-DD
+	Last       string          `json:"last,omitempty"`  // included
+	EventType  string          `json:"event_type,omitempty"`
+	ActiveOnly bool            `json:"active_only,omitempty"`
+	Query      string          `json:"query,omitempty"`
 
 	filename string // with the extension
 }
@@ -123,7 +125,7 @@ var errBrokenOff = errors.New("finance: the replica was given up while the expor
 func (s *Exports) write(ctx context.Context, out target, r request, counted func(rows int64) error,
 	o export.Options,
 ) error {
-	o.Zone, o.BOM = s.deps.Zone, r.BOM
+	o.Zone, o.BOM, o.Language = s.deps.Zone, r.BOM, r.Language
 	known := false
 	return s.deps.Reports.Snapshot(ctx, 0, func(ctx context.Context, tx pgx.Tx) error {
 		if !out.begin() {

@@ -67,10 +67,11 @@ func Responses(api *httpapi.API) []httpapi.Option {
 // Options are what every export takes; exported, since huma reads no other
 // embedded fields.
 type Options struct {
-	Format string `query:"format" enum:"xlsx,csv,json" default:"xlsx" doc:"csv is one file a sheet, in a zip"`
-	BOM    bool   `query:"bom" default:"false" doc:"csv files begin with a byte order mark, by which Excel knows UTF-8"`
-	Async  bool   `query:"async" default:"false" doc:"1: a job writes the file, as it always does for long ones"`
-	Token  string `query:"token" doc:"Access token, instead of the header"`
+	Format   string `query:"format" enum:"xlsx,csv,json" default:"xlsx" doc:"csv is one file a sheet, in a zip"`
+	BOM      bool   `query:"bom" default:"false" doc:"csv files begin with a byte order mark, by which Excel knows UTF-8"`
+	Language string `query:"language" enum:"en,pt" default:"en" doc:"Of csv files: pt has the mark, semicolons, CRLF, decimal commas, days as 31/12/2026 and instants in REPORT_TZ, as spreadsheets in Portuguese read them"`
+	Async    bool   `query:"async" default:"false" doc:"1: a job writes the file, as it always does for long ones"`
+	Token    string `query:"token" doc:"Access token, instead of the header"`
 }
 
 type financeExportInput struct {
@@ -116,6 +117,9 @@ func (h Handlers) respond(ctx context.Context, r request, o Options, err error) 
 		return nil, err
 	}
 	r.BOM = o.BOM
+	if r.Format == export.CSV && export.Language(o.Language) == export.Portuguese {
+		r.Language = export.Portuguese
+	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		_, w := humachi.Unwrap(hc)
 		if httpapi.HeadOnly(ctx) {
