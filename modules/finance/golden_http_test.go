@@ -3,6 +3,7 @@ package finance_test
 import (
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -259,6 +260,7 @@ func httpEvents(t *testing.T, b *bundle) {
 			require.Equal(t, value, row[field], "%s %s", name, field)
 		}
 		one := b.get("/admin/events-dashboard/events/" + row["event_id"].(string))
+		httpBoxOffice(t, b, name)
 		for field, value := range row {
 			require.Equal(t, value, one[field], "%s %s", name, field)
 		}
@@ -298,6 +300,53 @@ func httpSales(t *testing.T, name string, one doc) {
 	}
 }
 
+// httpBoxOffice holds what the counter of an event took.
+func httpBoxOffice(t *testing.T, b *bundle, name string) {
+	t.Helper()
+	keys := []string{"sales", "tickets_sold", "tickets_refunded"}
+	money := []string{"sold", "refunded", "net"}
+	add := func(sum doc, r financetest.Row) {
+		for _, k := range keys {
+			before, _ := sum[k].(float64)
+			sum[k] = before + r.Float(t, k)
+		}
+		for _, k := range money {
+			before, _ := sum[k].(float64)
+			sum[k] = before + inReais(t, r, k)
+		}
+	}
+	nothing := func() doc {
+		return doc{"sales": 0.0, "tickets_sold": 0.0, "tickets_refunded": 0.0, "sold": 0.0, "refunded": 0.0, "net": 0.0}
+	}
+	days, totals := []any{}, nothing()
+	for _, r := range financetest.Table(t, "Box office") {
+		if r["event"] != name {
+			continue
+		}
+		row := doc{"method": r["method"], "staff_id": financetest.ID(r["staff"]).String(), "staff": strings.ToLower(r["staff"])}
+		add(row, r)
+		add(totals, r)
+		if len(days) == 0 || days[0].(doc)["day"] != r["day"] {
+			day := nothing()
+			day["day"], day["rows"] = r["day"], []any{}
+			days = append([]any{day}, days...) // the latest first
+		}
+		day := days[0].(doc)
+		day["rows"] = append(day["rows"].([]any), row)
+		add(day, r)
+	}
+	path := "/events/" + financetest.ID(name).String() + "/box-office"
+	got := b.get(path)
+	require.Equal(t, doc{
+		"event_id": financetest.ID(name).String(), "title": "Event " + name, "days": days, "totals": totals,
+	}, got, name)
+	if len(days) > 1 {
+		last := days[0].(doc)["day"].(string)
+		require.Equal(t, days[:1], b.get(path + "?start=" + last)["days"])
+		require.Equal(t, days[1:], b.get(path + "?end=" + days[1].(doc)["day"].(string))["days"])
+	}
+}
+
 func httpOrders(t *testing.T, b *bundle) {
 	shares := func(table, key string) doc {
 		all := doc{}
@@ -309,7 +358,7 @@ func httpOrders(t *testing.T, b *bundle) {
 	f := figures(t, "Order figures")
 	require.Equal(t, doc{
 		"total_orders": f["orders"], "total_revenue": f["revenue"] / 100, "avg_order_value": f["average_order"] / 100,
-		"avg_tickets_per_order": 1.8, "by_status": shares("Orders", "status"),
+		"avg_tickets_per_order": 1.63, "by_status": shares("Orders", "status"),
 		"by_gateway":        shares("Orders by gateway", "gateway"),
 		"by_payment_method": shares("Orders by payment method", "method"),
 	}, b.get("/admin/events-dashboard/orders"))

@@ -82,6 +82,11 @@ func (s *Service) RecordRefundTx(ctx context.Context, tx pgx.Tx, r ledger.Refund
 	return s.ledger.RecordRefundTx(ctx, tx, r)
 }
 
+// RecordHandedBackTx writes what staff hand back of an order of the box office, which the caller has locked.
+func (s *Service) RecordHandedBackTx(ctx context.Context, tx pgx.Tx, h HandedBack) (objectid.ID, error) {
+	return s.ledger.RecordHandedBackTx(ctx, tx, h)
+}
+
 // ReplayWaitingTx has the events applied that came before anybody knew their
 // subject. Call it in the transaction that makes ids known: the gateway's
 // subscription, authorization or payment id, the local id. It inserts a job;

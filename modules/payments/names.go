@@ -16,6 +16,7 @@ type (
 	DisputeChange       = ledger.DisputeChange
 	DisputeRecord       = ledger.DisputeRecord
 	Failure             = ledger.Failure
+	HandedBack          = ledger.HandedBack
 	PaidFor             = ledger.PaidFor
 	Record              = ledger.Record
 	Refund              = ledger.Refund

@@ -25,6 +25,15 @@ func (s *Service) Routes(api *httpapi.API) {
 	httpapi.Route(api, http.MethodGet, "/events/{id}/checkin-bundle", "event_checkin_bundle", httpapi.Admin,
 		entrance.CheckinBundle,
 		httpapi.Summary("What a door device needs to check codes without network"))
+	httpapi.Route(api, http.MethodPost, "/events/{id}/box-office-sales", "box_office_sale_create", httpapi.Admin,
+		purchase.Sell, httpapi.Summary("Sell tickets at the counter"), httpapi.Idempotent(purchase.ReplaySale, nil))
+	httpapi.Route(api, http.MethodGet, "/events/{id}/box-office-sales", "box_office_sale_list", httpapi.Admin,
+		purchase.ListSales, httpapi.Summary("What the counter sold of an event, newest first"))
+	httpapi.Route(api, http.MethodGet, "/events/{id}/box-office-sales/{order_id}", "box_office_sale_get", httpapi.Admin,
+		purchase.GetSale, httpapi.Summary("A sale of the counter with its codes, to be printed again"))
+	httpapi.Route(api, http.MethodPost, "/events/{id}/box-office-sales/{order_id}/refund", "box_office_sale_refund",
+		httpapi.Admin, refund.HandBack, httpapi.Summary("Take tickets back at the counter, and hand back their money"),
+		httpapi.Idempotent(refund.ReplayHandBack, nil))
 
 	envelope := httpapi.ResponseSchema(events.Tickets.EnvelopeSchema())
 	httpapi.Route(api, http.MethodGet, "/tickets", "ticket_list", httpapi.Admin, s.crud.List(events.Tickets.View),

@@ -22,6 +22,8 @@ const (
 	sweepWidth = 8
 	// keepDeclines is how long declines are kept beyond the window in which they count.
 	keepDeclines = 24 * time.Hour
+	// keepWalkIns is how long after its event the box office knows who bought.
+	keepWalkIns = 30 * 24 * time.Hour
 )
 
 // Sweep does what is due.
@@ -37,6 +39,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	each(refunds, err, s.refunds.QueueDue)
 	_, err = s.db.DeclineDeleteOld(ctx, s.deps.Pool, now.Add(-s.deps.Config.DeclineWindow-keepDeclines))
 	_, forgot := s.db.OrderForgetHolders(ctx, s.deps.Pool, now)
+	forgot = errors.Join(forgot, s.db.OrderForgetWalkIns(ctx, s.deps.Pool, now.Add(-keepWalkIns)))
 	return errors.Join(failed, err, forgot, s.events.ExpireEnded(ctx), s.refunds.QueueGiveBacks(ctx))
 }
 

@@ -168,7 +168,7 @@ func New(d Deps) *Service {
 			AlphanumericTaxIDs: cfg.AlphanumericTaxIDs,
 			DeclineWindow:      cfg.DeclineWindow, DeclinesPerAddress: cfg.DeclinesPerAddress,
 			DeclinesPerCard:  cfg.DeclinesPerCard,
-			DeclinesPerBuyer: cfg.DeclinesPerBuyer, NoHoldLimits: cfg.NoHoldLimits,
+			DeclinesPerBuyer: cfg.DeclinesPerBuyer, NoHoldLimits: cfg.NoHoldLimits, Zone: cfg.Zone,
 		},
 	})
 	d.Payments.Connect(payments.Hooks{

@@ -6,8 +6,10 @@ SELECT json_build_object(
     'ticket_status', json_build_object('available', e.tickets_available, 'consumed', e.tickets_consumed, 'expired', e.tickets_expired),
     'revenue', (e.revenue_cents / 100.0)::numeric(20, 2), 'orders_count', e.orders_count, 'occupancy_pct', e.occupancy_pct,
         'cancelled_at', platform.json_time(e.cancelled_at), 'kept', (e.kept_cents / 100.0)::numeric(20, 2),
-    'mailed_if_cancelled', (SELECT count(DISTINCT t.customer_id) FROM finance.tickets t WHERE t.event_id = e.event_id AND t.status IN ('available', 'consumed')),
-    'mailed_if_moved', (SELECT count(DISTINCT t.customer_id) FROM finance.tickets t WHERE t.event_id = e.event_id AND t.status = 'available'),
+    'mailed_if_cancelled', (SELECT count(DISTINCT t.customer_id) FROM finance.tickets t WHERE t.event_id = e.event_id AND t.status IN ('available', 'consumed')
+        AND coalesce(t.order_id, '') NOT IN (SELECT b.order_id FROM finance.box_office b WHERE b.event_id = e.event_id AND b.kind = 'sale')),
+    'mailed_if_moved', (SELECT count(DISTINCT t.customer_id) FROM finance.tickets t WHERE t.event_id = e.event_id AND t.status = 'available'
+        AND coalesce(t.order_id, '') NOT IN (SELECT b.order_id FROM finance.box_office b WHERE b.event_id = e.event_id AND b.kind = 'sale')),
     'sales', (
         SELECT coalesce(json_agg(json_build_object(
             'day', d.paid_on, 'payment_method', d.payment_method, 'orders', d.orders, 'tickets', d.tickets, 'total', (d.total_cents / 100.0)::numeric(20, 2)
@@ -77,3 +79,35 @@ SELECT json_build_object(
 FROM (SELECT count(*) AS events, count(*) FILTER (WHERE x.is_active) AS active, count(*) FILTER (WHERE x.is_upcoming) AS upcoming FROM finance.events x) e
 CROSS JOIN (SELECT count(*) FILTER (WHERE y.is_live) AS live, count(*) FILTER (WHERE y.is_sold) AS sold, count(*) FILTER (WHERE y.is_promo) AS promo FROM finance.tickets y) t
 CROSS JOIN (SELECT count(*) AS orders, coalesce(sum(z.revenue_cents), 0) AS cents FROM finance.orders z) o;
+
+-- name: EventGetBoxOffice :one
+-- What the box office of an event took and handed back, by day, method and member of staff.
+WITH entries AS MATERIALIZED (
+    SELECT b.day, b.method, b.staff_id, n.staff,
+        CASE b.kind WHEN 'sale' THEN b.amount_cents ELSE 0 END AS sold, CASE b.kind WHEN 'refund' THEN b.amount_cents ELSE 0 END AS refunded,
+        CASE b.kind WHEN 'sale' THEN 1 ELSE 0 END AS sales, CASE b.kind WHEN 'sale' THEN b.tickets ELSE 0 END AS tickets_sold,
+        CASE b.kind WHEN 'refund' THEN b.tickets ELSE 0 END AS tickets_refunded, b.at
+    FROM finance.box_office b JOIN finance.box_office_personal n ON n.entry_id = b.entry_id
+    WHERE b.event_id = @event_id AND coalesce(b.day >= NULLIF(@first_day::text, '')::date, true) AND coalesce(b.day <= NULLIF(@last_day::text, '')::date, true)
+), rows AS (
+    SELECT day, method, staff_id, (array_agg(staff ORDER BY at DESC))[1] AS staff, sum(sold)::bigint AS sold, sum(refunded)::bigint AS refunded,
+        sum(sales)::bigint AS sales, sum(tickets_sold)::bigint AS tickets_sold, sum(tickets_refunded)::bigint AS tickets_refunded
+    FROM entries GROUP BY day, method, staff_id
+)
+SELECT json_build_object(
+    'event_id', e.event_id, 'title', e.title,
+    'days', (SELECT coalesce(json_agg(json_build_object('day', d.day, 'sales', d.sales, 'tickets_sold', d.tickets_sold, 'tickets_refunded', d.tickets_refunded,
+            'sold', (d.sold / 100.0)::numeric(20, 2), 'refunded', (d.refunded / 100.0)::numeric(20, 2), 'net', ((d.sold - d.refunded) / 100.0)::numeric(20, 2),
+            'rows', d.rows) ORDER BY d.day DESC), '[]')
+        FROM (SELECT r.day, sum(r.sales)::bigint AS sales, sum(r.tickets_sold)::bigint AS tickets_sold, sum(r.tickets_refunded)::bigint AS tickets_refunded,
+                sum(r.sold)::bigint AS sold, sum(r.refunded)::bigint AS refunded,
+                json_agg(json_build_object('method', r.method, 'staff_id', r.staff_id, 'staff', r.staff, 'sales', r.sales,
+                    'tickets_sold', r.tickets_sold, 'tickets_refunded', r.tickets_refunded, 'sold', (r.sold / 100.0)::numeric(20, 2),
+                    'refunded', (r.refunded / 100.0)::numeric(20, 2), 'net', ((r.sold - r.refunded) / 100.0)::numeric(20, 2))
+                    ORDER BY r.method, r.staff, r.staff_id) AS rows
+            FROM rows r GROUP BY r.day ORDER BY r.day DESC LIMIT 1000) d),
+    'totals', (SELECT json_build_object('sales', coalesce(sum(r.sales), 0), 'tickets_sold', coalesce(sum(r.tickets_sold), 0),
+            'tickets_refunded', coalesce(sum(r.tickets_refunded), 0), 'sold', (coalesce(sum(r.sold), 0) / 100.0)::numeric(20, 2),
+            'refunded', (coalesce(sum(r.refunded), 0) / 100.0)::numeric(20, 2), 'net', (coalesce(sum(r.sold - r.refunded), 0) / 100.0)::numeric(20, 2)) FROM rows r)
+)::json AS report
+FROM finance.events e WHERE e.event_id = @event_id;

@@ -1,7 +1,7 @@
 -- name: OrderTotalsGet :one
 -- Each of the three maps is over all orders, which are read once: their totals minus what went back of them.
 WITH kinds AS MATERIALIZED (
-    SELECT o.payment_status, coalesce(o.gateway, 'free') AS gateway, coalesce(o.payment_method, 'unknown') AS payment_method, o.is_paid,
+    SELECT o.payment_status, CASE WHEN o.is_box_office THEN 'box_office' ELSE coalesce(o.gateway, 'free') END AS gateway, coalesce(o.payment_method, 'unknown') AS payment_method, o.is_paid,
         count(*) AS orders, sum(CASE WHEN o.payment_status = 'CHARGEBACK_LOST' THEN 0 ELSE greatest(o.total_cents - o.refunded_cents, 0) END)::bigint AS cents, sum(o.revenue_cents)::bigint AS revenue, sum(o.quantity)::bigint AS tickets
     FROM finance.orders o GROUP BY 1, 2, 3, 4
 )

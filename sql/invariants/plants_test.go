@@ -249,6 +249,13 @@ var plants = map[string][]string{
 		refund("gwb", "pi_2", "order", "ORDER", 1000, "done") +
 			`; UPDATE payments.refunds SET source = 'gateway', updated_at = '2026-11-20 11:44'`,
 	},
+	"box_office_handed_back": {
+		handedBack(1000),
+		soldAtBoxOffice + `; ` + handedBack(2001),
+		soldAtBoxOffice + `; ` + handedBack(999) +
+			`; UPDATE tickets.tickets SET refund_id = 'OTHER', refund_asked_at = now(), refunded_at = now(), status = 'expired'`,
+		soldAtBoxOffice + `; UPDATE tickets.orders SET state = 'refunded'`,
+	},
 	"orders_match_tickets": {
 		`UPDATE tickets.orders SET quantity = 1, total_cents = 1000`,
 		`UPDATE tickets.tickets SET status = 'pending'`,
@@ -407,6 +414,15 @@ func refund(gateway, payment, purpose, local string, cents int, status string) s
 	return fmt.Sprintf(`INSERT INTO payments.refunds (gateway, payment_ref, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, requested_at, refunded_at, created_at, updated_at)
 		VALUES ('%s', '%s', '%s', '%s', 'ANA', %d, '%s', 'admin', 'REFUND-x', 'ADMIN.REFUND.X', '2026-11-01', CASE WHEN '%s' = 'done' THEN now() END, clock_timestamp(), clock_timestamp())`,
 		gateway, payment, purpose, local, cents, status, status)
+}
+
+// soldAtBoxOffice has the order be one of the counter.
+const soldAtBoxOffice = `UPDATE tickets.orders SET sold_by_id = 'OTHER', sold_by = 'root', gateway = NULL, gateway_payment_id = NULL, payment_method = 'cash'`
+
+// handedBack is what staff handed back of the order.
+func handedBack(cents int) string {
+	return fmt.Sprintf(`INSERT INTO payments.refunds (id, payment_ref, purpose, local_id, customer_id, amount_cents, kind, status, source, event_id, event_type, requested_at, refunded_at, created_at, updated_at)
+		VALUES ('OTHER', 'ORDER', 'order', 'ORDER', 'ANA', %d, 'by_hand', 'done', 'admin', 'REFUND-x', 'BOX_OFFICE.REFUND', now(), now(), now(), now())`, cents)
 }
 
 // paid is a payment of gateway B that was booked after it was settled.

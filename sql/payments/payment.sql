@@ -145,7 +145,7 @@ SELECT l.gateway, l.result, count(*) AS entries FROM (
     UNION ALL (SELECT f.gateway, 'failed' FROM payments.failed_attempts f
         WHERE f.failed_at >= @since ORDER BY f.failed_at DESC LIMIT @most)
     UNION ALL (SELECT r.gateway, 'refunded' FROM payments.refunds r
-        WHERE r.status = 'done' AND r.refunded_at >= @since ORDER BY r.refunded_at DESC LIMIT @most)
+        WHERE r.status = 'done' AND r.gateway IS NOT NULL AND r.refunded_at >= @since ORDER BY r.refunded_at DESC LIMIT @most)
     UNION ALL (SELECT d.gateway, 'disputed' FROM payments.disputes d
         WHERE d.opened_at >= @since ORDER BY d.opened_at DESC LIMIT @most)
 ) l GROUP BY l.gateway, l.result;

@@ -16,7 +16,7 @@ INSERT INTO payments.refunds (
     id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, kind, status, source,
     event_id, event_type, reason, admin, admin_id, requested_at, refunded_at, created_at, updated_at
 ) VALUES (
-    @id, @gateway, @payment_ref, sqlc.narg(gateway_refund_id), @purpose, @local_id, @customer_id, @amount_cents, @kind, @status, @source,
+    @id, sqlc.narg(gateway), @payment_ref, sqlc.narg(gateway_refund_id), @purpose, @local_id, @customer_id, @amount_cents, @kind, @status, @source,
     @event_id, @event_type, sqlc.narg(reason), sqlc.narg(admin), sqlc.narg(admin_id), @requested_at, sqlc.narg(refunded_at), @at, @at
 );
 

@@ -1,6 +1,9 @@
 -- name: CustomerForget :exec
 UPDATE tickets.customers SET name = '', email = '' WHERE id = @id;
 
+-- name: CustomerGet :one
+SELECT * FROM tickets.customers WHERE id = @id;
+
 -- name: CustomerHasGuestOrders :one
 SELECT EXISTS (SELECT FROM tickets.orders WHERE customer_id = @id AND without_login);
 

@@ -6,7 +6,8 @@ ON CONFLICT (order_id) DO UPDATE SET asked_at = coalesce(tickets.give_backs.aske
 
 -- name: GiveBackRequestOfEvent :execrows
 -- Everybody's money goes back now, not only theirs who ask.
-UPDATE tickets.give_backs SET asked_at = @now WHERE event_id = @event_id AND asked_at IS NULL;
+UPDATE tickets.give_backs g SET asked_at = @now FROM tickets.orders o
+WHERE g.event_id = @event_id AND g.asked_at IS NULL AND o.id = g.order_id AND o.sold_by_id IS NULL;
 
 -- name: GiveBackFail :exec
 UPDATE tickets.give_backs SET refund_id = NULL, failed_at = @now WHERE order_id = @order_id;
@@ -25,9 +26,10 @@ ORDER BY g.created_at, g.order_id LIMIT @most::int;
 SELECT order_id FROM tickets.give_backs WHERE event_id = @event_id AND why = 'event_cancelled' ORDER BY order_id;
 
 -- name: GiveBackOpen :exec
--- Paid orders of an event that is called off, and one that is paid after that.
+-- Paid orders of an event that is called off, and one that is paid after that. What the box office sold is handed back
+-- there, when its holders come.
 INSERT INTO tickets.give_backs (order_id, event_id, why, asked_at, created_at)
-SELECT o.id, o.event_id, 'event_cancelled', sqlc.narg('asked_at')::timestamptz, @now FROM tickets.orders o
+SELECT o.id, o.event_id, 'event_cancelled', CASE WHEN o.sold_by_id IS NULL THEN sqlc.narg('asked_at')::timestamptz END, @now FROM tickets.orders o
 WHERE o.event_id = @event_id AND o.total_cents > 0 AND CASE WHEN sqlc.narg('order_id')::text IS NULL THEN o.state = 'paid' ELSE o.id = sqlc.narg('order_id') END
 ON CONFLICT (order_id) DO NOTHING;
 

@@ -43,6 +43,15 @@ UPDATE tickets.orders SET pix_payload = NULL, pix_image = NULL, gateway_customer
     tax_id_mac = NULL, email_mac = NULL, address_mac = NULL, updated_at = @now
 WHERE customer_id = @customer_id;
 
+-- name: OrderForgetWalkIns :exec
+-- What buyers at the box office said of themselves is kept until some days after the event.
+WITH forgotten AS (
+    UPDATE tickets.orders SET buyer_phone = NULL WHERE id IN (
+        SELECT o.id FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id JOIN tickets.customers c ON c.id = o.customer_id
+        WHERE o.sold_by_id IS NOT NULL AND e.ends_at <= @before AND (o.buyer_phone IS NOT NULL OR c.name <> '' OR c.email <> '') LIMIT 1000)
+    RETURNING customer_id)
+UPDATE tickets.customers SET name = '', email = '' WHERE id IN (SELECT f.customer_id FROM forgotten f);
+
 -- name: OrderForgetHolders :execrows
 -- Whose places they were is asked no more when the event is over.
 UPDATE tickets.orders SET tax_id_mac = NULL, email_mac = NULL WHERE id IN (
@@ -58,31 +67,35 @@ WITH lists AS MATERIALIZED (
         @unit_prices::bigint[] AS unit_prices, @titles::text[] AS titles, @image_ids::text[] AS image_ids,
         @gateways::text[] AS gateways, @methods::text[] AS methods, @gateway_customer_ids::text[] AS gateway_customer_ids,
         @payment_statuses::text[] AS payment_statuses, @without_login::bool[] AS without_login, @unproved::bool[] AS unproved,
-        @hold_untils::timestamptz[] AS hold_untils,
+        @hold_untils::timestamptz[] AS hold_untils, @sold_by_ids::text[] AS sold_by_ids, @sold_by::text[] AS sold_by,
+        @notes::text[] AS notes, @buyer_phones::text[] AS buyer_phones,
         @tax_id_macs::bytea[] AS tax_id_macs, @email_macs::bytea[] AS email_macs, @address_macs::bytea[] AS address_macs
 ), requests AS (
     SELECT unnest(l.ids) AS id, unnest(l.customer_ids) AS customer_id, unnest(l.event_ids) AS event_id, unnest(l.quantities) AS quantity,
         unnest(l.unit_prices) AS price, unnest(l.titles) AS title, unnest(l.image_ids) AS image_id,
         unnest(l.gateways) AS gateway, unnest(l.methods) AS method, unnest(l.gateway_customer_ids) AS gateway_customer_id,
         unnest(l.payment_statuses) AS payment_status, unnest(l.without_login) AS without_login, unnest(l.unproved) AS unproved,
-        unnest(l.hold_untils) AS hold_until,
+        unnest(l.hold_untils) AS hold_until, unnest(l.sold_by_ids) AS sold_by_id, unnest(l.sold_by) AS sold_by,
+        unnest(l.notes) AS note, unnest(l.buyer_phones) AS buyer_phone,
         unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac
     FROM lists l
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
         payment_status, state, without_login, hold_until, paid_at, intent_open, created_at, updated_at,
-        tax_id_mac, email_mac, address_mac)
+        tax_id_mac, email_mac, address_mac, sold_by_id, sold_by, note, buyer_phone)
     SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
         NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
         CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN @now::timestamptz END, w.gateway <> '',
         @now::timestamptz, @now::timestamptz,
-        w.tax_id_mac, w.email_mac, w.address_mac
+        w.tax_id_mac, w.email_mac, w.address_mac,
+        NULLIF(w.sold_by_id, ''), NULLIF(w.sold_by, ''), NULLIF(w.note, ''), NULLIF(w.buyer_phone, '')
     FROM requests w
-    RETURNING id, customer_id, event_id, quantity, state, without_login
+    RETURNING id, customer_id, event_id, quantity, state, without_login, sold_by_id
 ), seated AS (
-    INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
-    SELECT m.event_id, m.customer_id, m.id, w.title, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login, w.unproved,
-        NULLIF(w.image_id, ''), CASE WHEN NOT m.without_login THEN m.customer_id END, @now::timestamptz, @now::timestamptz
+    INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, actor_id, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
+    SELECT m.event_id, m.customer_id, m.id, w.title, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END,
+        CASE WHEN m.sold_by_id IS NULL THEN 'purchased' ELSE 'box_office' END, m.sold_by_id, m.without_login, w.unproved,
+        NULLIF(w.image_id, ''), coalesce(m.sold_by_id, CASE WHEN NOT m.without_login THEN m.customer_id END), @now::timestamptz, @now::timestamptz
     FROM made m JOIN requests w ON w.id = m.id CROSS JOIN LATERAL generate_series(1, m.quantity)
     RETURNING id, order_id
 )
@@ -91,3 +104,13 @@ SELECT order_id::text AS order_id, array_agg(id::text ORDER BY id)::text[] AS ti
 -- name: OrderCountOverdue :one
 -- OrderCountOverdue counts the orders whose places should have been released by the instant, at most so many.
 SELECT count(*) FROM (SELECT FROM tickets.orders WHERE state = 'reserved' AND hold_until < @by LIMIT @most) overdue;
+
+-- name: OrderListOfBoxOffice :many
+-- Sales of the box office of an event, newest first, with their buyers and how many of their tickets are still good.
+SELECT o.id, o.quantity, o.unit_price_cents, o.total_cents, o.payment_method, o.state, o.sold_by_id, o.sold_by, o.note, o.buyer_phone, o.created_at,
+    c.name, c.email,
+    (SELECT count(*) FROM tickets.tickets t WHERE t.order_id = o.id AND t.status = 'available' AND t.refund_id IS NULL) AS tickets_good
+FROM tickets.orders o JOIN tickets.customers c ON c.id = o.customer_id
+WHERE o.event_id = @event_id AND o.sold_by_id IS NOT NULL
+    AND (sqlc.narg('since')::timestamptz IS NULL OR o.created_at >= sqlc.narg('since')) AND (sqlc.narg('until')::timestamptz IS NULL OR o.created_at < sqlc.narg('until'))
+ORDER BY o.created_at DESC, o.id DESC OFFSET @skip::int LIMIT @qty::int;

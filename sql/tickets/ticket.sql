@@ -99,9 +99,10 @@ FROM (SELECT unnest(@customer_ids::text[]) AS id) c
 RETURNING id;
 
 -- name: TicketListHolders :many
--- Who has good tickets of an event, and, where it is called off, who has used theirs.
+-- Who has good tickets of an event, and, where it is called off, who has used theirs; nobody who bought at the box office.
 SELECT DISTINCT t.customer_id FROM tickets.tickets t
-WHERE t.event_id = @event_id AND (t.status = 'available' OR t.status = 'consumed' AND @with_consumed::bool) ORDER BY t.customer_id;
+WHERE t.event_id = @event_id AND (t.status = 'available' OR t.status = 'consumed' AND @with_consumed::bool)
+    AND NOT EXISTS (SELECT FROM tickets.orders o WHERE o.id = t.order_id AND o.sold_by_id IS NOT NULL) ORDER BY t.customer_id;
 
 -- name: TicketListConsumed :many
 SELECT id, consumed_at FROM tickets.tickets WHERE event_id = @event_id AND status = 'consumed' ORDER BY id;

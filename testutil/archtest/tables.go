@@ -182,7 +182,7 @@ var rooms = map[string][]room{
 		},
 		{
 			name: "checkout", uses: []string{"door", "events", "internal/ticketsdb", "orders", "state"},
-			sql: []string{"decline", "event", "order"},
+			sql: []string{"customer", "decline", "event", "order", "ticket"},
 		},
 		{name: "", sql: []string{"customer", "decline", "event", "order", "ticket"}}, // the sweep, figures, and data of customers
 	},

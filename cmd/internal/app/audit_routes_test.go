@@ -277,6 +277,22 @@ var trailed = map[string]func(o *office) made{
 	"event_delete":              func(o *office) made { return o.remove("/events", "events", o.event()) },
 	"admin_ticket_order_refund": func(o *office) made { return o.actOnOrder("/refund") },
 	"admin_ticket_order_cancel": func(o *office) made { return o.actOnOrder("/cancel") },
+	"box_office_sale_create": func(o *office) made {
+		a := o.root.Post("/events/"+o.event()+"/box-office-sales", obj{
+			"quantity": 1, "method": "courtesy", "note": "as agreed",
+		})
+		return made{a, "ticket-orders", a.Map()["sale"].(obj)["_id"].(string)}
+	},
+	"box_office_sale_refund": func(o *office) made {
+		event := o.event()
+		id := o.root.Post("/events/"+event+"/box-office-sales", obj{
+			"quantity": 1, "method": "courtesy", "note": "as agreed",
+		}).Expect(http.StatusOK).Map()["sale"].(obj)["_id"].(string)
+		return made{
+			o.root.Post("/events/"+event+"/box-office-sales/"+id+"/refund", obj{"reason": "as agreed"}),
+			"ticket-orders", id,
+		}
+	},
 	"admin_event_cancel": func(o *office) made {
 		id := o.event()
 		return made{

@@ -20,6 +20,7 @@ var movesMoney = []string{
 	"subscription_chargeback", "subscription_cancel", "admin_gwa_subscription_cancel",
 	"admin_gwb_subscription_cancel", "subscription_extend", "subscription_activate", "unapplied_payment_refund",
 	"unapplied_payment_extend", "unapplied_payment_keep", "admin_ticket_order_refund", "admin_ticket_order_cancel",
+	"box_office_sale_create", "box_office_sale_refund",
 }
 
 // TestNullIsNoValue: what admins send names each member that is null, before anything

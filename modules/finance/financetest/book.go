@@ -68,6 +68,8 @@ var verbs = map[string]func(b *book, words []string){
 	"redemption":       (*book).redemption,
 	"order":            (*book).order,
 	"ticket":           (*book).ticket,
+	"sale":             (*book).sale,
+	"handback":         (*book).handback,
 }
 
 // inOrder is by time, and within one instant as in the file.

@@ -242,6 +242,38 @@ func (b *book) ticket(w []string) {
 	}
 }
 
+// sale is one of the box office, of a buyer whom no account knows, with its tickets.
+func (b *book) sale(w []string) {
+	at := b.time(w[5])
+	id, buyer := ID(w[0]), ID("W"+w[0][1:])
+	b.add(at, `INSERT INTO tickets.customers (id, name, email) VALUES ($1, 'Walk-in ' || $2, '')`, buyer, w[0])
+	b.add(at,
+		`INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, payment_method, payment_status, state,
+			paid_at, intent_open, created_at, updated_at, sold_by_id, sold_by, note)
+		SELECT $1, $2, id, $4, p.cents, p.cents * $4, $5, 'CONFIRMED', 'paid', $6, false, $6, $6, $7, lower($8), CASE $5 WHEN 'courtesy' THEN 'The press' END
+		FROM tickets.events, LATERAL (SELECT CASE $5 WHEN 'courtesy' THEN 0 ELSE ticket_value_cents END AS cents) p WHERE id = $3`,
+		id, buyer, ID(w[1]), number(b.t, w[2]), w[3], at, ID(w[4]), w[4])
+	for range number(b.t, w[2]) {
+		b.add(at,
+			`INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, actor_id) VALUES ($1, $2, $3, 'Ticket', 'available', 'box_office', $4)`,
+			ID(w[1]), buyer, id, ID(w[4]))
+	}
+}
+
+// handback is what staff handed back of some tickets of a sale.
+func (b *book) handback(w []string) {
+	at := b.time(w[4])
+	b.add(at,
+		`INSERT INTO payments.refunds (id, payment_ref, purpose, local_id, customer_id, amount_cents, kind, status, source, event_id, event_type, reason, admin, admin_id,
+			requested_at, refunded_at, created_at, updated_at)
+		SELECT $1, id, 'order', id, customer_id, unit_price_cents * $3, 'by_hand', 'done', 'admin', 'REFUND-' || $4, 'BOX_OFFICE.REFUND', 'Changed their mind', lower($5), $6,
+			$7, $7, $7, $7 FROM tickets.orders WHERE id = $2`, ID(w[0]), ID(w[1]), number(b.t, w[2]), w[0], w[3], ID(w[3]), at)
+	b.add(at,
+		`UPDATE tickets.tickets SET refund_id = $1, refund_asked_at = $4, refunded_at = $4, status = 'expired', holds_place = false, reason = 'refunded'
+		WHERE id IN (SELECT id FROM tickets.tickets WHERE order_id = $2 ORDER BY id LIMIT $3)`,
+		ID(w[0]), ID(w[1]), number(b.t, w[2]), at)
+}
+
 func number(t testing.TB, s string) int {
 	t.Helper()
 	n, err := strconv.Atoi(s)

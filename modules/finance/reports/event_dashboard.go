@@ -122,7 +122,7 @@ type eventOrder struct {
 	UnitPrice     reais         `json:"unit_price"`
 	Total         reais         `json:"total"`
 	Refunded      reais         `json:"refunded" doc:"What of it was given back"`
-	Gateway       *string       `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
+	Gateway       *string       `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event and of the box office"`
 	PaymentMethod *string       `json:"payment_method" nullable:"true"`
 	PaymentStatus string        `json:"payment_status" doc:"The gateway's own word"`
 	WithoutLogin  bool          `json:"without_login"`
@@ -177,8 +177,8 @@ type OrderTotals struct {
 	TotalOrders        int64                 `json:"total_orders"`
 	TotalRevenue       reais                 `json:"total_revenue" doc:"Reais"`
 	ByStatus           map[string]orderShare `json:"by_status" doc:"By payment status, the gateway's own word"`
-	ByGateway          map[string]orderShare `json:"by_gateway" doc:"gwa, gwb; free for orders without a price"`
-	ByPaymentMethod    map[string]orderShare `json:"by_payment_method" doc:"credit_card, pix; unknown where none is recorded"`
+	ByGateway          map[string]orderShare `json:"by_gateway" doc:"gwa, gwb; box_office for those sold at the counter; free for others without a price"`
+	ByPaymentMethod    map[string]orderShare `json:"by_payment_method" doc:"credit_card, pix; cash, card_machine, courtesy of the box office; unknown where none is recorded"`
 	AvgOrderValue      reais                 `json:"avg_order_value" doc:"Reais"`
 	AvgTicketsPerOrder float64               `json:"avg_tickets_per_order" doc:"Two decimals"`
 }

@@ -108,7 +108,7 @@ func (s *Cases) SyncRefundsTx(ctx context.Context, tx pgx.Tx, gateway gateway.Na
 	}
 	for _, row := range found {
 		refunds, err := s.db.RefundListOfPayment(ctx, tx,
-			paymentsdb.RefundListOfPaymentParams{Gateway: gateway, PaymentRef: paymentRef})
+			paymentsdb.RefundListOfPaymentParams{Gateway: &gateway, PaymentRef: paymentRef})
 		if err != nil {
 			return fmt.Errorf("read refunds: %w", err)
 		}

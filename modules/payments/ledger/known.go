@@ -39,7 +39,7 @@ func (s *Reader) knowsRefunds(ctx context.Context, db postgres.DB, gw gateway.Na
 ) (bool, error) {
 	if report.HasTotal {
 		total, err := s.db.RefundSumOfPayment(ctx, db,
-			paymentsdb.RefundSumOfPaymentParams{Gateway: gw, PaymentRef: report.PaymentID})
+			paymentsdb.RefundSumOfPaymentParams{Gateway: &gw, PaymentRef: report.PaymentID})
 		if err != nil || money.Cents(total) >= report.Total {
 			return money.Cents(total) == report.Total, err
 		}
@@ -69,7 +69,7 @@ func (s *Reader) refundsInLedger(ctx context.Context, db postgres.DB, gw gateway
 ) (bool, error) {
 	for _, single := range report.Singles {
 		status, err := s.db.RefundGetStatus(ctx, db,
-			paymentsdb.RefundGetStatusParams{Gateway: gw, GatewayRefundID: &single.ID})
+			paymentsdb.RefundGetStatusParams{Gateway: &gw, GatewayRefundID: &single.ID})
 		if err := orNone(err); err != nil {
 			return false, err
 		}

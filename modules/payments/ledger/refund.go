@@ -142,7 +142,7 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 			return err
 		}
 		return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
-			ID: id, Gateway: r.Gateway, PaymentRef: r.Report.PaymentID,
+			ID: id, Gateway: &r.Gateway, PaymentRef: r.Report.PaymentID,
 			GatewayRefundID: nullable.Ptr(row.GatewayRefundID),
 			Purpose:         r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount),
 			Kind: cmp.Or(row.Kind, state.RefundByUs), Status: row.Status,
@@ -199,7 +199,7 @@ func (s *Reader) RefundsOfPayment(ctx context.Context, db postgres.DB, gateway g
 	key string,
 ) ([]*Refund, error) {
 	found, err := s.db.RefundListOfPayment(ctx, db,
-		paymentsdb.RefundListOfPaymentParams{Gateway: gateway, PaymentRef: key})
+		paymentsdb.RefundListOfPaymentParams{Gateway: &gateway, PaymentRef: key})
 	if err != nil {
 		return nil, fmt.Errorf("read refunds: %w", err)
 	}
@@ -218,7 +218,7 @@ func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error 
 		source = state.ByPlatform
 	}
 	return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
-		ID: r.ID, Gateway: r.Gateway, PaymentRef: r.PaymentID, Purpose: r.Purpose, LocalID: r.LocalID,
+		ID: r.ID, Gateway: &r.Gateway, PaymentRef: r.PaymentID, Purpose: r.Purpose, LocalID: r.LocalID,
 		CustomerID:  r.CustomerID,
 		AmountCents: int64(r.Amount), Kind: state.RefundByUs, Status: r.Status, Source: source, EventID: r.EventID,
 		EventType: r.EventType,
@@ -306,7 +306,7 @@ func (s *Reader) RefundsOf(ctx context.Context, db postgres.DB, purpose gateway.
 // RefundOf is the row as a refund.
 func RefundOf(row paymentsdb.PaymentsRefund) Refund {
 	return Refund{
-		ID: row.ID, Gateway: row.Gateway, PaymentID: row.PaymentRef,
+		ID: row.ID, Gateway: nullable.Value(row.Gateway), PaymentID: row.PaymentRef,
 		GatewayRefundID: nullable.Value(row.GatewayRefundID),
 		Purpose:         row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID,
 		Amount: money.Cents(row.AmountCents),

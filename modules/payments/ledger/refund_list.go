@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"slices"
+
 	"marquee/platform/query"
 	"marquee/platform/resource"
 )
@@ -18,8 +20,9 @@ var Refunds = resource.New(resource.Definition{
 			Doc:  "requested: the gateway is asked; pending: it is at it; done: the money is given back; failed: it is not",
 		},
 		{
-			Name: "kind", Kind: query.String, Write: resource.ReadOnly, Rule: resource.Rule{Enum: []string{"refund", "med"}},
-			Doc: "med: the payer's bank took a part of a PIX back",
+			Name: "kind", Kind: query.String, Write: resource.ReadOnly,
+			Rule: resource.Rule{Enum: []string{"refund", "med", "by_hand"}},
+			Doc:  "med: the payer's bank took a part of a PIX back; by_hand: staff handed it back at the box office",
 		},
 		{
 			Name: "source", Kind: query.String, Write: resource.ReadOnly,
@@ -28,7 +31,7 @@ var Refunds = resource.New(resource.Definition{
 		},
 		{
 			Name: "payment_id", Column: "payment_ref", Kind: query.String, Write: resource.ReadOnly,
-			Doc: "Gateway A: pay_…; gateway B: the payment intent pi_…, else the charge",
+			Doc: "Gateway A: pay_…; gateway B: the payment intent pi_…, else the charge; by hand: the order",
 		},
 		{
 			Name: "gateway_refund_id", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
@@ -38,5 +41,12 @@ var Refunds = resource.New(resource.Definition{
 		{Name: "failure", Kind: query.String, Nullable: true, Write: resource.ReadOnly, Doc: "Why it failed"},
 		{Name: "requested_at", Kind: query.Date, Write: resource.ReadOnly},
 		{Name: "refunded_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
-	}, moneyFields...),
+	}, refundMoneyFields()...),
 })
+
+// refundMoneyFields are moneyFields, but that what was handed back at the box office has no gateway.
+func refundMoneyFields() []resource.Field {
+	fields := slices.Clone(moneyFields)
+	fields[0].Nullable, fields[0].Doc = true, "gwa or gwb; null of what was handed back at the box office"
+	return fields
+}

@@ -22,7 +22,7 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 		return nil
 	}
 	refunds, err := s.db.RefundListBookedSince(ctx, s.deps.Pool,
-		paymentsdb.RefundListBookedSinceParams{Gateway: gw.Name(), Since: o.Since})
+		paymentsdb.RefundListBookedSinceParams{Gateway: new(gw.Name()), Since: o.Since})
 	if err != nil {
 		return fmt.Errorf("list booked refunds: %w", err)
 	}

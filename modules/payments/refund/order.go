@@ -290,7 +290,7 @@ func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway,
 		return nil, err
 	}
 	rows, err := s.db.RefundListOfPayment(ctx, s.deps.Pool,
-		paymentsdb.RefundListOfPaymentParams{Gateway: o.payment.Gateway, PaymentRef: o.refund.PaymentID})
+		paymentsdb.RefundListOfPaymentParams{Gateway: &o.payment.Gateway, PaymentRef: o.refund.PaymentID})
 	if err != nil {
 		return nil, err
 	}
@@ -457,7 +457,7 @@ func (s *Refunds) RefundByID(ctx context.Context, id objectid.ID) (Outcome, erro
 	}
 	out := Outcome{Refund: ledger.RefundOf(row)}
 	payload, err := s.db.WebhookLogGetPayload(ctx, s.deps.Pool,
-		paymentsdb.WebhookLogGetPayloadParams{Gateway: row.Gateway, EventID: &row.EventID})
+		paymentsdb.WebhookLogGetPayloadParams{Gateway: out.Refund.Gateway, EventID: &row.EventID})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return out, nil
 	}

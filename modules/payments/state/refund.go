@@ -11,7 +11,8 @@ type RefundKind string
 // The kinds of refunds.
 const (
 	RefundByUs      RefundKind = "refund"
-	RefundTakenBack RefundKind = "med" // of a PIX, asked for by nobody here
+	RefundTakenBack RefundKind = "med"     // of a PIX, asked for by nobody here
+	RefundByHand    RefundKind = "by_hand" // staff handed it back at the box office
 )
 
 // RefundReport says what a line that a gateway told of a payment's refunds is: the kinds are

@@ -269,7 +269,7 @@ func (s *List) requireWholePayment(ctx context.Context, u paymentsdb.PaymentsUna
 		return nil
 	}
 	found, err := s.db.RefundListOfPayment(ctx, s.deps.Pool,
-		paymentsdb.RefundListOfPaymentParams{Gateway: u.Gateway, PaymentRef: key})
+		paymentsdb.RefundListOfPaymentParams{Gateway: &u.Gateway, PaymentRef: key})
 	if err != nil {
 		return fmt.Errorf("read refunds: %w", err)
 	}

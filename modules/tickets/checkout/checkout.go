@@ -22,6 +22,7 @@ type Config struct {
 	DeclinesPerCard    int
 	DeclinesPerBuyer   int
 	NoHoldLimits       bool
+	Zone               *time.Location // REPORT_TZ
 }
 
 // Deps is what New needs.

@@ -40,6 +40,7 @@ type request struct {
 	unproved     bool // nobody has proved the account's e-mail
 	holder       holder
 	attempt      *idempotency.Attempt // nil without an Idempotency-Key
+	counter      *counterSale         // nil for a purchase of the store
 }
 
 // reservation is an order that was written with its tickets, or why not.
@@ -270,14 +271,8 @@ func (s *Checkout) seat(sale onSale, taken holdings, requests []request) []reser
 			results[i].err = errEventQueue
 			continue
 		}
-		err := events.Sellable(*e, now)
-		if err == nil && e.Capacity != nil && int(e.TicketsIssued)+w.quantity > int(*e.Capacity) {
-			err = events.ErrSoldOut()
-		}
-		if err == nil && (w.gateway == nil) != (priceOf(*e) == 0) {
-			err = fault.Conflict("The price of the event has just changed. Check it and try again.")
-		}
-		if err == nil {
+		err := sellable(*e, w, now)
+		if err == nil && w.counter == nil {
 			err = s.withinLimits(*e, taken, w)
 		}
 		if err != nil {
@@ -305,6 +300,9 @@ func (s *Checkout) newOrder(e events.Event, w request, now time.Time) orders.Ord
 	}
 	if w.gateway == nil {
 		o.State, o.PaymentStatus, o.PaidAt = state.Paid, orders.StatusConfirmed, &now
+		if w.counter != nil {
+			o = w.counter.soldAt(o)
+		}
 		return o
 	}
 	o.State, o.PaymentStatus, o.IntentOpen = state.Reserved, orders.OpenStatus(w.gateway.Name(), w.method), true
@@ -336,14 +334,14 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests
 ) error {
 	p := ticketsdb.OrderReserveParams{Now: s.deps.Clock.Now()}
 	byID := map[string]*reservation{}
-	attempts := map[string]*idempotency.Attempt{}
+	by := map[string]request{}
 	for i := range results {
 		r := &results[i]
 		if r.err != nil {
 			continue
 		}
 		o, e := r.order, *sale[r.order.EventID]
-		byID[o.ID.String()], attempts[o.ID.String()] = r, requests[i].attempt
+		byID[o.ID.String()], by[o.ID.String()] = r, requests[i]
 		p.Ids, p.CustomerIds, p.Quantities = append(p.Ids, o.ID.String()), append(p.CustomerIds, o.CustomerID.String()),
 			append(p.Quantities, o.Quantity)
 		p.EventIds, p.UnitPrices = append(p.EventIds, e.ID.String()), append(p.UnitPrices, o.UnitPriceCents)
@@ -355,6 +353,10 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests
 			append(p.WithoutLogin, o.WithoutLogin)
 		p.Unproved = append(p.Unproved, !requests[i].withoutLogin && requests[i].unproved)
 		p.HoldUntils = append(p.HoldUntils, *cmp.Or(o.HoldUntil, &p.Now))
+		p.SoldByIds, p.SoldBy = append(p.SoldByIds, nullable.Value(o.SoldByID).String()),
+			append(p.SoldBy, nullable.Value(o.SoldBy))
+		p.Notes, p.BuyerPhones = append(p.Notes, nullable.Value(o.Note)),
+			append(p.BuyerPhones, nullable.Value(o.BuyerPhone))
 		h := requests[i].holder.limitKeys(o, e)
 		p.TaxIDMacs, p.EmailMacs, p.AddressMacs = append(p.TaxIDMacs, h.taxID), append(p.EmailMacs, h.email),
 			append(p.AddressMacs, h.address)
@@ -374,7 +376,11 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests
 		for _, id := range row.TicketIds {
 			r.tickets = append(r.tickets, objectid.ID(id))
 		}
-		if err := attempts[row.OrderID].BindTx(ctx, tx, r.order.ID); err != nil {
+		w := by[row.OrderID]
+		if err := w.attempt.BindTx(ctx, tx, r.order.ID); err != nil {
+			return err
+		}
+		if err := w.counter.saleTx(tx, r.order); err != nil {
 			return err
 		}
 		if err := s.deps.Orders.PaidTx(ctx, tx, r.order); err != nil {

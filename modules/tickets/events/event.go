@@ -131,6 +131,18 @@ func Sellable(e Event, now time.Time) error {
 	return nil
 }
 
+// SellableAtBoxOffice says why an event is not sold at the counter: 400 switched off, as one that is called off is, or
+// over; nil when it is, whether the store shows it or not.
+func SellableAtBoxOffice(e Event, now time.Time) error {
+	if !e.IsActive {
+		return fault.BadRequest("The event is not for sale.").WithField("id")
+	}
+	if !e.EndsAt.After(now) {
+		return errEnded().WithField("id")
+	}
+	return nil
+}
+
 // Event is a row as the database holds it.
 type Event = ticketsdb.EventGetRow
 

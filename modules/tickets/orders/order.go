@@ -62,8 +62,8 @@ type OrderBody struct {
 	UnitPrice        events.Reais    `json:"unit_price"`
 	Total            events.Reais    `json:"total"`
 	Refunded         events.Reais    `json:"refunded" doc:"What of it was given back"`
-	Gateway          *gateway.Name   `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event"`
-	PaymentMethod    *gateway.Method `json:"payment_method" nullable:"true" doc:"credit_card, pix; null for a free event"`
+	Gateway          *gateway.Name   `json:"gateway" nullable:"true" doc:"gwa, gwb; null for a free event and of the box office"`
+	PaymentMethod    *gateway.Method `json:"payment_method" nullable:"true" doc:"credit_card, pix; of the box office cash, card_machine, courtesy; null for a free event"`
 	GatewayPaymentID *string         `json:"gateway_payment_id" nullable:"true"`
 	PaymentStatus    string          `json:"payment_status" doc:"The gateway's own word"`
 	Status           string          `json:"status" enum:"pending"`
@@ -117,6 +117,9 @@ func (s *Store) RefundedOf(ctx context.Context, db postgres.DB, orders ...Order)
 	ids, names := make([]objectid.ID, len(orders)), map[objectid.ID]string{}
 	for i, o := range orders {
 		ids[i], names[o.ID] = o.ID, nullable.Value(o.GatewayPaymentID)
+		if o.OfBoxOffice() {
+			names[o.ID] = o.ID.String()
+		}
 	}
 	all, err := s.deps.Payments.RefundedPayments(ctx, db, gateway.ForOrder, ids)
 	refunded := map[objectid.ID]money.Cents{}
@@ -145,10 +148,12 @@ func (o Order) CardTerms(payer gateway.Payer, description string, instrument gat
 // distance purchase until the end of the day, in REPORT_TZ, that lies WithdrawalDays after
 // that of its payment, and WithdrawalBefore the event at the latest; whatever these limits,
 // until refund_until of an event that was moved or called off; a free order until its event
-// begins. Nil where there is no such right.
+// begins. Nil where there is no such right, as of the box office, which is no distance purchase: it hands back itself.
 func (s *Store) WithdrawalUntil(e events.Event, o Order) (*time.Time, state.GivenBack) {
 	now := s.deps.Clock.Now()
 	switch {
+	case o.OfBoxOffice():
+		return nil, state.Withdrawn
 	case e.CancelledAt != nil && nullable.Value(e.CancelRefund) == events.RefundAll:
 		return new(now.Add(time.Hour)), state.EventCancelled // without an end
 	case e.CancelledAt != nil:

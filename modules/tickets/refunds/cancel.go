@@ -32,6 +32,9 @@ func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 	if err != nil {
 		return nil, fmt.Errorf("read order: %w", err)
 	}
+	if o.OfBoxOffice() {
+		return nil, errSoldAtBoxOffice(o)
+	}
 	if o.State == state.Reserved {
 		if o, err = s.cancelReserved(ctx, o, q); err != nil {
 			return nil, err

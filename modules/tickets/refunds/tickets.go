@@ -58,12 +58,8 @@ func (h Handlers) RefundOrder(ctx context.Context, in *refundOrderInput) (*httpa
 	if err != nil {
 		return nil, err
 	}
-	for i, named := range in.Body.TicketIDs {
-		id, err := objectid.Parse(named.String())
-		if err != nil {
-			return nil, fault.InvalidAt(err.Error(), "body", "ticket_ids", i)
-		}
-		q.TicketIDs = append(q.TicketIDs, id)
+	if q.TicketIDs, err = idsOf(in.Body.TicketIDs); err != nil {
+		return nil, err
 	}
 	out, err := h.s.RefundTickets(ctx, q)
 	if err != nil {
@@ -263,6 +259,8 @@ func (s *Refunds) noneUnanswered(ctx context.Context, o orders.Order) error {
 // refundable is 422 when no share of the order can be given back.
 func refundable(o orders.Order) error {
 	switch {
+	case o.OfBoxOffice():
+		return errSoldAtBoxOffice(o)
 	case o.State == state.Paid && o.TotalCents > 0 && o.GatewayPaymentID != nil:
 		return nil
 	case o.State == state.Paid:

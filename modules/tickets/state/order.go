@@ -32,6 +32,7 @@ type Action string
 const (
 	Reserve        Action = "reserve"          // a purchase with a price
 	IssueFree      Action = "issue_free"       // a purchase of a free event
+	SellAtCounter  Action = "sell_at_counter"  // by the box office
 	PaymentSeated  Action = "payment_seated"   // the money counts and there is a place
 	PaymentTooLate Action = "payment_too_late" // the money counts and there is none
 	Release        Action = "release"          // declined, nothing made, or not paid in time
@@ -41,7 +42,7 @@ const (
 )
 
 // Actions are all actions, in the order of the table.
-var Actions = []Action{Reserve, IssueFree, PaymentSeated, PaymentTooLate, Release, MoneyReturned, RefundBounced, DisputeLost}
+var Actions = []Action{Reserve, IssueFree, SellAtCounter, PaymentSeated, PaymentTooLate, Release, MoneyReturned, RefundBounced, DisputeLost}
 
 // Columns are columns of tickets.orders that a change may write, beside updated_at, which
 // each does.
@@ -72,6 +73,7 @@ func of(groups ...Columns) Columns { return slices.Concat(groups...) }
 var Orders = transition.Table[Order, Action]{
 	{By: Reserve, Moves: orders{None: Reserved}},
 	{By: IssueFree, Moves: orders{None: Paid}},
+	{By: SellAtCounter, Moves: orders{None: Paid}},
 	{By: PaymentSeated, Moves: orders{Reserved: Paid, Released: Paid}},
 	{By: PaymentTooLate, Moves: orders{Reserved: RefundDue, Released: RefundDue}},
 	{By: Release, Moves: orders{Reserved: Released}},

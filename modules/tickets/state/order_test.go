@@ -21,7 +21,7 @@ func TestEveryStateIsReachedAndLeftByTheTable(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		" reserve reserved", " issue_free paid",
+		" reserve reserved", " issue_free paid", " sell_at_counter paid",
 		"reserved payment_seated paid", "reserved payment_too_late refund_due", "reserved release released",
 		"paid money_returned refunded", "paid dispute_lost lost",
 		"released payment_seated paid", "released payment_too_late refund_due",

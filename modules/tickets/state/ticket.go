@@ -20,8 +20,9 @@ type TicketAction string
 const (
 	TicketGiven          TicketAction = "given" // by an admin
 	TicketRedeemed       TicketAction = "code_redeemed"
-	TicketReserved       TicketAction = "reserved"      // its order's money is open
-	TicketIssuedFree     TicketAction = "issued_free"   // of a free order
+	TicketReserved       TicketAction = "reserved"    // its order's money is open
+	TicketIssuedFree     TicketAction = "issued_free" // of a free order
+	TicketSoldAtCounter  TicketAction = "sold_at_counter"
 	TicketPaid           TicketAction = "paid"          // of an order whose places are held
 	TicketPaidLate       TicketAction = "paid_late"     // the order was released, and there is a place all the same
 	TicketNotPaid        TicketAction = "not_paid"      // in time
@@ -50,6 +51,7 @@ var Tickets = transition.Table[Ticket, TicketAction]{
 	{By: TicketRedeemed, Reason: "promo_code", Moves: tickets{"": Available}},
 	{By: TicketReserved, Reason: "purchased", Moves: tickets{"": Pending}},
 	{By: TicketIssuedFree, Reason: "purchased", Moves: tickets{"": Available}},
+	{By: TicketSoldAtCounter, Reason: "box_office", Moves: tickets{"": Available}},
 	{By: TicketPaid, Reason: "paid", Moves: seated},
 	{By: TicketPaidLate, Reason: "paid_late", Moves: seated},
 	{By: TicketNotPaid, Reason: "not_paid", Moves: tickets{Pending: Expired}},

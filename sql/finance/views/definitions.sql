@@ -33,7 +33,9 @@ UNION ALL SELECT 26, 'reactivations', 'new of the months less the customers whos
 UNION ALL SELECT 27, 'upgrades', 'moves to a plan of a higher tier, by an admin or by subscribing anew', ''
 UNION ALL SELECT 28, 'failed payments; recovered', 'failed attempts of subscription payments; of these, followed by a settled payment of the subscription within 30 days', ''
 UNION ALL SELECT 29, 'movements of a month', 'opening MRR + new + expansion + reactivation - contraction - churn = closing MRR, to the cent, by customer',
-        'new: first activation ever of the customer; reactivation: a return after an exit; expansion, contraction: another price while active; a replacement by renewal is none, but for another price; a subscription that returns within the month of its exit is none, but for another price; a trial counts as MRR does';
+        'new: first activation ever of the customer; reactivation: a return after an exit; expansion, contraction: another price while active; a replacement by renewal is none, but for another price; a subscription that returns within the month of its exit is none, but for another price; a trial counts as MRR does'
+UNION ALL SELECT 30, 'box office', 'sold: totals of its orders, when sold; refunded: what was handed back, when handed back; net: sold - refunded; by day of the report time zone, method and member of staff',
+        'its orders are orders as any: in order revenue, paid orders, averages, tickets sold, occupancy and sales by method, a courtesy as an order of 0; never in gross, refunds or net of subscriptions; a called off event changes nothing in what the till took';
 COMMENT ON VIEW finance.definitions IS 'What each figure means, one row a figure, also at GET /api/v1/admin/finance/definitions. Everywhere: money in integer cents, half-open intervals, days and months of the report time zone, a zero denominator gives 0, percentages rounded half up to two decimals.';
 COMMENT ON COLUMN finance.definitions.position IS 'Order of reading.';
 COMMENT ON COLUMN finance.definitions.figure IS 'Name, as in the API.';

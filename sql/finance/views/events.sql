@@ -20,7 +20,7 @@ LEFT JOIN LATERAL (
     FROM tickets.orders b WHERE b.event_id = e.id) o ON true
 LEFT JOIN LATERAL (
     SELECT coalesce(sum(r.amount_cents), 0)::bigint AS cents
-    FROM tickets.orders b JOIN payments.refunds r ON r.purpose = 'order' AND r.local_id = b.id AND r.payment_ref = b.gateway_payment_id AND r.status = 'done'
+    FROM tickets.orders b JOIN payments.refunds r ON r.purpose = 'order' AND r.local_id = b.id AND r.payment_ref = coalesce(b.gateway_payment_id, b.id) AND r.status = 'done'
     WHERE b.event_id = e.id AND b.payment_status IN ('CONFIRMED', 'RECEIVED', 'succeeded')) g ON true;
 COMMENT ON VIEW finance.events IS 'Events with their occupancy and revenue, one row each. Source: tickets.events, finance.tickets, tickets.orders, payments.refunds.';
 COMMENT ON COLUMN finance.events.event_id IS 'Key.';

@@ -6,9 +6,9 @@ SELECT r.id AS refund_id, r.gateway, r.gateway_refund_id, r.payment_ref, r.purpo
 FROM payments.refunds r;
 COMMENT ON VIEW finance.refunds IS 'Refunds, one row each, also those under way and failed. Money counts where is_done. Source: payments.refunds.';
 COMMENT ON COLUMN finance.refunds.refund_id IS 'Key.';
-COMMENT ON COLUMN finance.refunds.gateway IS 'gwa or gwb.';
+COMMENT ON COLUMN finance.refunds.gateway IS 'gwa or gwb; null of what was handed back at the box office.';
 COMMENT ON COLUMN finance.refunds.gateway_refund_id IS 'Gateway B re_…; gateway A gives none.';
-COMMENT ON COLUMN finance.refunds.payment_ref IS 'The gateways id of the payment concerned: gateway A pay_…, gateway B the payment intent pi_…, else the charge.';
+COMMENT ON COLUMN finance.refunds.payment_ref IS 'The gateways id of the payment concerned: gateway A pay_…, gateway B the payment intent pi_…, else the charge; handed back at the box office: the order.';
 COMMENT ON COLUMN finance.refunds.purpose IS 'subscription or order. The finance dashboard counts subscription alone.';
 COMMENT ON COLUMN finance.refunds.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
 COMMENT ON COLUMN finance.refunds.order_id IS 'The ticket order (finance.orders); null when it is not about one.';

@@ -23,7 +23,7 @@ FROM (
     SELECT purpose, local_id,
         CASE WHEN status = 'requested' THEN sum(amount_cents) OVER (PARTITION BY purpose, local_id ORDER BY created_at, id)
             ELSE sum(amount_cents) FILTER (WHERE status <> 'requested') OVER (PARTITION BY purpose, local_id) END AS cents
-    FROM payments.refunds WHERE status <> 'failed'
+    FROM payments.refunds WHERE status <> 'failed' AND kind <> 'by_hand' -- of which no payment tells
 ) r
 LEFT JOIN LATERAL (SELECT sum(k.amount_cents) AS cents FROM payments.payments k WHERE k.purpose = r.purpose AND k.local_id = r.local_id) p ON true
 WHERE r.cents > coalesce(p.cents, 0)

@@ -28,7 +28,7 @@ WITH who AS MATERIALIZED (
         'created_at', platform.json_time(s.created_at)) AS doc, s.plan_name
     FROM who JOIN finance.subscriptions s ON s.customer_id = who.customer_id
 ), placed AS MATERIALIZED (
-    SELECT o.order_id, o.customer_id, o.event_id, o.event_title, o.event_type, o.quantity, o.unit_price_cents, o.total_cents, o.gateway, o.payment_method, o.gateway_payment_id, o.payment_status, o.is_paid, o.state, o.without_login, o.created_at, o.created_on, o.paid_at, o.paid_on, o.disputed_at, o.refunded_cents, o.revenue_cents, o.event_cancelled_at, o.kept_cents FROM who JOIN finance.orders o ON o.customer_id = who.customer_id
+    SELECT o.order_id, o.customer_id, o.event_id, o.event_title, o.event_type, o.quantity, o.unit_price_cents, o.total_cents, o.gateway, o.payment_method, o.gateway_payment_id, o.payment_status, o.is_paid, o.state, o.without_login, o.created_at, o.created_on, o.paid_at, o.paid_on, o.disputed_at, o.refunded_cents, o.revenue_cents, o.event_cancelled_at, o.kept_cents, o.sold_by_id, o.is_box_office FROM who JOIN finance.orders o ON o.customer_id = who.customer_id
 ), total AS MATERIALIZED (
     SELECT
         (SELECT coalesce(sum(p.amount_cents), 0)::bigint FROM finance.payments p WHERE p.customer_id = who.customer_id) AS paid,
@@ -68,7 +68,7 @@ SELECT json_build_object(
             '_id', o.order_id, 'event_id', o.event_id, 'event_title', o.event_title, 'quantity', o.quantity, 'unit_price', o.unit_price_cents,
             'total', o.total_cents, 'refunded', o.refunded_cents, 'gateway', o.gateway, 'payment_method', o.payment_method, 'payment_status', o.payment_status,
             'paid_at', platform.json_time(o.paid_at), 'created_at', platform.json_time(o.created_at)) ORDER BY o.created_at DESC, o.order_id), '[]') FROM (
-        SELECT order_id, customer_id, event_id, event_title, event_type, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, payment_status, is_paid, state, without_login, created_at, created_on, paid_at, paid_on, disputed_at, refunded_cents, revenue_cents, event_cancelled_at, kept_cents FROM placed ORDER BY created_at DESC, order_id LIMIT 100) o),
+        SELECT order_id, customer_id, event_id, event_title, event_type, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, payment_status, is_paid, state, without_login, created_at, created_on, paid_at, paid_on, disputed_at, refunded_cents, revenue_cents, event_cancelled_at, kept_cents, sold_by_id, is_box_office FROM placed ORDER BY created_at DESC, order_id LIMIT 100) o),
     'promo_codes', (SELECT coalesce(json_agg(json_build_object(
             'promo_code_id', r.promo_code_id, 'code', n.code, 'code_type', r.code_type, 'tickets', r.tickets, 'redeemed_at', platform.json_time(r.redeemed_at)
         ) ORDER BY r.redeemed_at DESC, r.redemption_id), '[]') FROM (

@@ -148,9 +148,10 @@ type PaymentsPayment struct {
 
 // The ledger of money given back: the done rows of a payment add up to what its gateway says.
 type PaymentsRefund struct {
-	ID      objectid.ID
-	Gateway gateway.Name
-	// Gateway A: pay_…. Gateway B: the payment intent pi_…, which its refunds and disputes name, else the charge.
+	ID objectid.ID
+	// Null of what was handed back at the box office.
+	Gateway *gateway.Name
+	// Gateway A: pay_…. Gateway B: the payment intent pi_…, which its refunds and disputes name, else the charge. Handed back at the box office: the id of the order.
 	PaymentRef string
 	// Gateway B re_…, once known; gateway A gives refunds no id.
 	GatewayRefundID *string
@@ -173,7 +174,7 @@ type PaymentsRefund struct {
 	RefundedAt  *time.Time
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
-	// refund; med: of a PIX, and nobody here asked for it: the payer's bank took it back. A whole PIX of a subscription that was taken back stands in payments.disputes instead.
+	// refund; med: of a PIX, and nobody here asked for it: the payer's bank took it back. A whole PIX of a subscription that was taken back stands in payments.disputes instead. by_hand: staff handed it back at the box office; 0 cents of a courtesy.
 	Kind state.RefundKind
 }
 

@@ -81,7 +81,7 @@ SELECT l.gateway, l.result, count(*) AS entries FROM (
     UNION ALL (SELECT f.gateway, 'failed' FROM payments.failed_attempts f
         WHERE f.failed_at >= $1 ORDER BY f.failed_at DESC LIMIT $2)
     UNION ALL (SELECT r.gateway, 'refunded' FROM payments.refunds r
-        WHERE r.status = 'done' AND r.refunded_at >= $1 ORDER BY r.refunded_at DESC LIMIT $2)
+        WHERE r.status = 'done' AND r.gateway IS NOT NULL AND r.refunded_at >= $1 ORDER BY r.refunded_at DESC LIMIT $2)
     UNION ALL (SELECT d.gateway, 'disputed' FROM payments.disputes d
         WHERE d.opened_at >= $1 ORDER BY d.opened_at DESC LIMIT $2)
 ) l GROUP BY l.gateway, l.result

@@ -123,7 +123,7 @@ SELECT status FROM payments.refunds WHERE gateway = $1 AND gateway_refund_id = $
 `
 
 type RefundGetStatusParams struct {
-	Gateway         gateway.Name
+	Gateway         *gateway.Name
 	GatewayRefundID *string
 }
 
@@ -147,7 +147,7 @@ INSERT INTO payments.refunds (
 
 type RefundInsertParams struct {
 	ID              objectid.ID
-	Gateway         gateway.Name
+	Gateway         *gateway.Name
 	PaymentRef      string
 	GatewayRefundID *string
 	Purpose         gateway.Purpose
@@ -201,7 +201,7 @@ ORDER BY r.payment_ref
 `
 
 type RefundListBookedSinceParams struct {
-	Gateway gateway.Name
+	Gateway *gateway.Name
 	Since   time.Time
 }
 
@@ -343,7 +343,7 @@ ORDER BY requested_at, id
 `
 
 type RefundListOfPaymentParams struct {
-	Gateway    gateway.Name
+	Gateway    *gateway.Name
 	PaymentRef string
 }
 
@@ -520,7 +520,7 @@ WHERE gateway = $1 AND payment_ref = $2 AND status = 'done'
 `
 
 type RefundSumOfPaymentParams struct {
-	Gateway    gateway.Name
+	Gateway    *gateway.Name
 	PaymentRef string
 }
 

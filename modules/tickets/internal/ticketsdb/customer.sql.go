@@ -20,6 +20,17 @@ func (q *Queries) CustomerForget(ctx context.Context, db DBTX, id objectid.ID) e
 	return err
 }
 
+const customerGet = `-- name: CustomerGet :one
+SELECT id, name, email FROM tickets.customers WHERE id = $1
+`
+
+func (q *Queries) CustomerGet(ctx context.Context, db DBTX, id objectid.ID) (Customer, error) {
+	row := db.QueryRow(ctx, customerGet, id)
+	var i Customer
+	err := row.Scan(&i.ID, &i.Name, &i.Email)
+	return i, err
+}
+
 const customerHasGuestOrders = `-- name: CustomerHasGuestOrders :one
 SELECT EXISTS (SELECT FROM tickets.orders WHERE customer_id = $1 AND without_login)
 `

@@ -107,7 +107,7 @@ func (q *Queries) GiveBackListOfEvent(ctx context.Context, db DBTX, eventID obje
 
 const giveBackOpen = `-- name: GiveBackOpen :exec
 INSERT INTO tickets.give_backs (order_id, event_id, why, asked_at, created_at)
-SELECT o.id, o.event_id, 'event_cancelled', $1::timestamptz, $2 FROM tickets.orders o
+SELECT o.id, o.event_id, 'event_cancelled', CASE WHEN o.sold_by_id IS NULL THEN $1::timestamptz END, $2 FROM tickets.orders o
 WHERE o.event_id = $3 AND o.total_cents > 0 AND CASE WHEN $4::text IS NULL THEN o.state = 'paid' ELSE o.id = $4 END
 ON CONFLICT (order_id) DO NOTHING
 `
@@ -119,7 +119,8 @@ type GiveBackOpenParams struct {
 	OrderID *string
 }
 
-// Paid orders of an event that is called off, and one that is paid after that.
+// Paid orders of an event that is called off, and one that is paid after that. What the box office sold is handed back
+// there, when its holders come.
 func (q *Queries) GiveBackOpen(ctx context.Context, db DBTX, arg GiveBackOpenParams) error {
 	_, err := db.Exec(ctx, giveBackOpen,
 		arg.AskedAt,
@@ -204,7 +205,8 @@ func (q *Queries) GiveBackRequest(ctx context.Context, db DBTX, arg GiveBackRequ
 }
 
 const giveBackRequestOfEvent = `-- name: GiveBackRequestOfEvent :execrows
-UPDATE tickets.give_backs SET asked_at = $1 WHERE event_id = $2 AND asked_at IS NULL
+UPDATE tickets.give_backs g SET asked_at = $1 FROM tickets.orders o
+WHERE g.event_id = $2 AND g.asked_at IS NULL AND o.id = g.order_id AND o.sold_by_id IS NULL
 `
 
 type GiveBackRequestOfEventParams struct {

@@ -12,6 +12,13 @@ import (
 	"marquee/platform/objectid"
 )
 
+// Names of the customers who have tickets, as the module accounts told them last, so that tickets can be filtered and sorted by them.
+type Customer struct {
+	ID    objectid.ID
+	Name  string
+	Email string
+}
+
 // Orders whose whole money goes back: their buyer withdrew, or their event was moved or called off. What became of it stands in the order and in the ledger of refunds.
 type GiveBack struct {
 	OrderID objectid.ID
@@ -66,6 +73,14 @@ type Order struct {
 	AddressMac []byte
 	// Since when, by our clock, an open dispute of its own payment blocks its tickets. Null while none is open.
 	DisputedAt *time.Time
+	// Of an order of the box office, the admin who sold it; null of one of the store.
+	SoldByID *objectid.ID
+	// Their username of that time.
+	SoldBy *string
+	// What the box office wrote at the sale; why a courtesy was given.
+	Note *string
+	// Of an order of the box office, where the buyer gave one. Name and e-mail stand in tickets.customers, under an id that no account has.
+	BuyerPhone *string
 }
 
 // Tickets, whoever issued them: an order, a promo code (promo_code_id), or an admin.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 )
 
@@ -62,8 +63,23 @@ func (q *Queries) OrderForgetHolders(ctx context.Context, db DBTX, now time.Time
 	return result.RowsAffected(), nil
 }
 
+const orderForgetWalkIns = `-- name: OrderForgetWalkIns :exec
+WITH forgotten AS (
+    UPDATE tickets.orders SET buyer_phone = NULL WHERE id IN (
+        SELECT o.id FROM tickets.orders o JOIN tickets.events e ON e.id = o.event_id JOIN tickets.customers c ON c.id = o.customer_id
+        WHERE o.sold_by_id IS NOT NULL AND e.ends_at <= $1 AND (o.buyer_phone IS NOT NULL OR c.name <> '' OR c.email <> '') LIMIT 1000)
+    RETURNING customer_id)
+UPDATE tickets.customers SET name = '', email = '' WHERE id IN (SELECT f.customer_id FROM forgotten f)
+`
+
+// What buyers at the box office said of themselves is kept until some days after the event.
+func (q *Queries) OrderForgetWalkIns(ctx context.Context, db DBTX, before time.Time) error {
+	_, err := db.Exec(ctx, orderForgetWalkIns, before)
+	return err
+}
+
 const orderGet = `-- name: OrderGet :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE id = $1
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone FROM tickets.orders WHERE id = $1
 `
 
 func (q *Queries) OrderGet(ctx context.Context, db DBTX, id objectid.ID) (Order, error) {
@@ -94,12 +110,16 @@ func (q *Queries) OrderGet(ctx context.Context, db DBTX, id objectid.ID) (Order,
 		&i.EmailMac,
 		&i.AddressMac,
 		&i.DisputedAt,
+		&i.SoldByID,
+		&i.SoldBy,
+		&i.Note,
+		&i.BuyerPhone,
 	)
 	return i, err
 }
 
 const orderGetByPayment = `-- name: OrderGetByPayment :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE gateway = $1 AND gateway_payment_id = $2
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone FROM tickets.orders WHERE gateway = $1 AND gateway_payment_id = $2
 `
 
 type OrderGetByPaymentParams struct {
@@ -135,6 +155,10 @@ func (q *Queries) OrderGetByPayment(ctx context.Context, db DBTX, arg OrderGetBy
 		&i.EmailMac,
 		&i.AddressMac,
 		&i.DisputedAt,
+		&i.SoldByID,
+		&i.SoldBy,
+		&i.Note,
+		&i.BuyerPhone,
 	)
 	return i, err
 }
@@ -167,7 +191,7 @@ func (q *Queries) OrderListNamesOf(ctx context.Context, db DBTX, customerID obje
 }
 
 const orderListOf = `-- name: OrderListOf :many
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone FROM tickets.orders
 WHERE customer_id = $1 AND (state <> 'released' OR gateway_payment_id IS NOT NULL) AND ($2::bool OR NOT without_login)
 ORDER BY created_at DESC, id DESC LIMIT 1000
 `
@@ -212,6 +236,87 @@ func (q *Queries) OrderListOf(ctx context.Context, db DBTX, arg OrderListOfParam
 			&i.EmailMac,
 			&i.AddressMac,
 			&i.DisputedAt,
+			&i.SoldByID,
+			&i.SoldBy,
+			&i.Note,
+			&i.BuyerPhone,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const orderListOfBoxOffice = `-- name: OrderListOfBoxOffice :many
+SELECT o.id, o.quantity, o.unit_price_cents, o.total_cents, o.payment_method, o.state, o.sold_by_id, o.sold_by, o.note, o.buyer_phone, o.created_at,
+    c.name, c.email,
+    (SELECT count(*) FROM tickets.tickets t WHERE t.order_id = o.id AND t.status = 'available' AND t.refund_id IS NULL) AS tickets_good
+FROM tickets.orders o JOIN tickets.customers c ON c.id = o.customer_id
+WHERE o.event_id = $1 AND o.sold_by_id IS NOT NULL
+    AND ($2::timestamptz IS NULL OR o.created_at >= $2) AND ($3::timestamptz IS NULL OR o.created_at < $3)
+ORDER BY o.created_at DESC, o.id DESC OFFSET $4::int LIMIT $5::int
+`
+
+type OrderListOfBoxOfficeParams struct {
+	EventID objectid.ID
+	Since   *time.Time
+	Until   *time.Time
+	Skip    int32
+	Qty     int32
+}
+
+type OrderListOfBoxOfficeRow struct {
+	ID             objectid.ID
+	Quantity       int32
+	UnitPriceCents int64
+	TotalCents     int64
+	PaymentMethod  *gateway.Method
+	State          state.Order
+	SoldByID       *objectid.ID
+	SoldBy         *string
+	Note           *string
+	BuyerPhone     *string
+	CreatedAt      time.Time
+	Name           string
+	Email          string
+	TicketsGood    int64
+}
+
+// Sales of the box office of an event, newest first, with their buyers and how many of their tickets are still good.
+func (q *Queries) OrderListOfBoxOffice(ctx context.Context, db DBTX, arg OrderListOfBoxOfficeParams) ([]OrderListOfBoxOfficeRow, error) {
+	rows, err := db.Query(ctx, orderListOfBoxOffice,
+		arg.EventID,
+		arg.Since,
+		arg.Until,
+		arg.Skip,
+		arg.Qty,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OrderListOfBoxOfficeRow{}
+	for rows.Next() {
+		var i OrderListOfBoxOfficeRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Quantity,
+			&i.UnitPriceCents,
+			&i.TotalCents,
+			&i.PaymentMethod,
+			&i.State,
+			&i.SoldByID,
+			&i.SoldBy,
+			&i.Note,
+			&i.BuyerPhone,
+			&i.CreatedAt,
+			&i.Name,
+			&i.Email,
+			&i.TicketsGood,
 		); err != nil {
 			return nil, err
 		}
@@ -224,7 +329,7 @@ func (q *Queries) OrderListOf(ctx context.Context, db DBTX, arg OrderListOfParam
 }
 
 const orderListPaidOf = `-- name: OrderListPaidOf :many
-SELECT o.id, o.customer_id, o.event_id, o.quantity, o.unit_price_cents, o.total_cents, o.gateway, o.payment_method, o.gateway_payment_id, o.gateway_customer_id, o.payment_status, o.state, o.without_login, o.pix_payload, o.pix_image, o.hold_until, o.paid_at, o.intent_open, o.created_at, o.updated_at, o.tax_id_mac, o.email_mac, o.address_mac, o.disputed_at FROM tickets.orders o WHERE o.customer_id = $1 AND o.event_id = $2
+SELECT o.id, o.customer_id, o.event_id, o.quantity, o.unit_price_cents, o.total_cents, o.gateway, o.payment_method, o.gateway_payment_id, o.gateway_customer_id, o.payment_status, o.state, o.without_login, o.pix_payload, o.pix_image, o.hold_until, o.paid_at, o.intent_open, o.created_at, o.updated_at, o.tax_id_mac, o.email_mac, o.address_mac, o.disputed_at, o.sold_by_id, o.sold_by, o.note, o.buyer_phone FROM tickets.orders o WHERE o.customer_id = $1 AND o.event_id = $2
     AND (o.state = 'paid' OR EXISTS (SELECT 1 FROM tickets.give_backs g WHERE g.order_id = o.id AND g.why = 'event_cancelled'))
 ORDER BY o.created_at, o.id
 `
@@ -269,6 +374,10 @@ func (q *Queries) OrderListPaidOf(ctx context.Context, db DBTX, arg OrderListPai
 			&i.EmailMac,
 			&i.AddressMac,
 			&i.DisputedAt,
+			&i.SoldByID,
+			&i.SoldBy,
+			&i.Note,
+			&i.BuyerPhone,
 		); err != nil {
 			return nil, err
 		}
@@ -356,7 +465,7 @@ func (q *Queries) OrderListReservedTooLong(ctx context.Context, db DBTX, now *ti
 }
 
 const orderLock = `-- name: OrderLock :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at FROM tickets.orders WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone FROM tickets.orders WHERE id = $1 FOR NO KEY UPDATE
 `
 
 func (q *Queries) OrderLock(ctx context.Context, db DBTX, id objectid.ID) (Order, error) {
@@ -387,6 +496,10 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, id objectid.ID) (Order
 		&i.EmailMac,
 		&i.AddressMac,
 		&i.DisputedAt,
+		&i.SoldByID,
+		&i.SoldBy,
+		&i.Note,
+		&i.BuyerPhone,
 	)
 	return i, err
 }
@@ -397,31 +510,35 @@ WITH lists AS MATERIALIZED (
         $5::bigint[] AS unit_prices, $6::text[] AS titles, $7::text[] AS image_ids,
         $8::text[] AS gateways, $9::text[] AS methods, $10::text[] AS gateway_customer_ids,
         $11::text[] AS payment_statuses, $12::bool[] AS without_login, $13::bool[] AS unproved,
-        $14::timestamptz[] AS hold_untils,
-        $15::bytea[] AS tax_id_macs, $16::bytea[] AS email_macs, $17::bytea[] AS address_macs
+        $14::timestamptz[] AS hold_untils, $15::text[] AS sold_by_ids, $16::text[] AS sold_by,
+        $17::text[] AS notes, $18::text[] AS buyer_phones,
+        $19::bytea[] AS tax_id_macs, $20::bytea[] AS email_macs, $21::bytea[] AS address_macs
 ), requests AS (
     SELECT unnest(l.ids) AS id, unnest(l.customer_ids) AS customer_id, unnest(l.event_ids) AS event_id, unnest(l.quantities) AS quantity,
         unnest(l.unit_prices) AS price, unnest(l.titles) AS title, unnest(l.image_ids) AS image_id,
         unnest(l.gateways) AS gateway, unnest(l.methods) AS method, unnest(l.gateway_customer_ids) AS gateway_customer_id,
         unnest(l.payment_statuses) AS payment_status, unnest(l.without_login) AS without_login, unnest(l.unproved) AS unproved,
-        unnest(l.hold_untils) AS hold_until,
+        unnest(l.hold_untils) AS hold_until, unnest(l.sold_by_ids) AS sold_by_id, unnest(l.sold_by) AS sold_by,
+        unnest(l.notes) AS note, unnest(l.buyer_phones) AS buyer_phone,
         unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac
     FROM lists l
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
         payment_status, state, without_login, hold_until, paid_at, intent_open, created_at, updated_at,
-        tax_id_mac, email_mac, address_mac)
+        tax_id_mac, email_mac, address_mac, sold_by_id, sold_by, note, buyer_phone)
     SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
         NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
-        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $18::timestamptz END, w.gateway <> '',
-        $18::timestamptz, $18::timestamptz,
-        w.tax_id_mac, w.email_mac, w.address_mac
+        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $22::timestamptz END, w.gateway <> '',
+        $22::timestamptz, $22::timestamptz,
+        w.tax_id_mac, w.email_mac, w.address_mac,
+        NULLIF(w.sold_by_id, ''), NULLIF(w.sold_by, ''), NULLIF(w.note, ''), NULLIF(w.buyer_phone, '')
     FROM requests w
-    RETURNING id, customer_id, event_id, quantity, state, without_login
+    RETURNING id, customer_id, event_id, quantity, state, without_login, sold_by_id
 ), seated AS (
-    INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
-    SELECT m.event_id, m.customer_id, m.id, w.title, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END, 'purchased', m.without_login, w.unproved,
-        NULLIF(w.image_id, ''), CASE WHEN NOT m.without_login THEN m.customer_id END, $18::timestamptz, $18::timestamptz
+    INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, actor_id, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
+    SELECT m.event_id, m.customer_id, m.id, w.title, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END,
+        CASE WHEN m.sold_by_id IS NULL THEN 'purchased' ELSE 'box_office' END, m.sold_by_id, m.without_login, w.unproved,
+        NULLIF(w.image_id, ''), coalesce(m.sold_by_id, CASE WHEN NOT m.without_login THEN m.customer_id END), $22::timestamptz, $22::timestamptz
     FROM made m JOIN requests w ON w.id = m.id CROSS JOIN LATERAL generate_series(1, m.quantity)
     RETURNING id, order_id
 )
@@ -443,6 +560,10 @@ type OrderReserveParams struct {
 	WithoutLogin       []bool
 	Unproved           []bool
 	HoldUntils         []time.Time
+	SoldByIds          []string
+	SoldBy             []string
+	Notes              []string
+	BuyerPhones        []string
 	TaxIDMacs          [][]byte
 	EmailMacs          [][]byte
 	AddressMacs        [][]byte
@@ -473,6 +594,10 @@ func (q *Queries) OrderReserve(ctx context.Context, db DBTX, arg OrderReservePar
 		arg.WithoutLogin,
 		arg.Unproved,
 		arg.HoldUntils,
+		arg.SoldByIds,
+		arg.SoldBy,
+		arg.Notes,
+		arg.BuyerPhones,
 		arg.TaxIDMacs,
 		arg.EmailMacs,
 		arg.AddressMacs,

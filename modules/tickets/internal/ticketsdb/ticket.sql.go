@@ -413,7 +413,8 @@ func (q *Queries) TicketListConsumed(ctx context.Context, db DBTX, eventID objec
 
 const ticketListHolders = `-- name: TicketListHolders :many
 SELECT DISTINCT t.customer_id FROM tickets.tickets t
-WHERE t.event_id = $1 AND (t.status = 'available' OR t.status = 'consumed' AND $2::bool) ORDER BY t.customer_id
+WHERE t.event_id = $1 AND (t.status = 'available' OR t.status = 'consumed' AND $2::bool)
+    AND NOT EXISTS (SELECT FROM tickets.orders o WHERE o.id = t.order_id AND o.sold_by_id IS NOT NULL) ORDER BY t.customer_id
 `
 
 type TicketListHoldersParams struct {
@@ -421,7 +422,7 @@ type TicketListHoldersParams struct {
 	WithConsumed bool
 }
 
-// Who has good tickets of an event, and, where it is called off, who has used theirs.
+// Who has good tickets of an event, and, where it is called off, who has used theirs; nobody who bought at the box office.
 func (q *Queries) TicketListHolders(ctx context.Context, db DBTX, arg TicketListHoldersParams) ([]objectid.ID, error) {
 	rows, err := db.Query(ctx, ticketListHolders, arg.EventID, arg.WithConsumed)
 	if err != nil {
