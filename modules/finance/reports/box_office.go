@@ -8,6 +8,7 @@ import (
 
 	"marquee/modules/finance/internal/financedb"
 	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
 )
 
@@ -67,6 +68,6 @@ func (h Handlers) GetBoxOffice(ctx context.Context, in *boxOfficeInput) (*docume
 		return nil, fault.InvalidAt("has to be no earlier than start", "query", "end")
 	}
 	p := financedb.EventGetBoxOfficeParams{EventID: id, FirstDay: in.Start, LastDay: in.End}
-	return h.document(ctx, "Event",
+	return h.document(httpapi.InFull(ctx), "Event",
 		func(ctx context.Context, tx pgx.Tx) ([]byte, error) { return h.db.EventGetBoxOffice(ctx, tx, p) })
 }
