@@ -18,14 +18,16 @@ func main() {
 	customer := flag.String("customer", "", "`ID` of a customer with a subscription, who gets a heavy history")
 	webhooks := flag.Int("webhooks", 0, "how many webhook calls are added, over the last 60 days")
 	customers := flag.Int("customers", 0, "how many customers without anything are added")
+	event := flag.String("event", "", "`ID` of an event that many tickets are given to")
+	given := flag.Int("tickets", 10_000, "how many tickets the event gets, each of a person of its own")
 	flag.Parse()
-	if err := fill(context.Background(), *customer, *webhooks, *customers); err != nil {
+	if err := fill(context.Background(), *customer, *webhooks, *customers, *event, *given); err != nil {
 		fmt.Fprintln(os.Stderr, "fill:", err)
 		os.Exit(1)
 	}
 }
 
-func fill(ctx context.Context, customer string, webhooks, customers int) error {
+func fill(ctx context.Context, customer string, webhooks, customers int, event string, given int) error {
 	url := os.Getenv("DATABASE_URL")
 	if url == "" {
 		return errors.New("DATABASE_URL is not set")
@@ -38,6 +40,11 @@ func fill(ctx context.Context, customer string, webhooks, customers int) error {
 	if customer != "" {
 		if err := history(ctx, conn, customer); err != nil {
 			return fmt.Errorf("history: %w", err)
+		}
+	}
+	if event != "" {
+		if err := guests(ctx, conn, event, given); err != nil {
+			return err
 		}
 	}
 	if customers > 0 {

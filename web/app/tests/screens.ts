@@ -72,7 +72,7 @@ async function screensOfRooms(crowded: boolean): Promise<[name: string, path: st
     ['pictures', `/console/catalog/${await first('/videos')}?part=pictures`], ['groups', `/console/catalog/${await first('/videos')}?part=groups`],
     ['categories', '/console/catalog/categories'], ['seasons', '/console/catalog/seasons'], ['season', `/console/catalog/seasons/${shown.season}`],
     ['events', '/console/events'], ['event', `/console/events/${shown.event}`], ['guests', `/console/events/${shown.event}/guests`],
-    ['orders', `/console/events/${shown.event}/orders`], ['event-edit', `/console/events/${shown.event}/edit`],
+    ['orders', `/console/events/${shown.event}/orders`], ['box-office', `/console/events/${shown.event}/box-office`], ['event-edit', `/console/events/${shown.event}/edit`],
     ['promos', '/console/promos'], ['promo', `/console/promos/${shown.promo}`], ['finance', '/console/finance'],
     ['revenue', '/console/finance/revenue?against=before'], ['movements', '/console/finance/movements?months=6&against=before'], ['churn', '/console/finance/churn'], ['cohorts', '/console/finance/cohorts'],
     ['exports', '/console/finance/exports'], ['definitions', '/console/finance/definitions'], ['board', '/console/board'],

@@ -114,6 +114,7 @@ export const enWords = {
     urgent: 'urgent', high: 'high', medium: 'medium', low: 'low', free: 'free', requisition_post: 'made',
     requisition_put: 'changed', requisition_file_upload: 'file added', requisition_file_delete: 'file deleted',
     event_cancelled: 'event called off', CHARGEBACK_LOST: 'lost by dispute', REFUNDED: 'refunded',
+    en: 'English', pt: 'Portuguese', cash: 'cash', card_machine: 'card machine', courtesy: 'courtesy', by_hand: 'at the box office', box_office: 'box office', sale: 'sale',
     RECEIVED: 'received', CANCELLED: 'cancelled', EXPIRED: 'not paid in time', DECLINED: 'declined',
   },
 };

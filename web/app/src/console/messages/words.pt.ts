@@ -119,7 +119,8 @@ export const ptWords: Shape<typeof enWords> = {
     urgent: 'urgente', high: 'alta', medium: 'média', low: 'baixa', free: 'grátis', requisition_post: 'criado',
     requisition_put: 'alterado', requisition_file_upload: 'arquivo incluído',
     requisition_file_delete: 'arquivo excluído', event_cancelled: 'evento cancelado',
-    CHARGEBACK_LOST: 'perdido em contestação', REFUNDED: 'reembolsado', RECEIVED: 'recebido', CANCELLED: 'cancelado',
+    CHARGEBACK_LOST: 'perdido em contestação', REFUNDED: 'reembolsado', en: 'inglês', pt: 'português', cash: 'dinheiro', card_machine: 'maquininha', courtesy: 'cortesia', by_hand: 'na bilheteria', box_office: 'bilheteria', sale: 'venda',
+    RECEIVED: 'recebido', CANCELLED: 'cancelado',
     EXPIRED: 'não pago a tempo', DECLINED: 'recusado',
   },
 };
