@@ -77,7 +77,7 @@ func goldenPanels(t *testing.T) map[string][]string {
 		}
 	}
 	for reason, n := range reasons {
-		all["Why customers left"] = append(all["Why customers left"], panelLine(reason, fmt.Sprint(n)))
+		all["Why customers left"] = append(all["Why customers left"], panelLine(reason, strconv.FormatInt(n, 10)))
 	}
 	for _, r := range rows("Movements") {
 		all["How MRR moved"] = append(all["How MRR moved"], panelLine(r["month"]+"-01", cents(t, r["new"]), cents(t, r["expansion"]),

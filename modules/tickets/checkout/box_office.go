@@ -252,7 +252,8 @@ func (s *Checkout) saleOf(ctx context.Context, event, id objectid.ID) (*httpapi.
 	}
 	d := saleDetail{
 		Sale: saleBody{
-			ID: o.ID, Quantity: o.Quantity, UnitPrice: events.Reais(o.UnitPriceCents), Total: events.Reais(o.TotalCents),
+			ID: o.ID, Quantity: o.Quantity,
+			UnitPrice: events.Reais(o.UnitPriceCents), Total: events.Reais(o.TotalCents),
 			Refunded: events.Reais(refunded[o.ID]), Method: nullable.Value(o.PaymentMethod), Status: o.State,
 			SoldBy: nullable.Value(o.SoldBy), Note: o.Note, CreatedAt: httpapi.Time(o.CreatedAt),
 			Buyer: buyerBody{FullName: buyer.Name, Email: buyer.Email, Phone: o.BuyerPhone},
@@ -305,7 +306,9 @@ func (h Handlers) ListSales(ctx context.Context, in *salesInput) (*httpapi.Outpu
 	return h.s.listSales(ctx, p)
 }
 
-func (s *Checkout) listSales(ctx context.Context, p ticketsdb.OrderListOfBoxOfficeParams) (*httpapi.Output[salesBody], error) {
+func (s *Checkout) listSales(ctx context.Context,
+	p ticketsdb.OrderListOfBoxOfficeParams,
+) (*httpapi.Output[salesBody], error) {
 	if _, err := s.db.EventGet(ctx, s.deps.Pool, p.EventID); postgres.IsNoRows(err) {
 		return nil, fault.NotFound("Event")
 	} else if err != nil {
@@ -332,7 +335,8 @@ func (s *Checkout) listSales(ctx context.Context, p ticketsdb.OrderListOfBoxOffi
 	}
 	for _, r := range rows {
 		body.Sales = append(body.Sales, saleBody{
-			ID: r.ID, Quantity: r.Quantity, UnitPrice: events.Reais(r.UnitPriceCents), Total: events.Reais(r.TotalCents),
+			ID: r.ID, Quantity: r.Quantity,
+			UnitPrice: events.Reais(r.UnitPriceCents), Total: events.Reais(r.TotalCents),
 			Refunded: events.Reais(refunded[r.ID]), Method: nullable.Value(r.PaymentMethod), Status: r.State,
 			TicketsGood: r.TicketsGood, SoldBy: nullable.Value(r.SoldBy), Note: r.Note,
 			CreatedAt: httpapi.Time(r.CreatedAt),

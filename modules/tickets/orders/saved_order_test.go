@@ -67,7 +67,7 @@ func TestAllColumnsAreCompared(t *testing.T) {
 	pgtest.Compared(t, columns,
 		"id", "customer_id", "event_id", "quantity", "unit_price_cents", "total_cents", "gateway", "payment_method",
 		"gateway_customer_id",
-		"without_login", "created_at", "updated_at")
+		"without_login", "created_at", "updated_at", "sold_by_id", "sold_by", "note", "buyer_phone")
 }
 
 // An order is not read again after it was written: it has to be what a reader gets, in every
