@@ -109,6 +109,19 @@ it('moving an event and calling it off name how many people they write to', asyn
   expectNoFaults(page.context());
 });
 
+it('an event is rated, and shows the sign with its words and reasons at its head and at the store', async () => {
+  const id = await newEvent('Classificada');
+  const page = await signedIn('admin', {}, `/console/events/${id}/edit`);
+  await page.getByLabel('Age rating').selectOption('16');
+  await page.getByLabel('Rated for').fill('violência');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('from 16 years · violência').waitFor();
+  await page.reload();
+  await page.getByText('from 16 years · violência').waitFor();
+  expect(await call<object>('GET', `/store/events/${id}`, '')).toMatchObject({ age_rating: '16', rating_reasons: ['violência'] });
+  expectNoFaults(page.context());
+});
+
 it('twenty thousand guests show by the page', async () => {
   const id = await newEvent('Multidão');
   const page = await signedIn('admin', {}, '/console/');

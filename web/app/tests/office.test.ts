@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { expectNoFaults, signedIn } from './browser';
-import { asRoot, signUp, subscribed } from './people';
+import { asRoot, call, signUp, subscribed } from './people';
 
 it('why a customer may watch is a sentence, notes stay with the staff, and what they see is shown for a while', async () => {
   const customer = await subscribed('Noemi Farias');
@@ -33,6 +33,19 @@ it('why a customer may watch is a sentence, notes stay with the staff, and what 
   await page.getByRole('button', { name: 'Acts on this customer' }).click();
   await page.getByRole('menuitem', { name: 'Disable sign-in' }).click();
   await access.getByText('account disabled').waitFor();
+  expectNoFaults(page.context());
+});
+
+it('why a customer may not watch is a sentence, of whoever never subscribed and of whoever has not paid', async () => {
+  const customer = await signUp('Vera Prado');
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  const access = page.getByRole('region', { name: 'Access' });
+  await access.getByText('may not watch', { exact: true }).waitFor();
+  await access.getByText('The customer has never subscribed.').waitFor();
+  await call('POST', '/gwa/subscribe/pix', customer.token, { plan_id: 'plus' });
+  await page.reload();
+  await access.getByText(/^The PIX code has not been paid/).waitFor();
+  await access.getByText('may not watch', { exact: true }).waitFor();
   expectNoFaults(page.context());
 });
 
