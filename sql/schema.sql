@@ -6917,6 +6917,37 @@ CREATE SEQUENCE platform.object_id_counter
     CACHE 1
     CYCLE;
 
+CREATE TABLE settings.branding (
+    only_row boolean DEFAULT true NOT NULL,
+    name text DEFAULT 'Marquee'::text NOT NULL COLLATE pg_catalog."C",
+    accent_light text DEFAULT '#2b59c3'::text NOT NULL COLLATE pg_catalog."C",
+    accent_dark text DEFAULT '#8aaefc'::text NOT NULL COLLATE pg_catalog."C",
+    logo_sum text COLLATE pg_catalog."C",
+    updated_at timestamp with time zone DEFAULT '1999-12-31 20:30:00-03:30'::timestamp with time zone NOT NULL,
+    CONSTRAINT branding_accents_are_colours CHECK (((accent_light ~ '^#[0-9a-f]{6}$'::text) AND (accent_dark ~ '^#[0-9a-f]{6}$'::text))),
+    CONSTRAINT branding_logo_sum_is_sha256 CHECK ((logo_sum ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT branding_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 40))),
+    CONSTRAINT branding_one_row CHECK (only_row)
+);
+
+COMMENT ON TABLE settings.branding IS 'One row: what the platform is called and looks like, in the front ends, mails and tickets.';
+
+COMMENT ON COLUMN settings.branding.accent_light IS 'Has 4.5:1 on the grounds of the light theme; a colour that is read on light grounds is not read on dark ones, so that there are two.';
+
+COMMENT ON COLUMN settings.branding.logo_sum IS 'SHA-256 of the logo, by which its address differs from that of the one before. Null: the mark of Marquee.';
+
+CREATE TABLE settings.branding_logo (
+    only_row boolean DEFAULT true NOT NULL,
+    png bytea NOT NULL,
+    mail_png bytea NOT NULL,
+    CONSTRAINT branding_logo_bounded CHECK (((octet_length(png) <= 524288) AND (octet_length(mail_png) <= 524288))),
+    CONSTRAINT branding_logo_one_row CHECK (only_row)
+);
+
+COMMENT ON TABLE settings.branding_logo IS 'The logo, apart from what is read often: no row without one.';
+
+COMMENT ON COLUMN settings.branding_logo.mail_png IS 'The same, as small as mails show it.';
+
 CREATE TABLE settings.changes (
     id bigint NOT NULL,
     setting text NOT NULL COLLATE pg_catalog."C",
@@ -7641,6 +7672,12 @@ ALTER TABLE ONLY promos.redemptions
 
 ALTER TABLE ONLY promos.redemptions
     ADD CONSTRAINT redemptions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY settings.branding_logo
+    ADD CONSTRAINT branding_logo_pkey PRIMARY KEY (only_row);
+
+ALTER TABLE ONLY settings.branding
+    ADD CONSTRAINT branding_pkey PRIMARY KEY (only_row);
 
 ALTER TABLE ONLY settings.changes
     ADD CONSTRAINT changes_pkey PRIMARY KEY (id);
@@ -8391,6 +8428,9 @@ ALTER TABLE ONLY payments.unapplied_decisions
 
 ALTER TABLE ONLY platform.bulk_rows
     ADD CONSTRAINT bulk_rows_act_exists FOREIGN KEY (bulk_id) REFERENCES platform.bulk_acts(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY settings.branding_logo
+    ADD CONSTRAINT branding_logo_of_branding FOREIGN KEY (only_row) REFERENCES settings.branding(only_row);
 
 ALTER TABLE ONLY subscriptions.charge_moves
     ADD CONSTRAINT charge_moves_subscription_known FOREIGN KEY (subscription_id) REFERENCES subscriptions.subscriptions(id);

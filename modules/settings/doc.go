@@ -1,6 +1,7 @@
 // Package settings owns what administrators choose for the whole platform: the
-// default payment gateway, the PIX billing period, the PIX subscription mode, and
-// the client version that goes with the service.
+// default payment gateway, the PIX billing period, the PIX subscription mode, the
+// client version that goes with the service, and the branding: name, accents and
+// logo of front ends and mails.
 //
 // It does not own secrets, addresses and limits: those are configuration, read
 // from the environment at start.

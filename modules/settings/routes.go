@@ -25,4 +25,12 @@ func (s *Service) Routes(api *httpapi.API) {
 		h.getVersion)
 	httpapi.Route(api, http.MethodPut, "/config/client-version", "config_client_version_put", httpapi.Root,
 		h.putVersion)
+	httpapi.Route(api, http.MethodGet, "/config/branding", "config_branding_get", httpapi.Public, h.getBranding,
+		httpapi.NotModified())
+	httpapi.Route(api, http.MethodGet, "/config/branding.css", "config_branding_style", httpapi.Public, h.getStyle,
+		httpapi.NotModified(), fileResponse("text/css"), httpapi.Summary("The accents as a style sheet"))
+	httpapi.Route(api, http.MethodGet, logoPath, "config_branding_logo", httpapi.Public, h.getLogo,
+		httpapi.NotModified(), fileResponse("image/png"), httpapi.Summary("The logo"))
+	httpapi.Route(api, http.MethodPut, "/admin/config/branding", "config_branding_put", httpapi.Admin, h.putBranding,
+		httpapi.Permission())
 }

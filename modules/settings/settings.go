@@ -11,13 +11,15 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/image"
 	"marquee/platform/postgres"
 )
 
 // Service reads and changes the settings.
 type Service struct {
-	deps Deps
-	db   *settingsdb.Queries
+	deps   Deps
+	db     *settingsdb.Queries
+	images *image.Processor // of logos: one at a time
 }
 
 // Deps is what New needs.
@@ -27,7 +29,9 @@ type Deps struct {
 }
 
 // New makes the service.
-func New(d Deps) *Service { return &Service{deps: d, db: settingsdb.New()} }
+func New(d Deps) *Service {
+	return &Service{deps: d, db: settingsdb.New(), images: image.NewProcessor(1)}
+}
 
 // pixMonths are the PIX billing modes and how many months one payment buys
 // (docs/contract/README.md, Platform configuration).
@@ -115,10 +119,7 @@ func valuesOf(p settingsdb.SettingsPlatform) values {
 
 // recordTx writes one history row for each setting that differs.
 func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, before, after settingsdb.SettingsPlatform) error {
-	rows := []struct {
-		setting  string
-		from, to *string
-	}{
+	rows := []settingRow{
 		{"default_payment_gateway", &before.DefaultPaymentGateway, &after.DefaultPaymentGateway},
 		{"pix_billing_mode", &before.PixBillingMode, &after.PixBillingMode},
 		{"pix_subscription_mode", &before.PixSubscriptionMode, &after.PixSubscriptionMode},
@@ -126,16 +127,26 @@ func (s *Service) recordTx(ctx context.Context, tx pgx.Tx, before, after setting
 		{"min_version", before.MinVersion, after.MinVersion},
 	}
 	for _, r := range rows {
-		if (r.from == nil) == (r.to == nil) && (r.from == nil || *r.from == *r.to) {
-			continue
-		}
-		err := s.db.ChangeInsert(ctx, tx, settingsdb.ChangeInsertParams{
-			Setting: r.setting, FromValue: r.from, ToValue: r.to,
-			ChangedBy: httpapi.CallerOf(ctx).ID, ChangedAt: s.deps.Clock.Now(),
-		})
-		if err != nil {
+		if err := s.recordOneTx(ctx, tx, r); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// settingRow is what became of a setting.
+type settingRow struct {
+	setting  string
+	from, to *string
+}
+
+// recordOneTx writes a history row, unless the setting is what it was.
+func (s *Service) recordOneTx(ctx context.Context, tx pgx.Tx, r settingRow) error {
+	if (r.from == nil) == (r.to == nil) && (r.from == nil || *r.from == *r.to) {
+		return nil
+	}
+	return s.db.ChangeInsert(ctx, tx, settingsdb.ChangeInsertParams{
+		Setting: r.setting, FromValue: r.from, ToValue: r.to,
+		ChangedBy: httpapi.CallerOf(ctx).ID, ChangedAt: s.deps.Clock.Now(),
+	})
 }

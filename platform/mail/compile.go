@@ -18,8 +18,8 @@ type (
 	step func(out *strings.Builder, s scope) error
 	// value is an expression.
 	value func(s scope) (reflect.Value, error)
-	// scope is what $ and the dot are.
-	scope struct{ root, dot reflect.Value }
+	// scope is what $ and the dot are, and .Brand wherever it stands.
+	scope struct{ root, dot, brand reflect.Value }
 	// function is what a template may call, with so many arguments.
 	function struct {
 		arguments int
@@ -27,7 +27,15 @@ type (
 	}
 )
 
-func newScope(data any) scope { return scope{root: reflect.ValueOf(data), dot: reflect.ValueOf(data)} }
+func newScope(data any, brand shownBrand) scope {
+	return scope{root: reflect.ValueOf(data), dot: reflect.ValueOf(data), brand: reflect.ValueOf(brand)}
+}
+
+// at is the scope with another dot.
+func (s scope) at(dot reflect.Value) scope { return scope{root: s.root, dot: dot, brand: s.brand} }
+
+// brandField is the field of any data that says what the platform is called and looks like.
+const brandField = "Brand"
 
 // functions are those of text/template by these names. Values of function are not nil, which the parser asks for.
 var functions = map[string]any{
@@ -124,7 +132,7 @@ func (c *compiler) node(n parse.Node) step {
 		return c.branch(&n.BranchNode, func(v reflect.Value, s scope) ([]scope, error) { return keep(truth(v), s) })
 	case *parse.WithNode:
 		return c.branch(&n.BranchNode, func(v reflect.Value, s scope) ([]scope, error) {
-			return keep(truth(v), scope{root: s.root, dot: v})
+			return keep(truth(v), s.at(v))
 		})
 	case *parse.RangeNode:
 		return c.branch(&n.BranchNode, func(v reflect.Value, s scope) (each []scope, err error) {
@@ -132,7 +140,7 @@ func (c *compiler) node(n parse.Node) step {
 				return nil, errNoList
 			}
 			for i := range v.Len() {
-				each = append(each, scope{root: s.root, dot: v.Index(i)})
+				each = append(each, s.at(v.Index(i)))
 			}
 			return each, nil
 		})
@@ -251,6 +259,9 @@ func (c *compiler) operand(n parse.Node) value {
 	case *parse.DotNode:
 		return func(s scope) (reflect.Value, error) { return s.dot, nil }
 	case *parse.FieldNode:
+		if n.Ident[0] == brandField {
+			return func(s scope) (reflect.Value, error) { return field(s.brand, n.Ident[1:]) }
+		}
 		return func(s scope) (reflect.Value, error) { return field(s.dot, n.Ident) }
 	case *parse.VariableNode: // $ alone: others would be declared in a pipe
 		return func(s scope) (reflect.Value, error) { return field(s.root, n.Ident[1:]) }

@@ -30,7 +30,7 @@ var (
 	htmlEscapes = strings.NewReplacer("\x00", "\uFFFD", `"`, "&#34;", "&", "&amp;", "'", "&#39;", "+", "&#43;",
 		"<", "&lt;", ">", "&gt;")
 
-	textAttributes = []string{"alt", "title"}
+	textAttributes = []string{"alt", "bgcolor", "title"}
 	linkAttributes = []string{"href", "src"}
 )
 

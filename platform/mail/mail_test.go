@@ -80,13 +80,13 @@ func TestRenderFallsBackToPortuguese(t *testing.T) {
 	})
 	require.NoError(t, err)
 	data := map[string]string{"Name": "<Ana>"}
-	m, err := templates.Render("hi", "de-DE", "ana@example.com", data)
+	m, err := templates.Render(t.Context(), "hi", "de-DE", "ana@example.com", data)
 	require.NoError(t, err)
 	require.Equal(t, mail.Message{To: "ana@example.com", Subject: "Olá", Text: "Olá <Ana>", HTML: "<b>&lt;Ana&gt;</b>"},
 		m)
-	m, err = templates.Render("hi", "en-US", "ana@example.com", data)
+	m, err = templates.Render(t.Context(), "hi", "en-US", "ana@example.com", data)
 	require.NoError(t, err)
 	require.Equal(t, "Hello", m.Subject)
-	_, err = templates.Render("hi", "en", "ana@example.com", map[string]string{})
+	_, err = templates.Render(t.Context(), "hi", "en", "ana@example.com", map[string]string{})
 	require.Error(t, err)
 }

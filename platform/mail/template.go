@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -14,8 +15,31 @@ const DefaultLanguage = "pt"
 // subject, a text and an HTML file, <name>.<language>.subject.tmpl, .txt.tmpl
 // and .html.tmpl. They are written as for html/template, with less: values, if, with,
 // range, and the functions and, eq, len and not; what is more is an error of ParseTemplates.
+// Each shows .Brand besides its data: .Brand.Name, .Brand.Accent and, where there is a logo, .Brand.CID.
 type Templates struct {
 	files map[string]step
+	brand func(context.Context) (Brand, error)
+}
+
+// Brand is what mails show of the platform.
+type Brand struct {
+	Name   string
+	Accent string // #rrggbb, to be read on white
+	Logo   []byte // PNG; nil: the name stands in its place
+}
+
+// marquee is the brand of a platform that has none of its own.
+func marquee(context.Context) (Brand, error) { return Brand{Name: "Marquee", Accent: "#2b59c3"}, nil }
+
+// shownBrand is .Brand.
+type shownBrand struct{ Name, Accent, CID string }
+
+// logoCID names the logo inside a mail.
+const logoCID = "logo"
+
+// Branded has all mails show a brand, which is read for each.
+func (t *Templates) Branded(by func(context.Context) (Brand, error)) *Templates {
+	return &Templates{files: t.files, brand: by}
 }
 
 // ParseTemplates reads all templates in the folder.
@@ -24,7 +48,7 @@ func ParseTemplates(folder fs.FS) (*Templates, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mail templates: %w", err)
 	}
-	t := &Templates{files: make(map[string]step, len(names))}
+	t := &Templates{files: make(map[string]step, len(names)), brand: marquee}
 	for _, name := range names {
 		text, err := fs.ReadFile(folder, name)
 		if err != nil {
@@ -38,9 +62,19 @@ func ParseTemplates(folder fs.FS) (*Templates, error) {
 }
 
 // Render writes the named message for one recipient. The language is a tag such
-// as "pt-BR"; only its first part counts. Data is a struct or a map; a field or key that it lacks is an error.
-func (t *Templates) Render(name, language, to string, data any) (Message, error) {
+// as "pt-BR"; only its first part counts. Data is a struct or a map; a field or key that it lacks is an error. The
+// message holds the logo, where there is one: what else it shows is added.
+func (t *Templates) Render(ctx context.Context, name, language, to string, data any) (Message, error) {
+	brand, err := t.brand(ctx)
+	if err != nil {
+		return Message{}, fmt.Errorf("render mail: %w", err)
+	}
 	m, base := Message{To: to}, name+"."+t.known(name, language)
+	shown := shownBrand{Name: brand.Name, Accent: brand.Accent}
+	if brand.Logo != nil {
+		shown.CID = logoCID
+		m.Inline = []Inline{{ID: logoCID, Name: "logo.png", ContentType: "image/png", Data: brand.Logo}}
+	}
 	for suffix, part := range map[string]*string{
 		".subject.tmpl": &m.Subject, ".txt.tmpl": &m.Text, ".html.tmpl": &m.HTML,
 	} {
@@ -49,7 +83,7 @@ func (t *Templates) Render(name, language, to string, data any) (Message, error)
 			return Message{}, fmt.Errorf("render mail: there is no %s%s", base, suffix)
 		}
 		var out strings.Builder
-		if err := write(&out, newScope(data)); err != nil {
+		if err := write(&out, newScope(data, shown)); err != nil {
 			return Message{}, fmt.Errorf("render mail: %s%s: %w", base, suffix, err)
 		}
 		*part = out.String()

@@ -2,6 +2,8 @@ package mail_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	htmltemplate "html/template"
 	"io/fs"
 	"math/rand/v2"
@@ -36,7 +38,15 @@ func TestMailsAreThoseOfGosTemplates(t *testing.T) {
 			if name == "payment-failed" { // where it is no code but whether one pays by PIX
 				data["Pix"] = random.IntN(2) == 0
 			}
-			m, err := ours.Render(name, language, "ana@example.com", data)
+			ours := ours.Branded(func(context.Context) (mail.Brand, error) {
+				shown := data["Brand"].(map[string]string)
+				brand := mail.Brand{Name: shown["Name"], Accent: shown["Accent"]}
+				if shown["CID"] != "" {
+					brand.Logo = []byte("png")
+				}
+				return brand, nil
+			})
+			m, err := ours.Render(t.Context(), name, language, "ana@example.com", data)
 			require.NoError(t, err, "%s with %v", file, data)
 			var want bytes.Buffer
 			require.NoError(t, text.ExecuteTemplate(&want, name+"."+language+".subject.tmpl", data))
@@ -76,6 +86,7 @@ func hostileData(random *rand.Rand) map[string]any {
 	}
 	data["Pix"] = &struct{ Payload, CID, Until string }{text(), "pix.66f0a1b2c3d4", text()}
 	data["Old"] = &struct{ Date, End, Location string }{text(), text(), text()}
+	data["Brand"] = map[string]string{"Name": text(), "Accent": pick("#2b59c3", text()), "CID": pick("", "logo")}
 	var tickets []map[string]any
 	for n := range random.IntN(3) {
 		tickets = append(tickets, map[string]any{"Number": n + 1, "CID": "ticket66f0a1b2c3d4", "Code": text()})
@@ -94,7 +105,7 @@ func TestLinksInMailsAreLinks(t *testing.T) {
 			"hi.pt.html.tmpl": {Data: []byte(html)},
 		})
 		require.NoError(t, err)
-		m, err := templates.Render("hi", "pt", "ana@example.com", map[string]string{"V": value})
+		m, err := templates.Render(t.Context(), "hi", "pt", "ana@example.com", map[string]string{"V": value})
 		return m.HTML, err
 	}
 	for _, bad := range []string{
@@ -160,7 +171,7 @@ func TestWhatDataLacksIsAnError(t *testing.T) {
 			"hi.pt.subject.tmpl": &fstest.MapFile{}, "hi.pt.txt.tmpl": {Data: []byte(text)}, "hi.pt.html.tmpl": &fstest.MapFile{},
 		})
 		require.NoError(t, err)
-		_, err = templates.Render("hi", "pt", "ana@example.com", data)
+		_, err = templates.Render(t.Context(), "hi", "pt", "ana@example.com", data)
 		return err
 	}
 	type pix struct{ Code string }
@@ -191,6 +202,35 @@ func TestWhatDataLacksIsAnError(t *testing.T) {
 	require.ErrorContains(t, write("{{.Name}}", map[string]string{}), "there is no .Name")
 	templates, err := mail.ParseTemplates(fstest.MapFS{})
 	require.NoError(t, err)
-	_, err = templates.Render("hi", "pt", "ana@example.com", nil)
+	_, err = templates.Render(t.Context(), "hi", "pt", "ana@example.com", nil)
 	require.ErrorContains(t, err, "there is no hi.pt.")
+}
+
+// TestMailsShowTheBrand: its name, or its logo where there is one, and its accent, wherever in a template they stand.
+func TestMailsShowTheBrand(t *testing.T) {
+	t.Parallel()
+	templates, err := mail.ParseTemplates(fstest.MapFS{
+		"hi.pt.subject.tmpl": &fstest.MapFile{},
+		"hi.pt.txt.tmpl":     {Data: []byte("{{with .Name}}{{.}} of {{$.Name}}{{end}}, {{.Brand.Name}}")},
+		"hi.pt.html.tmpl":    {Data: []byte(`<td bgcolor="{{.Brand.Accent}}">{{with .Name}}{{.Brand.CID}}{{end}}</td>`)},
+	})
+	require.NoError(t, err)
+	data := map[string]string{"Name": "Ana"}
+	m, err := templates.Render(t.Context(), "hi", "pt", "ana@example.com", data)
+	require.NoError(t, err)
+	require.Equal(t, "Ana of Ana, Marquee", m.Text)
+	require.Equal(t, `<td bgcolor="#2b59c3"></td>`, m.HTML)
+	require.Empty(t, m.Inline)
+
+	brand := mail.Brand{Name: `Cine "Sol"`, Accent: "#0a6b3d", Logo: []byte("png")}
+	branded := templates.Branded(func(context.Context) (mail.Brand, error) { return brand, nil })
+	m, err = branded.Render(t.Context(), "hi", "pt", "ana@example.com", data)
+	require.NoError(t, err)
+	require.Equal(t, `Ana of Ana, Cine "Sol"`, m.Text)
+	require.Equal(t, `<td bgcolor="#0a6b3d">logo</td>`, m.HTML)
+	require.Equal(t, []mail.Inline{{ID: "logo", Name: "logo.png", ContentType: "image/png", Data: brand.Logo}}, m.Inline)
+
+	lost := templates.Branded(func(context.Context) (mail.Brand, error) { return brand, errors.New("away") })
+	_, err = lost.Render(t.Context(), "hi", "pt", "ana@example.com", data)
+	require.ErrorContains(t, err, "away")
 }

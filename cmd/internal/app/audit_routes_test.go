@@ -65,6 +65,10 @@ var trailed = map[string]func(o *office) made{
 		return made{o.root.Put("/config/client-version", obj{"client_version": "2.0.0"}), "config", ""}
 	},
 
+	"config_branding_put": func(o *office) made {
+		return made{o.root.Put("/admin/config/branding", obj{"name": "Cine Sol"}), "branding", ""}
+	},
+
 	"job_retry":  func(o *office) made { return o.job("cancelled", "retry", nil) },
 	"job_run":    func(o *office) made { return o.job("retryable", "run", nil) },
 	"job_cancel": func(o *office) made { return o.job("scheduled", "cancel", obj{"reason": "Not needed"}) },

@@ -69,6 +69,7 @@ type core struct {
 // newModules builds the modules, lower first.
 func newModules(c core) (m modules, err error) {
 	m.settings = settings.New(settings.Deps{Pool: c.pool, Clock: c.clock})
+	c.templates = c.templates.Branded(m.settings.MailBrand)
 	m.files = files.New(files.Deps{Pool: c.pool, Clock: c.clock, Log: c.log, Config: files.Config{
 		ArchiveTokenTTL: c.cfg.Files.ArchiveTokenTTL, MaxImageBytes: c.cfg.Files.MaxImageBytes,
 		MaxAttachmentBytes: c.cfg.Files.MaxAttachmentBytes,

@@ -218,7 +218,7 @@ func (s *EmailChanges) SendNotice(ctx context.Context, a SendEmailNoticeArgs) er
 	if hasLink {
 		notice.Link = s.deps.Config.PublicURL + httpapi.Prefix + UndoPath + "#" + s.keys.undoToken(c.ID).Reveal()
 	}
-	message, err := s.deps.Templates.Render("email-notice", u.Language, c.OldEmail, notice)
+	message, err := s.deps.Templates.Render(ctx, "email-notice", u.Language, c.OldEmail, notice)
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)
 	}

@@ -64,7 +64,7 @@ func (s *Codes) SendCode(ctx context.Context, a SendCodeArgs) error {
 	if !secret.Equal(row.CodeMac, s.keys.mac(row.ID, code)) {
 		return river.JobCancel(errors.New("the key of codes has changed since this code was made"))
 	}
-	message, err := s.deps.Templates.Render(codeTemplates[row.Purpose], row.Language, row.Address,
+	message, err := s.deps.Templates.Render(ctx, codeTemplates[row.Purpose], row.Language, row.Address,
 		codeMail{Name: givenName(row.Recipient), Code: code.Reveal(), Minutes: int(math.Ceil(left.Minutes()))})
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)

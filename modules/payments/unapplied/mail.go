@@ -37,7 +37,7 @@ func (s *List) Mail(ctx context.Context, id objectid.ID) error {
 	if err != nil {
 		return err
 	}
-	message, err := s.deps.Templates.Render(mailUnappliedRefund, payer.Language, payer.Email, unappliedMail{
+	message, err := s.deps.Templates.Render(ctx, mailUnappliedRefund, payer.Language, payer.Email, unappliedMail{
 		Name: payer.FullName, Total: money.Cents(*u.AmountCents).In(payer.Language), Used: u.Bought,
 	})
 	if err != nil {

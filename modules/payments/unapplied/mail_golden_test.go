@@ -24,7 +24,7 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			"payment-refund-nameless": {Total: total},
 			"payment-refund-used":     {Name: "Ana <Souza> & Filhos", Total: total, Used: true},
 		} {
-			m, err := templates.Render(mailUnappliedRefund, language, "ana@example.com", message)
+			m, err := templates.Render(t.Context(), mailUnappliedRefund, language, "ana@example.com", message)
 			require.NoError(t, err)
 			path := "testdata/mail/" + name + "." + language
 			golden.Equal(t, path+".html", m.HTML)

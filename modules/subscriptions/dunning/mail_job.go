@@ -112,7 +112,7 @@ func (s *Dunning) writeDunning(ctx context.Context, m subscriptionsdb.DunningMai
 		return false, err
 	}
 	mail.Again, mail.Code = again, code.Payload
-	message, err := s.deps.Templates.Render(mailPaymentFailed, customer.Language, customer.Email, mail)
+	message, err := s.deps.Templates.Render(ctx, mailPaymentFailed, customer.Language, customer.Email, mail)
 	if err != nil {
 		return false, fmt.Errorf("write mail: %w", err)
 	}

@@ -59,7 +59,7 @@ func (s *Mails) SendEventMail(ctx context.Context, args events.MailArgs) error {
 	if err != nil {
 		return err
 	}
-	message, err := s.deps.Templates.Render(args.Template, holder.Language, holder.Email, data)
+	message, err := s.deps.Templates.Render(ctx, args.Template, holder.Language, holder.Email, data)
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)
 	}

@@ -56,7 +56,7 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			"confirmation-withdrawable": {orders.MailConfirmation, withdrawable},
 			"refund-called-off":         {orders.MailRefund, late},
 		} {
-			m, err := templates.Render(c.template, language, "ana@example.com", c.data)
+			m, err := templates.Render(t.Context(), c.template, language, "ana@example.com", c.data)
 			require.NoError(t, err)
 			path := "testdata/mail/" + name + "." + language
 			golden.Equal(t, path+".html", m.HTML)
@@ -86,7 +86,7 @@ func TestMailsAsPeopleReadThem(t *testing.T) {
 			"event-moved":                {events.MailMoved, moved},
 			"event-moved-account":        {events.MailMoved, account},
 		} {
-			m, err := templates.Render(c.template, language, "ana@example.com", c.data)
+			m, err := templates.Render(t.Context(), c.template, language, "ana@example.com", c.data)
 			require.NoError(t, err)
 			path := "testdata/mail/" + name + "." + language
 			golden.Equal(t, path+".html", m.HTML)

@@ -95,11 +95,11 @@ func (s *Mails) SendMail(ctx context.Context, args orders.MailArgs) error {
 		}
 		pictures = []mail.Inline{{ID: data.Pix.CID, Name: "pix.png", ContentType: "image/png", Data: png}}
 	}
-	message, err := s.deps.Templates.Render(args.Template, buyer.Language, buyer.Email, data)
+	message, err := s.deps.Templates.Render(ctx, args.Template, buyer.Language, buyer.Email, data)
 	if err != nil {
 		return fmt.Errorf("write mail: %w", err)
 	}
-	message.Inline = pictures
+	message.Inline = append(message.Inline, pictures...)
 	return s.deps.Mail.Send(ctx, message)
 }
 

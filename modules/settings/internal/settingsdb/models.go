@@ -4,6 +4,22 @@
 
 package settingsdb
 
+import (
+	"time"
+)
+
+// One row: what the platform is called and looks like, in the front ends, mails and tickets.
+type SettingsBranding struct {
+	OnlyRow bool
+	Name    string
+	// Has 4.5:1 on the grounds of the light theme; a colour that is read on light grounds is not read on dark ones, so that there are two.
+	AccentLight string
+	AccentDark  string
+	// SHA-256 of the logo, by which its address differs from that of the one before. Null: the mark of Marquee.
+	LogoSum   *string
+	UpdatedAt time.Time
+}
+
 // One row, one column a setting.
 type SettingsPlatform struct {
 	OnlyRow bool
