@@ -11,11 +11,14 @@ import (
 	"marquee/modules/catalog/internal/catalogdb"
 	"marquee/modules/catalog/plays"
 	"marquee/platform/clock"
+	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/replica"
 	"marquee/platform/resource"
 	"marquee/platform/secret"
+	"marquee/platform/stream"
 )
 
 // Deps are what New needs.
@@ -26,10 +29,13 @@ type Deps struct {
 	Reads postgres.Pool
 	// Lists serves all other lists; nil means Reads.
 	Lists *replica.Set
-	Clock clock.Clock
+	// Jobs queues imports, Streams tells how far they are; nil where there are none.
+	Jobs    *jobs.Client
+	Streams *stream.Streams
+	Clock   clock.Clock
 	// Accounts proves a customer's PIN for what is rated above their age limit.
 	Accounts Accounts
-	Log   *slog.Logger
+	Log      *slog.Logger
 	// PageCacheBytes is how many bytes of video pages the process keeps; default 64 MiB.
 	PageCacheBytes int
 	// StreamURLKey signs stream URLs; whoever serves the videos checks with it.
@@ -56,6 +62,8 @@ type Service struct {
 	fetches singleflight.Group // pages being fetched
 	viewers *viewers
 	plays   *plays.Plays
+	api     *httpapi.API // from Routes on
+	imports *stream.Feed
 }
 
 // New makes the service.
@@ -78,6 +86,9 @@ func New(d Deps) *Service {
 		plays: plays.New(plays.Deps{Pool: d.Pool, Clock: d.Clock}),
 	}
 	s.viewers = newViewers(s.readViewers)
+	if d.Streams != nil {
+		s.imports = d.Streams.Feed("imports", s.importStates)
+	}
 	return s
 }
 

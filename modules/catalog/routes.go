@@ -15,6 +15,8 @@ type handlers struct{ s *Service }
 // Routes registers the module's operations.
 func (s *Service) Routes(api *httpapi.API) {
 	h := handlers{s}
+	s.api = api
+	s.importRoutes(api)
 	httpapi.Route(api, http.MethodGet, "/videos", "video_list", httpapi.Subscriber, h.listVideos,
 		append(Videos.ListDoc(), httpapi.Frequent(), httpapi.NotModified())...)
 	httpapi.Route(api, http.MethodPost, "/videos", "video_create", httpapi.Admin, s.crud.Create(Videos),

@@ -5,6 +5,17 @@ import (
 	"unicode/utf8"
 )
 
+// Neutral makes a text safe to stand in a csv that something else than this package writes.
+func Neutral(s string) string { return neutral(s) }
+
+// Original is the text of a cell that Neutral may have made.
+func Original(cell string) string {
+	if text, marked := strings.CutPrefix(cell, "'"); marked && startsFormula(text) {
+		return text
+	}
+	return cell
+}
+
 // neutral makes a text safe to stand in a csv: what a spreadsheet would take for
 // a formula gets an apostrophe before it.
 func neutral(s string) string {

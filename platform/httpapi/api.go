@@ -220,7 +220,7 @@ type operation struct {
 	events       bool // a stream of them is answered
 	frequent     bool
 	notModified  bool
-	form         bool
+	media        string // content type of the body; "" of JSON
 	bodyless     string // what to say to a body that has members; "" where one is passed by
 	perMinute    int
 	idempotent   bool
@@ -307,7 +307,7 @@ func Bodyless(says string) Option { return func(o *operation) { o.bodyless = say
 // RawBody and ParseForm.
 func Form(fields ...string) Option {
 	return func(o *operation) {
-		o.form = true
+		o.media = formType
 		o.SkipValidateBody = true
 		props := map[string]*huma.Schema{}
 		for _, f := range fields {
@@ -315,6 +315,17 @@ func Form(fields ...string) Option {
 		}
 		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			formType: {Schema: &huma.Schema{Type: "object", Properties: props, Required: fields}},
+		}}
+	}
+}
+
+// Raw makes the body a file of a content type; read it with RawBody.
+func Raw(contentType, doc string) Option {
+	return func(o *operation) {
+		o.media = contentType
+		o.SkipValidateBody = true
+		o.RequestBody = &huma.RequestBody{Required: true, Description: doc, Content: map[string]*huma.MediaType{
+			contentType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 		}}
 	}
 }
@@ -406,7 +417,7 @@ func prepared(a *API, method, path, name string, auth Auth, returned reflect.Typ
 	}
 	op.Extensions = map[string]any{"x-auth": string(auth)}
 	op.Middlewares = huma.Middlewares{
-		a.inPlace(op), a.throttled(op.perMinute), a.typed(op.form), a.authorized(op), a.withBody(op),
+		a.inPlace(op), a.throttled(op.perMinute), a.typed(op.media), a.authorized(op), a.withBody(op),
 		a.withoutNulls(op), a.once(op),
 	}
 	return &op

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -357,6 +358,19 @@ func Act(ctx context.Context, a *API, began Claims, method, path, requestID stri
 	w := &collected{header: http.Header{}, status: http.StatusOK}
 	a.Handler().ServeHTTP(w, req)
 	return Acted{Status: w.status, Sentence: w.sentence(), Refused: of.refused}, nil
+}
+
+// Continue is a context in which a job goes on with what a user began by a route: as them at this moment, with their
+// entries in the audit trail. The id takes the place of a request's. Errors: those of the route for who may not call it
+// any more, is gone or disabled, or whose claims were ended by anything but signing out.
+func Continue(ctx context.Context, a *API, began Claims, route RouteInfo, id string) (context.Context, error) {
+	ctx = context.WithValue(ctx, insideKey{}, &inside{claims: began})
+	ctx = context.WithValue(ctx, requestKey, request{id: id, url: &url.URL{Path: route.Path}, writes: true})
+	ctx, err := known(ctx, a, operation{auth: route.Auth, permission: route.Permission}, began)
+	if err != nil {
+		return nil, err
+	}
+	return a.withTrail(ctx, true, route.Name), nil
 }
 
 // collected is what a handler has written.

@@ -62,7 +62,7 @@ func (a *API) withBody(op operation) func(huma.Context, func(huma.Context)) {
 		if err == nil && len(data) == 0 && leftOut(hc.Operation()) {
 			data = []byte("{}")
 		}
-		if err == nil && !op.form && len(data) > 0 {
+		if err == nil && op.media == "" && len(data) > 0 {
 			err = checkBody(data)
 		}
 		if err != nil {

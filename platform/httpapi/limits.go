@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -33,12 +34,10 @@ func ParseForm(raw []byte) (url.Values, error) {
 	return form, nil
 }
 
-// typed refuses a body whose content type is not the route's: 415.
-func (a *API) typed(form bool) func(huma.Context, func(huma.Context)) {
-	want, sentence := "application/json", "The body has to be sent with Content-Type: application/json."
-	if form {
-		want, sentence = formType, "The body has to be sent with Content-Type: "+formType+"."
-	}
+// typed refuses a body whose content type is not the route's: 415. The media type is "" of JSON.
+func (a *API) typed(media string) func(huma.Context, func(huma.Context)) {
+	want := cmp.Or(media, "application/json")
+	sentence := "The body has to be sent with Content-Type: " + want + "."
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, _ := unwrap(hc)
 		body := hc.Operation().RequestBody

@@ -271,3 +271,9 @@ func (o *office) beginBulk() *apitest.Response {
 		"act": "customer_update", "query": `{"_id":"` + u.ID.String() + `"}`, "expected": 1, "arguments": obj{"labels": []string{"x"}},
 	}).Expect(http.StatusOK)
 }
+
+// checkImport uploads a file of one video; nobody works its job.
+func (o *office) checkImport() *apitest.Response {
+	o.t.Helper()
+	return checkFile(o.root, films(o.Count("SELECT count(*) FROM catalog.imports"), 1)).Expect(http.StatusOK)
+}

@@ -187,6 +187,18 @@ var trailed = map[string]func(o *office) made{
 		id := o.newView().Map()["_id"].(string)
 		return made{o.root.Delete("/admin/views/"+id, nil), "views", id}
 	},
+	"import_check": func(o *office) made {
+		a := o.checkImport()
+		return made{a, "imports", a.Map()["_id"].(string)}
+	},
+	"import_start": func(o *office) made {
+		id := o.checkImport().Map()["_id"].(string)
+		return made{o.root.Post("/admin/imports/"+id+"/start", nil), "imports", id}
+	},
+	"import_stop": func(o *office) made {
+		id := o.checkImport().Map()["_id"].(string)
+		return made{o.root.Post("/admin/imports/"+id+"/stop", nil), "imports", id}
+	},
 	"bulk_act_begin": func(o *office) made {
 		a := o.beginBulk()
 		return made{a, "bulk-acts", a.Map()["_id"].(string)}

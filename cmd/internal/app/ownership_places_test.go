@@ -42,7 +42,7 @@ var kindOfPath = map[string]string{
 	"/admin/finance/disputes": "chargeback", "/admin/finance/payments": "settled payment",
 	"/admin/finance/refunds": "refund", "/admin/jobs": "job",
 	"/admin/gwa/subscriptions": "subscription", "/admin/gwb/subscriptions": "subscription",
-	"/admin/bulk-acts": "bulk act", "/admin/views": "view", "/customer-notes": "note",
+	"/admin/bulk-acts": "bulk act", "/admin/imports": "import", "/admin/views": "view", "/customer-notes": "note",
 	"/admin/promo-codes": "promo code", "/admin/events-dashboard/promo-codes": "promo code",
 	"/admin/ticket-orders": "order", "/admin/events": "event",
 	"/admin/requisition-status": "column", "/admin/requisitions": "requisition", "/admin/subscriptions": "subscription",

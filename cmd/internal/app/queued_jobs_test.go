@@ -47,6 +47,8 @@ var queuedJobs = map[string]string{
 	"payments_unapplied_mail":             `{"id": "{unapplied}"}`,
 	"payments_unapplied_sweep":            `{}`,
 	"payments_webhook_log_months":         `{}`,
+	"catalog_run_import":                  `{"import_id": "{none}"}`,
+	"catalog_sweep_imports":               `{}`,
 	"platform_bulk_act":                   `{"bulk_id": "{none}"}`,
 	"platform_bulk_purge":                 `{}`,
 	"subscriptions_authorization_refused": `{"subscription_id": "{subscription}", "event_id": "evt_none", "authorization_id": "aut_none"}`,

@@ -159,6 +159,10 @@ func (v victim) isKnownToAdmins(t *testing.T, a *platformtest.Platform, root *ap
 	v.ids["bulk act"] = a.Insert(`INSERT INTO platform.bulk_acts (id, act, query, arguments, actor_id, claims, state, total, created_at, ended_at)
 		SELECT platform.new_object_id(), 'subscription_cancel', $1, '{}', owner_id, '{}', 'done', 1, now(), now() FROM accounts.views`,
 		canary).String()
+	v.ids["import"] = a.Insert(`INSERT INTO catalog.imports (id, filename, delimiter, actor_id, state, total, creates, updates, invalid, created_at, ended_at)
+		SELECT platform.new_object_id(), $1, ',', owner_id, 'stopped', 1, 0, 0, 1, now(), now() FROM accounts.views`, canary).String()
+	a.Exec(`INSERT INTO catalog.import_rows (import_id, position, line, outcome, title, changes, errors)
+		VALUES ($1, 1, 2, 'invalid', $2, '{}', '[{"field": "slug", "message": "slug is already taken"}]')`, v.ids["import"], canary)
 	a.Exec(`INSERT INTO platform.bulk_rows (bulk_id, position, record_id, outcome, reason) VALUES ($1, 1, '', 'failed', $2)`,
 		v.ids["bulk act"], canary)
 	root.Put("/customers", []object{{"_id": v.ids["user"], "full_name": canary}}).Expect(http.StatusOK)

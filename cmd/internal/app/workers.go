@@ -20,12 +20,13 @@ func (a *App) addWorkers(w *river.Workers) {
 	m.operators.Workers(w)
 	m.tickets.Workers(w)
 	m.subscriptions.Workers(w)
+	m.catalog.Workers(w)
 	m.finance.Workers(w)
 	m.invariants.Workers(w)
 	a.periodic = slices.Concat(
 		a.repeats.Periodic(), a.bulk.Periodic(),
 		m.files.Periodic(), m.accounts.Periodic(), m.payments.Periodic(), m.tickets.Periodic(),
-		m.subscriptions.Periodic(),
+		m.subscriptions.Periodic(), m.catalog.Periodic(),
 		m.finance.Periodic(), m.invariants.Periodic(),
 	)
 	if a.moved == nil || !a.moved.Stands() { // else they come with its moves

@@ -3,3 +3,33 @@
 //   sqlc v1.31.1
 
 package catalogdb
+
+import (
+	"encoding/json"
+	"time"
+
+	"marquee/platform/objectid"
+)
+
+// Files of videos, checked against the catalogue; a job writes all of one in a single transaction, or nothing.
+type CatalogImport struct {
+	ID        objectid.ID
+	Filename  string
+	Delimiter string
+	ActorID   objectid.ID
+	// What the token said with which it was started, no token: rights are read anew when it runs.
+	Claims json.RawMessage
+	// checked: nothing is written; running: a job writes it; the others are its ends.
+	State   string
+	Total   int32
+	Creates int32
+	Updates int32
+	Invalid int32
+	// Records that the transaction under way holds; of one that is done, that are written.
+	Written   int32
+	Attempts  int32
+	Error     string
+	CreatedAt time.Time
+	StartedAt *time.Time
+	EndedAt   *time.Time
+}
