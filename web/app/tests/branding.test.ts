@@ -28,7 +28,7 @@ it('name, accent and a logo in SVG are chosen, refused where they are not read, 
   await form.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved').first().waitFor();
   await page.getByRole('navigation').first().getByText('Cine Sol').waitFor();
-  const accent = () => page.evaluate(() => getComputedStyle(document.querySelector('main a') ?? document.body).color);
+  const accent = () => page.evaluate(() => getComputedStyle(document.querySelector('main button[type="submit"]') ?? document.body).backgroundColor);
   await expect.poll(accent).toBe('rgb(10, 107, 61)');
   const now = await branding();
   const logo = await page.request.get(now.logo ?? '');
