@@ -120,7 +120,7 @@ func (r *importRow) conclude() {
 func (r *importRow) validate() {
 	raw, err := json.Marshal([]map[string]json.RawMessage{r.Record})
 	if err == nil {
-		check := Videos.CheckNew
+		check := func(body resource.RawJSON) error { return resource.CheckNew(Videos, body) }
 		if r.RecordID != "" {
 			check = Videos.CheckChanges
 		}
@@ -203,7 +203,7 @@ func (s *Service) resolveNames(ctx context.Context, rows []*importRow) error {
 					r.wrong(k.name, fmt.Sprintf("names %d: give %s in place of %s", len(of), k.field, name))
 				}
 			}
-			r.Record[k.field] = Videos.FromText(k.field, strings.Join(list, resource.ListSeparator))
+			r.Record[k.field] = resource.FromText(Videos, k.field, strings.Join(list, resource.ListSeparator))
 		}
 	}
 	return nil
@@ -256,7 +256,7 @@ func (s *Service) checkReferences(ctx context.Context, rows []*importRow) error 
 				return err == nil && !there[[2]string{k.kind, id}]
 			})
 			if unknown {
-				field, says := Videos.Refusal(k.constraint)
+				field, says := resource.Refusal(Videos, k.constraint)
 				r.wrong(field, says)
 			}
 		}
@@ -267,7 +267,7 @@ func (s *Service) checkReferences(ctx context.Context, rows []*importRow) error 
 // checkSlugs refuses slugs that another line or another record has; one that the file would free first is refused too.
 func (s *Service) checkSlugs(ctx context.Context, rows []*importRow) error {
 	first := map[string]*importRow{}
-	field, says := Videos.Refusal("videos_slug_unique")
+	field, says := resource.Refusal(Videos, "videos_slug_unique")
 	for _, r := range rows {
 		var slug string
 		if json.Unmarshal(r.Record["slug"], &slug) != nil || slug == "" {

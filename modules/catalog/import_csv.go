@@ -32,7 +32,7 @@ const idColumn, dateColumn = "_id", "register_update_date"
 
 // importColumns are what the header of a file may name.
 func importColumns() []string {
-	return slices.Concat([]string{idColumn, dateColumn}, Videos.Written(), []string{"category_name", "tags_name", "season_name"})
+	return slices.Concat([]string{idColumn, dateColumn}, resource.Written(Videos), []string{"category_name", "tags_name", "season_name"})
 }
 
 // sheet is a file as it was read.
@@ -177,11 +177,11 @@ func (s *sheet) record(line sheetLine) (object map[string]json.RawMessage, names
 		switch field, byName := named[name]; {
 		case name == idColumn:
 			if id != "" {
-				object[idColumn] = Videos.FromText(idColumn, id)
+				object[idColumn] = resource.FromText(Videos, idColumn, id)
 			}
 		case name == dateColumn:
 			if id != "" && !empty {
-				object[dateColumn] = Videos.FromText(dateColumn, cell)
+				object[dateColumn] = resource.FromText(Videos, dateColumn, cell)
 			}
 		case empty && id == "":
 		case byName && field == "season_id" && !empty:
@@ -189,12 +189,12 @@ func (s *sheet) record(line sheetLine) (object map[string]json.RawMessage, names
 		case byName && !empty:
 			names[name] = listOf(cell)
 		case byName:
-			object[field] = Videos.FromText(field, "")
+			object[field] = resource.FromText(Videos, field, "")
 		default:
 			if s.delimiter == ';' && strings.HasSuffix(name, "_date") {
 				cell = dayFirst.ReplaceAllString(cell, "$3-$2-$1")
 			}
-			object[name] = Videos.FromText(name, cell)
+			object[name] = resource.FromText(Videos, name, cell)
 		}
 	}
 	return object, names, id

@@ -123,10 +123,10 @@ func (h handlers) checkImport(ctx context.Context, in *checkImportInput) (*httpa
 	if err != nil {
 		return nil, fmt.Errorf("keep import: %w", err)
 	}
-	return h.s.answerImport(ctx, one.ID)
+	return h.s.importResponse(ctx, one.ID)
 }
 
-func (s *Service) answerImport(ctx context.Context, id objectid.ID) (*httpapi.Output[importBody], error) {
+func (s *Service) importResponse(ctx context.Context, id objectid.ID) (*httpapi.Output[importBody], error) {
 	one, err := s.db.ImportGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return nil, fmt.Errorf("read import: %w", err)
@@ -162,7 +162,7 @@ type importInput struct {
 // findImport reads one of the caller's, of anybody's for root; 404 for any other.
 func (s *Service) findImport(ctx context.Context, id string) (catalogdb.CatalogImport, error) {
 	one, err := s.db.ImportGet(ctx, s.deps.Pool, objectid.ID(strings.ToLower(id)))
-	if postgres.IsNoRows(err) || err == nil && !ownsImport(one, httpapi.CallerOf(ctx)) {
+	if postgres.IsNoRows(err) || err == nil && !mayReadImport(one, httpapi.CallerOf(ctx)) {
 		return one, fault.NotFound("Import")
 	}
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *Service) findImport(ctx context.Context, id string) (catalogdb.CatalogI
 	return one, nil
 }
 
-func ownsImport(one catalogdb.CatalogImport, c httpapi.Caller) bool {
+func mayReadImport(one catalogdb.CatalogImport, c httpapi.Caller) bool {
 	return one.ActorID == c.ID || c.Root
 }
 
@@ -208,7 +208,7 @@ func (h handlers) importEvents(ctx context.Context, in *importInput) (*huma.Stre
 	}
 	return h.s.imports.Serve(ctx, h.s.api, stream.Target{
 		Route: importEventsHandler, Key: one.ID.String(), Event: "import", Lists: true,
-		May: func(c httpapi.Caller) bool { return ownsImport(one, c) },
+		May: func(c httpapi.Caller) bool { return mayReadImport(one, c) },
 	})
 }
 
@@ -239,8 +239,8 @@ func (h handlers) startImport(ctx context.Context, in *importInput) (*httpapi.Ou
 		return nil, fmt.Errorf("write claims: %w", err)
 	}
 	err = postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) error {
-		n, err := h.s.db.ImportStart(ctx, tx,
-			catalogdb.ImportStartParams{ID: one.ID, Claims: claims, Now: h.s.deps.Clock.Now()})
+		n, err := h.s.db.ImportOpen(ctx, tx,
+			catalogdb.ImportOpenParams{ID: one.ID, Claims: claims, Now: h.s.deps.Clock.Now()})
 		if err != nil {
 			return err
 		}
@@ -255,7 +255,7 @@ func (h handlers) startImport(ctx context.Context, in *importInput) (*httpapi.Ou
 	if err != nil {
 		return nil, err
 	}
-	return h.s.answerImport(ctx, one.ID)
+	return h.s.importResponse(ctx, one.ID)
 }
 
 func (s *Service) recordImportTx(ctx context.Context, tx pgx.Tx, one catalogdb.CatalogImport, state string) error {
@@ -273,7 +273,7 @@ func (h handlers) stopImport(ctx context.Context, in *importInput) (*httpapi.Out
 		return nil, err
 	}
 	err = postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) error {
-		n, err := h.s.db.ImportStop(ctx, tx, catalogdb.ImportStopParams{ID: one.ID, Now: h.s.deps.Clock.Now()})
+		n, err := h.s.db.ImportEnd(ctx, tx, catalogdb.ImportEndParams{ID: one.ID, Now: h.s.deps.Clock.Now()})
 		if err != nil {
 			return err
 		}
@@ -285,7 +285,7 @@ func (h handlers) stopImport(ctx context.Context, in *importInput) (*httpapi.Out
 	if err != nil {
 		return nil, err
 	}
-	return h.s.answerImport(ctx, one.ID)
+	return h.s.importResponse(ctx, one.ID)
 }
 
 type importRowsInput struct {

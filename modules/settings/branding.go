@@ -81,7 +81,7 @@ func (s *Service) readLogo(ctx context.Context, data []byte) (*logoChange, error
 	}
 	head, err := image.Inspect(data)
 	switch {
-	case looksLikeSVG(data):
+	case isXML(data):
 		return nil, refuse("has to be a PNG: an SVG is made into one first, as the console does")
 	case errors.Is(err, image.ErrFormat), err == nil && head.Format != image.PNG:
 		return nil, refuse("has to be a PNG")
@@ -108,8 +108,8 @@ func (s *Service) readLogo(ctx context.Context, data []byte) (*logoChange, error
 	return &logoChange{sum: hex.EncodeToString(sum[:]), png: whole.Data, mail: small.Data}, nil
 }
 
-// looksLikeSVG tells texts that are XML from other files, for a better sentence alone.
-func looksLikeSVG(data []byte) bool {
+// isXML tells texts that are XML from other files, for a better sentence alone.
+func isXML(data []byte) bool {
 	head := strings.TrimPrefix(string(data[:min(len(data), 256)]), "\ufeff")
 	return strings.HasPrefix(strings.TrimSpace(head), "<")
 }

@@ -62,7 +62,7 @@ func logoBody(t *testing.T, data []byte) string {
 	return string(body)
 }
 
-type brandingAnswer struct {
+type brandingResponse struct {
 	Name        string  `json:"name"`
 	AccentLight string  `json:"accent_light"`
 	AccentDark  string  `json:"accent_dark"`
@@ -70,7 +70,7 @@ type brandingAnswer struct {
 	Changed     string  `json:"register_update_date"`
 }
 
-func (b *bundle) branding(t *testing.T) (a brandingAnswer) {
+func (b *bundle) branding(t *testing.T) (a brandingResponse) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(b.get(t, brandingPath)), &a))
 	return a
@@ -91,7 +91,7 @@ func (b *bundle) fetch(t *testing.T, path, tag string) *httptest.ResponseRecorde
 func TestBrandingOfMarquee(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	require.Equal(t, brandingAnswer{
+	require.Equal(t, brandingResponse{
 		Name: "Marquee", AccentLight: "#2b59c3", AccentDark: "#8aaefc", Changed: "2000-01-01T00:00:00.000Z",
 	}, b.branding(t))
 	css := b.fetch(t, httpapi.Prefix+"/config/branding.css", "")
@@ -112,7 +112,7 @@ func TestBrandingIsChangedAndShown(t *testing.T) {
 		`{"name":" Cine Sol ","accent_light":"#0A6B3D","accent_dark":"#5ee2a0"}`)
 	require.Equal(t, 200, status, raw)
 	a := b.branding(t)
-	require.Equal(t, brandingAnswer{
+	require.Equal(t, brandingResponse{
 		Name: "Cine Sol", AccentLight: "#0a6b3d", AccentDark: "#5ee2a0", Changed: "2026-11-20T17:03:12.000Z",
 	}, a)
 	css := b.fetch(t, httpapi.Prefix+"/config/branding.css", "")

@@ -27,7 +27,7 @@ type (
 	}
 )
 
-func newScope(data any, brand shownBrand) scope {
+func newScope(data any, brand brandData) scope {
 	return scope{root: reflect.ValueOf(data), dot: reflect.ValueOf(data), brand: reflect.ValueOf(brand)}
 }
 

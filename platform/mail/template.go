@@ -31,8 +31,8 @@ type Brand struct {
 // marquee is the brand of a platform that has none of its own.
 func marquee(context.Context) (Brand, error) { return Brand{Name: "Marquee", Accent: "#2b59c3"}, nil }
 
-// shownBrand is .Brand.
-type shownBrand struct{ Name, Accent, CID string }
+// brandData is .Brand.
+type brandData struct{ Name, Accent, CID string }
 
 // logoCID names the logo inside a mail.
 const logoCID = "logo"
@@ -70,7 +70,7 @@ func (t *Templates) Render(ctx context.Context, name, language, to string, data 
 		return Message{}, fmt.Errorf("render mail: %w", err)
 	}
 	m, base := Message{To: to}, name+"."+t.known(name, language)
-	shown := shownBrand{Name: brand.Name, Accent: brand.Accent}
+	shown := brandData{Name: brand.Name, Accent: brand.Accent}
 	if brand.Logo != nil {
 		shown.CID = logoCID
 		m.Inline = []Inline{{ID: logoCID, Name: "logo.png", ContentType: "image/png", Data: brand.Logo}}

@@ -20,7 +20,7 @@ var truths = map[string]string{
 }
 
 // Written are the names of the fields that clients write, in their order.
-func (r *Resource) Written() (names []string) {
+func Written(r *Resource) (names []string) {
 	for _, f := range r.all {
 		if f.writable() && !f.Secret {
 			names = append(names, f.Name)
@@ -32,7 +32,7 @@ func (r *Resource) Written() (names []string) {
 // FromText is the JSON of a field as a text says it, such as a cell of a table; what fits no JSON of its kind is a
 // string, so that CheckNew and CheckChanges say what is wrong. Nothing is null, an empty list or an empty text,
 // whichever the field may be.
-func (r *Resource) FromText(name, text string) json.RawMessage {
+func FromText(r *Resource, name, text string) json.RawMessage {
 	f := r.named[name]
 	trimmed := strings.TrimSpace(text)
 	switch {
@@ -65,14 +65,14 @@ func marshalled(texts any) json.RawMessage {
 	return raw
 }
 
-// CheckNew says what is wrong with the body of a POST as far as the body alone tells, as CheckChanges does of a PUT.
-func (r *Resource) CheckNew(body RawJSON) error {
+// CheckNew says what is wrong with the body of a POST as far as the body alone tells, as Resource.CheckChanges does of a PUT.
+func CheckNew(r *Resource, body RawJSON) error {
 	_, err := r.readNew(body)
 	return err
 }
 
 // Refusal is what clients are told of a violated constraint of the definition, by its name: the field and the sentence.
-func (r *Resource) Refusal(constraint string) (field, says string) {
+func Refusal(r *Resource, constraint string) (field, says string) {
 	v := r.def.Constraints[constraint]
 	return v.Field, v.Message
 }

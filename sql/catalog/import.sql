@@ -7,6 +7,11 @@ UPDATE catalog.imports SET attempts = attempts + 1, written = 0 WHERE id = @id A
 DELETE FROM catalog.imports
 WHERE ended_at < @ended_before::timestamptz OR state = 'checked' AND created_at < @checked_before::timestamptz;
 
+-- name: ImportEnd :execrows
+-- ImportEnd stops one that has not ended.
+UPDATE catalog.imports SET state = 'stopped', written = 0, ended_at = @now::timestamptz
+WHERE id = @id AND state IN ('checked', 'running');
+
 -- name: ImportFail :execrows
 UPDATE catalog.imports SET state = 'failed', error = @error, written = 0, ended_at = @now::timestamptz
 WHERE id = @id AND state = 'running';
@@ -34,14 +39,11 @@ SELECT * FROM catalog.imports WHERE id = ANY(@ids::text[]);
 -- name: ImportListRunning :many
 SELECT id FROM catalog.imports WHERE state = 'running' ORDER BY id;
 
--- name: ImportProgress :execrows
--- ImportProgress says how far the transaction is, outside of it; none where the import is stopped.
-UPDATE catalog.imports SET written = @written WHERE id = @id AND state = 'running';
-
--- name: ImportStart :execrows
+-- name: ImportOpen :execrows
+-- ImportOpen has a checked one run.
 UPDATE catalog.imports SET state = 'running', claims = @claims, started_at = @now::timestamptz
 WHERE id = @id AND state = 'checked' AND invalid = 0 AND creates + updates > 0;
 
--- name: ImportStop :execrows
-UPDATE catalog.imports SET state = 'stopped', written = 0, ended_at = @now::timestamptz
-WHERE id = @id AND state IN ('checked', 'running');
+-- name: ImportProgress :execrows
+-- ImportProgress says how far the transaction is, outside of it; none where the import is stopped.
+UPDATE catalog.imports SET written = @written WHERE id = @id AND state = 'running';

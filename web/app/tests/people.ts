@@ -33,6 +33,16 @@ export async function asRoot<T = Body>(method: string, path: string, body?: unkn
   return call<T>(method, path, await staff, body);
 }
 
+/** A file of videos that root has checked; the answer is its id. */
+export async function checkFile(text: string): Promise<string> {
+  staff ??= tokenOf(platform.users.root);
+  const response = await fetch(`${platform.url}/api/v1/admin/imports?filename=filmes.csv`, {
+    method: 'POST', body: text, headers: { Authorization: `Bearer ${await staff}`, 'Content-Type': 'text/csv' },
+  });
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  return ((await response.json()) as { _id: string })._id;
+}
+
 /** A control of a gateway's sandbox (testutil/sandbox/README.md). */
 export async function atGateway<T = Body>(gateway: 'gwa' | 'gwb', method: string, path: string, body?: unknown): Promise<T> {
   const response = await fetch(`${new URL(platform.sandbox[gateway]).origin}/_sandbox${path}`, {

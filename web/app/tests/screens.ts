@@ -4,7 +4,7 @@ import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectNoFaults, signedIn } from './browser';
-import { asRoot, bought, signUp, subscribed } from './people';
+import { asRoot, bought, checkFile, signUp, subscribed } from './people';
 
 const drawn = process.env['PICTURES'] === '1';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -56,7 +56,7 @@ async function screensOfPeople(crowded: boolean): Promise<[name: string, path: s
     ['webhook', `/console/webhooks/${await first('/webhook-logs')}`], ['settings', '/console/settings'],
     ['jobs', '/console/settings/jobs'], ['invariants', '/console/settings/invariants'],
     ['explain', `/console/settings/explain?path=/customers&query=${encodeURIComponent('{"full_name":"Ana"}')}`],
-    ['plans', '/console/settings/plans'], ['users', '/console/settings/users'], ['profiles', '/console/settings/profiles'],
+    ['branding', '/console/settings/branding'], ['plans', '/console/settings/plans'], ['users', '/console/settings/users'], ['profiles', '/console/settings/profiles'],
     ['audit', '/console/settings/audit'], ['entry', `/console/settings/audit/${await first('/audit-log')}`],
     ['nothing', '/console/nothing'],
   ];
@@ -70,7 +70,7 @@ async function screensOfRooms(crowded: boolean): Promise<[name: string, path: st
   return [
     ['catalog', '/console/catalog'], ['films', '/console/catalog?as=table'], ['film', `/console/catalog/${await first('/videos')}`],
     ['pictures', `/console/catalog/${await first('/videos')}?part=pictures`], ['groups', `/console/catalog/${await first('/videos')}?part=groups`],
-    ['categories', '/console/catalog/categories'], ['seasons', '/console/catalog/seasons'], ['season', `/console/catalog/seasons/${shown.season}`],
+    ['categories', '/console/catalog/categories'], ['imports', '/console/catalog/imports'], ['import', `/console/catalog/imports/${shown.file}`], ['seasons', '/console/catalog/seasons'], ['season', `/console/catalog/seasons/${shown.season}`],
     ['events', '/console/events'], ['event', `/console/events/${shown.event}`], ['guests', `/console/events/${shown.event}/guests`],
     ['orders', `/console/events/${shown.event}/orders`], ['box-office', `/console/events/${shown.event}/box-office`], ['event-edit', `/console/events/${shown.event}/edit`],
     ['promos', '/console/promos'], ['promo', `/console/promos/${shown.promo}`], ['finance', '/console/finance'],
@@ -103,7 +103,8 @@ async function makeRooms() {
     { name: 'Legendas de Limite fora de tempo', priority: 'urgent', status_id: columns[0], description: ['A partir do minuto 43.'] }, { name: 'Novo trailer para a página', priority: 'low', status_id: columns[0] },
     { name: 'Conferir contrato da sala', priority: 'high', status_id: columns[1] }, { name: 'Cartaz da sessão com orquestra', priority: 'medium', status_id: columns[2] },
   ]);
-  return { season: season ?? '', event: event ?? '', promo: promo ?? '', card: card ?? '' };
+  const file = await checkFile(`title,slug,video_id,duration,release_date\nO farol,farol-${mark},https://videos.example.com/1,90,2024-01-02\nSem endereço,sem-${mark},,90,2024-01-02\n`);
+  return { file, season: season ?? '', event: event ?? '', promo: promo ?? '', card: card ?? '' };
 }
 
 /** Every text longer by two fifths, as in a language that takes more room. */

@@ -58,6 +58,25 @@ func (q *Queries) ImportDeleteOld(ctx context.Context, db DBTX, arg ImportDelete
 	return err
 }
 
+const ImportEnd = `-- name: ImportEnd :execrows
+UPDATE catalog.imports SET state = 'stopped', written = 0, ended_at = $1::timestamptz
+WHERE id = $2 AND state IN ('checked', 'running')
+`
+
+type ImportEndParams struct {
+	Now time.Time
+	ID  objectid.ID
+}
+
+// ImportEnd stops one that has not ended.
+func (q *Queries) ImportEnd(ctx context.Context, db DBTX, arg ImportEndParams) (int64, error) {
+	result, err := db.Exec(ctx, ImportEnd, arg.Now, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const ImportFail = `-- name: ImportFail :execrows
 UPDATE catalog.imports SET state = 'failed', error = $1, written = 0, ended_at = $2::timestamptz
 WHERE id = $3 AND state = 'running'
@@ -264,6 +283,26 @@ func (q *Queries) ImportListRunning(ctx context.Context, db DBTX) ([]objectid.ID
 	return items, nil
 }
 
+const ImportOpen = `-- name: ImportOpen :execrows
+UPDATE catalog.imports SET state = 'running', claims = $1, started_at = $2::timestamptz
+WHERE id = $3 AND state = 'checked' AND invalid = 0 AND creates + updates > 0
+`
+
+type ImportOpenParams struct {
+	Claims json.RawMessage
+	Now    time.Time
+	ID     objectid.ID
+}
+
+// ImportOpen has a checked one run.
+func (q *Queries) ImportOpen(ctx context.Context, db DBTX, arg ImportOpenParams) (int64, error) {
+	result, err := db.Exec(ctx, ImportOpen, arg.Claims, arg.Now, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const ImportProgress = `-- name: ImportProgress :execrows
 UPDATE catalog.imports SET written = $1 WHERE id = $2 AND state = 'running'
 `
@@ -276,43 +315,6 @@ type ImportProgressParams struct {
 // ImportProgress says how far the transaction is, outside of it; none where the import is stopped.
 func (q *Queries) ImportProgress(ctx context.Context, db DBTX, arg ImportProgressParams) (int64, error) {
 	result, err := db.Exec(ctx, ImportProgress, arg.Written, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const ImportStart = `-- name: ImportStart :execrows
-UPDATE catalog.imports SET state = 'running', claims = $1, started_at = $2::timestamptz
-WHERE id = $3 AND state = 'checked' AND invalid = 0 AND creates + updates > 0
-`
-
-type ImportStartParams struct {
-	Claims json.RawMessage
-	Now    time.Time
-	ID     objectid.ID
-}
-
-func (q *Queries) ImportStart(ctx context.Context, db DBTX, arg ImportStartParams) (int64, error) {
-	result, err := db.Exec(ctx, ImportStart, arg.Claims, arg.Now, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
-const ImportStop = `-- name: ImportStop :execrows
-UPDATE catalog.imports SET state = 'stopped', written = 0, ended_at = $1::timestamptz
-WHERE id = $2 AND state IN ('checked', 'running')
-`
-
-type ImportStopParams struct {
-	Now time.Time
-	ID  objectid.ID
-}
-
-func (q *Queries) ImportStop(ctx context.Context, db DBTX, arg ImportStopParams) (int64, error) {
-	result, err := db.Exec(ctx, ImportStop, arg.Now, arg.ID)
 	if err != nil {
 		return 0, err
 	}
