@@ -181,7 +181,7 @@ func (s *Service) writeImport(ctx context.Context, one catalogdb.CatalogImport) 
 			}
 			by := resource.Actor{ID: one.ActorID, Now: s.deps.Clock.Now()}
 			for after := int32(0); ; {
-				rows, err := s.db.ImportRowToWrite(ctx, tx, catalogdb.ImportRowToWriteParams{
+				rows, err := s.db.ImportRowListToWrite(ctx, tx, catalogdb.ImportRowListToWriteParams{
 					ImportID: one.ID, Outcome: w.outcome, After: after, Qty: importedAtOnce,
 				})
 				if err != nil {
@@ -225,7 +225,7 @@ func (s *Service) writeImport(ctx context.Context, one catalogdb.CatalogImport) 
 	return nil
 }
 
-func bodyOf(rows []catalogdb.ImportRowToWriteRow) resource.RawJSON {
+func bodyOf(rows []catalogdb.ImportRowListToWriteRow) resource.RawJSON {
 	body := []byte{'['}
 	for i, r := range rows {
 		if i > 0 {
@@ -237,7 +237,7 @@ func bodyOf(rows []catalogdb.ImportRowToWriteRow) resource.RawJSON {
 }
 
 // lineOf is the error with the line of the file that it is about, in place of an index of a body that nobody sent.
-func lineOf(err error, rows []catalogdb.ImportRowToWriteRow) error {
+func lineOf(err error, rows []catalogdb.ImportRowListToWriteRow) error {
 	var refused *fault.Error
 	if !errors.As(err, &refused) {
 		return err
@@ -262,7 +262,7 @@ func lineOf(err error, rows []catalogdb.ImportRowToWriteRow) error {
 }
 
 func (s *Service) rememberMade(ctx context.Context, tx pgx.Tx, importID objectid.ID,
-	rows []catalogdb.ImportRowToWriteRow, ids []objectid.ID,
+	rows []catalogdb.ImportRowListToWriteRow, ids []objectid.ID,
 ) error {
 	type one struct {
 		Position int32       `json:"position"`
@@ -274,7 +274,7 @@ func (s *Service) rememberMade(ctx context.Context, tx pgx.Tx, importID objectid
 	}
 	raw, err := json.Marshal(made)
 	if err == nil {
-		err = s.db.ImportRowMade(ctx, tx, catalogdb.ImportRowMadeParams{ImportID: importID, Made: raw})
+		err = s.db.ImportRowSetMade(ctx, tx, catalogdb.ImportRowSetMadeParams{ImportID: importID, Made: raw})
 	}
 	if err != nil {
 		return fmt.Errorf("remember what was made: %w", err)

@@ -19,13 +19,13 @@ SELECT position, line, outcome, record_id, title, changes, errors FROM catalog.i
 WHERE import_id = @import_id AND position > @after AND (@outcome::text = '' OR outcome = @outcome)
 ORDER BY position LIMIT @qty;
 
--- name: ImportRowMade :exec
--- ImportRowMade says which records lines made, by their positions.
+-- name: ImportRowListToWrite :many
+-- ImportRowListToWrite returns what is to be written of one kind, behind a position.
+SELECT position, line, record FROM catalog.import_rows
+WHERE import_id = @import_id AND outcome = @outcome AND position > @after ORDER BY position LIMIT @qty;
+
+-- name: ImportRowSetMade :exec
+-- ImportRowSetMade says which records lines made, by their positions.
 UPDATE catalog.import_rows r SET record_id = made.id
 FROM jsonb_to_recordset(@made::jsonb) made (position integer, id text)
 WHERE r.import_id = @import_id AND r.position = made.position;
-
--- name: ImportRowToWrite :many
--- ImportRowToWrite returns what is to be written of one kind, behind a position.
-SELECT position, line, record FROM catalog.import_rows
-WHERE import_id = @import_id AND outcome = @outcome AND position > @after ORDER BY position LIMIT @qty;

@@ -128,44 +128,27 @@ func (q *Queries) ImportRowList(ctx context.Context, db DBTX, arg ImportRowListP
 	return items, nil
 }
 
-const ImportRowMade = `-- name: ImportRowMade :exec
-UPDATE catalog.import_rows r SET record_id = made.id
-FROM jsonb_to_recordset($2::jsonb) made (position integer, id text)
-WHERE r.import_id = $1 AND r.position = made.position
-`
-
-type ImportRowMadeParams struct {
-	ImportID objectid.ID
-	Made     json.RawMessage
-}
-
-// ImportRowMade says which records lines made, by their positions.
-func (q *Queries) ImportRowMade(ctx context.Context, db DBTX, arg ImportRowMadeParams) error {
-	_, err := db.Exec(ctx, ImportRowMade, arg.ImportID, arg.Made)
-	return err
-}
-
-const ImportRowToWrite = `-- name: ImportRowToWrite :many
+const ImportRowListToWrite = `-- name: ImportRowListToWrite :many
 SELECT position, line, record FROM catalog.import_rows
 WHERE import_id = $1 AND outcome = $2 AND position > $3 ORDER BY position LIMIT $4
 `
 
-type ImportRowToWriteParams struct {
+type ImportRowListToWriteParams struct {
 	ImportID objectid.ID
 	Outcome  string
 	After    int32
 	Qty      int32
 }
 
-type ImportRowToWriteRow struct {
+type ImportRowListToWriteRow struct {
 	Position int32
 	Line     int32
 	Record   json.RawMessage
 }
 
-// ImportRowToWrite returns what is to be written of one kind, behind a position.
-func (q *Queries) ImportRowToWrite(ctx context.Context, db DBTX, arg ImportRowToWriteParams) ([]ImportRowToWriteRow, error) {
-	rows, err := db.Query(ctx, ImportRowToWrite,
+// ImportRowListToWrite returns what is to be written of one kind, behind a position.
+func (q *Queries) ImportRowListToWrite(ctx context.Context, db DBTX, arg ImportRowListToWriteParams) ([]ImportRowListToWriteRow, error) {
+	rows, err := db.Query(ctx, ImportRowListToWrite,
 		arg.ImportID,
 		arg.Outcome,
 		arg.After,
@@ -175,9 +158,9 @@ func (q *Queries) ImportRowToWrite(ctx context.Context, db DBTX, arg ImportRowTo
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ImportRowToWriteRow{}
+	items := []ImportRowListToWriteRow{}
 	for rows.Next() {
-		var i ImportRowToWriteRow
+		var i ImportRowListToWriteRow
 		if err := rows.Scan(&i.Position, &i.Line, &i.Record); err != nil {
 			return nil, err
 		}
@@ -187,4 +170,21 @@ func (q *Queries) ImportRowToWrite(ctx context.Context, db DBTX, arg ImportRowTo
 		return nil, err
 	}
 	return items, nil
+}
+
+const ImportRowSetMade = `-- name: ImportRowSetMade :exec
+UPDATE catalog.import_rows r SET record_id = made.id
+FROM jsonb_to_recordset($2::jsonb) made (position integer, id text)
+WHERE r.import_id = $1 AND r.position = made.position
+`
+
+type ImportRowSetMadeParams struct {
+	ImportID objectid.ID
+	Made     json.RawMessage
+}
+
+// ImportRowSetMade says which records lines made, by their positions.
+func (q *Queries) ImportRowSetMade(ctx context.Context, db DBTX, arg ImportRowSetMadeParams) error {
+	_, err := db.Exec(ctx, ImportRowSetMade, arg.ImportID, arg.Made)
+	return err
 }
