@@ -2613,6 +2613,8 @@ CREATE TABLE payments.disputes (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     kind text DEFAULT 'chargeback'::text NOT NULL,
+    evidence_due_at timestamp with time zone,
+    evidence_sent boolean DEFAULT false NOT NULL,
     CONSTRAINT disputes_amount_bounded CHECK ((amount_cents <= '100000000000'::bigint)),
     CONSTRAINT disputes_amount_not_negative CHECK ((amount_cents >= 0)),
     CONSTRAINT disputes_closed_has_time CHECK (((state = ANY (ARRAY['won'::text, 'lost'::text, 'dismissed'::text, 'withdrawn'::text])) = (closed_at IS NOT NULL))),
@@ -2634,6 +2636,10 @@ COMMENT ON COLUMN payments.disputes.state IS 'inquiry: asked, no money taken; op
 COMMENT ON COLUMN payments.disputes.reported_at IS 'The gateway''s instant of the report that the row shows; an older one changes nothing.';
 
 COMMENT ON COLUMN payments.disputes.kind IS 'chargeback: a card holder''s; med: the payer''s bank took a whole PIX of a subscription back (Mecanismo Especial de Devolução), opened and lost in one step.';
+
+COMMENT ON COLUMN payments.disputes.evidence_due_at IS 'Until when the gateway takes an answer to it; null where the gateway tells none, or takes none.';
+
+COMMENT ON COLUMN payments.disputes.evidence_sent IS 'The gateway says that it was answered.';
 
 CREATE VIEW finance.disputes AS
  SELECT d.id AS dispute_id,
@@ -7767,6 +7773,10 @@ CREATE INDEX disputes_by_local_row ON payments.disputes USING btree (purpose, lo
 CREATE INDEX disputes_by_payment ON payments.disputes USING btree (gateway, payment_ref);
 
 CREATE INDEX disputes_by_time ON payments.disputes USING btree (opened_at);
+
+CREATE INDEX disputes_to_answer ON payments.disputes USING btree (evidence_due_at, opened_at, id) WHERE (state = ANY (ARRAY['inquiry'::text, 'open'::text]));
+
+COMMENT ON INDEX payments.disputes_to_answer IS 'What is due first of those that are not decided.';
 
 CREATE INDEX failed_attempts_by_local_row ON payments.failed_attempts USING btree (purpose, local_id, failed_at DESC);
 

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"os/user"
 	"text/tabwriter"
 	"time"
 
@@ -60,7 +62,7 @@ func (c *comparison) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := payments.ReconcileOptions{Since: since, DryRun: true}
+	o := payments.ReconcileOptions{Since: since, DryRun: true, Starter: whoRuns()}
 	if c.gateway != "" {
 		o.Gateways = []gateway.Name{gateway.Name(c.gateway)}
 	}
@@ -88,6 +90,19 @@ func (c *comparison) print(ctx context.Context, cfg app.Config, o payments.Recon
 		return failed
 	}
 	return err
+}
+
+// whoRuns names the account and the machine, as far as they are known.
+func whoRuns() string {
+	account, machine := os.Getenv("SUDO_USER"), "unknown machine"
+	if who, err := user.Current(); err == nil && account == "" {
+		account = who.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		machine = host
+	}
+	name := []rune(cmp.Or(account, "unknown") + "@" + machine)
+	return string(name[:min(len(name), 200)])
 }
 
 // sinceOf reads --since; it has to lie in the past.

@@ -64,6 +64,32 @@ func TestReconcileRepairsWhatNoWebhookTold(t *testing.T) {
 	}
 }
 
+// TestAReconciliationThatIsKilledIsNotEnded: at the very repair; the next run does what it left, and ends.
+func TestAReconciliationThatIsKilledIsNotEnded(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t)
+	serving := o.serve("")
+	token := o.login()
+	status, raw, err := tryCall(http.MethodPost, o.api("/gwb/subscribe/pix"), token, map[string]any{"plan_id": "plus"})
+	require.NoError(t, err)
+	require.Equal(t, 201, status, "%s", raw)
+	require.NoError(t, serving.command.Process.Signal(syscall.SIGTERM))
+	<-serving.exited
+	intents := o.listed(o.sandbox.GWBURL() + "/payment_intents")
+	require.NoError(t, o.sandbox.GWB.PayPIX(intents[0].(map[string]any)["id"].(string)))
+
+	c := exec.Command(build(t, "faultpoints"), "reconcile", "--since", "1h", "--apply")
+	c.Env = append(o.env, "RECONCILE_PAUSE=0s", "FAULTPOINT=webhook.applied")
+	require.Error(t, c.Run())
+	runs := func(where string) int { return o.count(`SELECT count(*) FROM payments.reconcile_runs WHERE ` + where) }
+	require.Equal(t, 1, runs("NOT dry_run AND ended_at IS NULL"))
+	require.Equal(t, 1, runs("dry_run AND ended_at IS NOT NULL AND found > 0 AND starter LIKE '%@%'"))
+	o.reconcile("--since", "1h", "--apply")
+	require.Equal(t, 1, runs("NOT dry_run AND ended_at IS NOT NULL"))
+	require.Equal(t, 1, runs("NOT dry_run AND ended_at IS NULL"), "it does not end for the one that died")
+	require.Equal(t, 1, o.count(`SELECT count(*) FROM subscriptions.subscriptions WHERE status = 'active'`))
+}
+
 // reconcile runs the command and returns what it prints.
 func (o *outside) reconcile(args ...string) string {
 	o.t.Helper()

@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -69,5 +70,59 @@ func TestADisputeThatIsLostInPartLeavesTheRest(t *testing.T) {
 		lose("du_4", parts, 4000)
 		require.Equal(t, "kept 4000", state(parts), "all of it is gone, by two disputes")
 		require.ErrorIs(t, s.refund(parts, 0), gateway.ErrDisputed)
+	})
+}
+
+// TestADisputeKeepsItsDeadline: a newer report moves it, one that tells none leaves it, an older one changes nothing, and
+// what was answered stays answered; the gateway's report of a dispute that an admin entered brings it.
+func TestADisputeKeepsItsDeadline(t *testing.T) {
+	t.Parallel()
+	eachName(t, func(t *testing.T, s *shop, name gateway.Name) {
+		paid := s.sold(name)
+		key := paid.Payment.ID
+		if paid.Payment.PaymentIntentID != "" {
+			key = paid.Payment.PaymentIntentID
+		}
+		now := s.clock.Now().UTC().Truncate(time.Second)
+		tell := func(id, status string, after time.Duration, due *time.Time, sent bool) {
+			t.Helper()
+			require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
+				_, err := s.svc.RecordDisputeTx(t.Context(), tx, payments.DisputeRecord{
+					Gateway: name, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID,
+					Report: gateway.DisputeReport{
+						ID: id, PaymentID: key, Amount: 100, State: gateway.DisputeOpen, NativeStatus: status,
+						At: now.Add(after), EvidenceDueAt: due, EvidenceSent: sent,
+					},
+				})
+				return err
+			}))
+		}
+		is := func() (due *time.Time, sent bool) {
+			t.Helper()
+			all, err := s.svc.DisputesOf(t.Context(), s.pool, paid.Purpose, paid.LocalID)
+			require.NoError(t, err)
+			require.Len(t, all, 1)
+			if all[0].EvidenceDueAt == nil {
+				return nil, all[0].EvidenceSent
+			}
+			return new(all[0].EvidenceDueAt.UTC()), all[0].EvidenceSent
+		}
+		want := func(wantDue *time.Time, wantSent bool) {
+			t.Helper()
+			due, sent := is()
+			require.Equal(t, wantDue, due)
+			require.Equal(t, wantSent, sent)
+		}
+		first, second := now.Add(7*24*time.Hour), now.Add(9*24*time.Hour)
+		tell("CHARGEBACK-1", payments.ReportedByAdmin, 0, nil, false)
+		want(nil, false)
+		tell("du_1", "needs_response", -time.Minute, &first, false) // the same dispute, which opened before
+		want(&first, false)
+		tell("du_1", "needs_response", time.Minute, &second, false)
+		want(&second, false)
+		tell("du_1", "needs_response", 0, &first, false)
+		want(&second, false)
+		tell("du_1", "under_review", 2*time.Minute, nil, true)
+		want(&second, true)
 	})
 }

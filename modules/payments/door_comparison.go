@@ -24,10 +24,16 @@ func (d Comparison) Reconcile(ctx context.Context, o reconcile.Options, report *
 	err := d.s.reconciler.Reconcile(ctx, o, report)
 	for _, name := range gateway.Unsigned() {
 		if !o.DryRun && o.Of(name) {
-			err = errors.Join(err, d.s.unapplied.DecideConfirmed(ctx, name))
+			err = errors.Join(err, report.Fail(ctx, reconcile.Finding{}, d.s.unapplied.DecideConfirmed(ctx, name)))
 		}
 	}
 	return err
+}
+
+// Begin writes down that a reconciliation begins, and what the report takes in. The run's End has to be called. An error
+// is the database's.
+func (d Comparison) Begin(ctx context.Context, o reconcile.Options, report *reconcile.Report) (*reconcile.Run, error) {
+	return d.s.reconciler.Begin(ctx, o, report)
 }
 
 // Pace waits as long as lies between two calls of a long series, so that a

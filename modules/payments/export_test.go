@@ -12,6 +12,11 @@ func (s *Service) TidyLogMonths(ctx context.Context, keep int) error {
 	return s.log.TidyMonths(ctx, keep)
 }
 
+// TidyReconciliations works what the nightly job of logs does for reconciliations.
+func (s *Service) TidyReconciliations(ctx context.Context, keep int) error {
+	return s.reconciler.Tidy(ctx, keep)
+}
+
 // PrepareLogs is the list of GET /webhook-logs.
 func PrepareLogs(p resource.Params) (*resource.List, error) { return webhook.Logs.Prepare(p) }
 

@@ -44,6 +44,8 @@ type (
 	Finding          = reconcile.Finding
 	FindingKind      = reconcile.FindingKind
 	ReconcileOptions = reconcile.Options
+	RecordReader     = reconcile.RecordReader
+	RecordState      = reconcile.State
 	ReconcileReport  = reconcile.Report
 	Verdict          = reconcile.Verdict
 )
@@ -72,6 +74,7 @@ const (
 	Repaired        = reconcile.Repaired
 	StrayRecurrence = reconcile.StrayRecurrence
 	Unchanged       = reconcile.Unchanged
+	BySchedule      = reconcile.BySchedule
 	Unknown         = reconcile.Unknown
 	UnshownDispute  = reconcile.UnshownDispute
 	UnshownPayment  = reconcile.UnshownPayment

@@ -7,6 +7,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/reconcile"
 	"marquee/modules/payments/webhook"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -36,6 +37,10 @@ func (s *Service) Routes(api *httpapi.API) {
 		lists.OnPrimary().List(ledger.Payments.View), ledger.Payments.ListDoc()...)
 	httpapi.Route(api, http.MethodGet, "/admin/finance/disputes", "dispute_list", httpapi.Admin,
 		lists.OnPrimary().List(ledger.Disputes.View), ledger.Disputes.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/admin/finance/reconciliations", "reconciliation_list", httpapi.Admin,
+		lists.OnPrimary().List(reconcile.Runs.View), reconcile.Runs.ListDoc()...)
+	httpapi.Route(api, http.MethodGet, "/admin/finance/reconciliation-findings", "reconciliation_finding_list",
+		httpapi.Admin, lists.OnPrimary().List(reconcile.Findings.View), reconcile.Findings.ListDoc()...)
 	const unappliedPath = "/admin/finance/unapplied-payments"
 	httpapi.Route(api, http.MethodGet, unappliedPath, "unapplied_payment_list", httpapi.Admin,
 		lists.OnPrimary().List(ledger.UnappliedPayments.View), ledger.UnappliedPayments.ListDoc()...)

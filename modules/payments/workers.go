@@ -40,7 +40,7 @@ func (s *Service) Workers(w *river.Workers) {
 	jobs.Handle(w, func(ctx context.Context, a ledger.CaseMailArgs) error { return s.unapplied.Mail(ctx, a.ID) })
 	jobs.HandleWithin(w, logTime, s.log.ForgetPerson)
 	jobs.HandleWithin(w, logTime, func(ctx context.Context, _ webhook.LogMonthsArgs) error {
-		return s.log.TidyMonths(ctx, s.deps.KeepLogMonths)
+		return errors.Join(s.log.TidyMonths(ctx, s.deps.KeepLogMonths), s.reconciler.Tidy(ctx, s.deps.KeepLogMonths))
 	})
 }
 

@@ -45,11 +45,16 @@ func SeedPlans(ctx context.Context, db postgres.DB, now time.Time) error {
 func (s *Service) Reconcile(ctx context.Context, o payments.ReconcileOptions) (*payments.ReconcileReport, error) {
 	ctx = gateway.Background(ctx)
 	report := payments.NewReconcileReport(o)
+	run, err := s.deps.Payments.Comparison().Begin(ctx, o, report)
+	if err != nil {
+		return nil, err
+	}
 	failed := errors.Join(s.deps.Payments.Comparison().Reconcile(ctx, o, report),
 		s.reconciler.ReconcileSilent(ctx, o, report), s.strays.ReconcileStrays(ctx, o, report))
 	if !o.DryRun {
-		failed = errors.Join(failed, s.reconciler.EndForgotten(ctx))
+		failed = errors.Join(failed, report.Fail(ctx, payments.Finding{}, s.reconciler.EndForgotten(ctx)))
 	}
+	failed = errors.Join(failed, run.End(ctx))
 	s.deps.Log.InfoContext(ctx, "reconciled", slog.Time("since", o.Since), slog.Int("events", report.Events),
 		slog.Int("objects", report.Objects),
 		slog.Int("asked", report.Asked), slog.Any("found", report.Counts), slog.Any("verdicts", report.Verdicts))

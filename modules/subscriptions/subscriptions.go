@@ -107,6 +107,7 @@ func New(d Deps) *Service {
 		Takers:    []payments.StrayMoneyTaker{s.strays},
 		Followers: []payments.RefundFollower{s.applier},
 		Extender:  s.extensions,
+		Records:   []payments.RecordReader{s.reconciler.RecordOf},
 		Intents: map[intent.Kind]intent.Checker{
 			intent.Subscription:     s.checkout.FirstCalls().Checker(),
 			intent.SubscriptionGone: s.calls.Gone().Checker(),

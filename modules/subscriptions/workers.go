@@ -90,7 +90,7 @@ func (s *Service) reconcileNightly(ctx context.Context, _ reconcile.ReconcileArg
 	if now.In(s.deps.Config.Zone).Weekday() == time.Sunday {
 		window = reconcile.ReconcileDeep
 	}
-	_, err := s.Reconcile(ctx, payments.ReconcileOptions{Since: now.Add(-window)})
+	_, err := s.Reconcile(ctx, payments.ReconcileOptions{Since: now.Add(-window), StartedBy: payments.BySchedule})
 	return err
 }
 

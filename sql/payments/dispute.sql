@@ -1,10 +1,10 @@
 -- name: DisputeInsert :execrows
 INSERT INTO payments.disputes (
     id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, kind, state, native_status,
-    event_id, opened_at, closed_at, reported_at, created_at, updated_at
+    event_id, opened_at, closed_at, evidence_due_at, evidence_sent, reported_at, created_at, updated_at
 ) VALUES (
     @id, @gateway, @gateway_dispute_id, @payment_ref, @purpose, @local_id, @customer_id, @amount_cents, sqlc.narg(reason), @kind, @state, @native_status,
-    sqlc.narg(event_id), @opened_at, sqlc.narg(closed_at), @reported_at, @at, @at
+    sqlc.narg(event_id), @opened_at, sqlc.narg(closed_at), sqlc.narg(evidence_due_at), @evidence_sent, @reported_at, @at, @at
 )
 ON CONFLICT DO NOTHING;
 
@@ -25,7 +25,8 @@ ORDER BY opened_at, id;
 -- name: DisputeAdopt :exec
 -- DisputeAdopt has the gateway's first report of a dispute take over what an
 -- admin entered by hand for the same payment.
-UPDATE payments.disputes d SET gateway_dispute_id = @gateway_dispute_id, kind = @kind, native_status = @native_status, reported_at = least(d.reported_at, @reported_at), updated_at = @at
+UPDATE payments.disputes d SET gateway_dispute_id = @gateway_dispute_id, kind = @kind, native_status = @native_status,
+    evidence_due_at = sqlc.narg(evidence_due_at), evidence_sent = @evidence_sent, reported_at = least(d.reported_at, @reported_at), updated_at = @at
 WHERE d.id = (
     SELECT m.id FROM payments.disputes m
     WHERE m.gateway = @gateway AND m.payment_ref = @payment_ref AND m.state = 'open' AND m.native_status = 'reported_by_admin'
@@ -40,7 +41,8 @@ FOR UPDATE;
 -- name: DisputeMove :exec
 UPDATE payments.disputes SET
     state = @state, native_status = @native_status, amount_cents = @amount_cents, reason = coalesce(sqlc.narg(reason), reason),
-    closed_at = sqlc.narg(closed_at), opened_at = least(opened_at, @opened_at), reported_at = @reported_at, updated_at = @at
+    closed_at = sqlc.narg(closed_at), opened_at = least(opened_at, @opened_at),
+    evidence_due_at = coalesce(sqlc.narg(evidence_due_at), evidence_due_at), evidence_sent = evidence_sent OR @evidence_sent, reported_at = @reported_at, updated_at = @at
 WHERE id = @id;
 
 -- name: DisputeHasTakenPayment :one

@@ -151,7 +151,7 @@ var rooms = map[string][]room{
 		},
 		{
 			name: "reconcile", uses: []string{"gateway", "internal/paymentsdb", "state", "ledger", "webhook"},
-			sql: []string{"dispute", "payment", "processed_event", "refund"},
+			sql: []string{"dispute", "payment", "processed_event", "reconcile_run", "refund"},
 		},
 		{name: ""},
 	},

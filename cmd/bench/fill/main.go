@@ -20,14 +20,17 @@ func main() {
 	customers := flag.Int("customers", 0, "how many customers without anything are added")
 	event := flag.String("event", "", "`ID` of an event that many tickets are given to")
 	given := flag.Int("tickets", 10_000, "how many tickets the event gets, each of a person of its own")
+	reconciled := flag.String("reconciled", "", "`ID` of a customer with a subscription, which a reconciliation has repaired")
 	flag.Parse()
-	if err := fill(context.Background(), *customer, *webhooks, *customers, *event, *given); err != nil {
+	if err := fill(context.Background(), *customer, *webhooks, *customers, *event, *given, *reconciled); err != nil {
 		fmt.Fprintln(os.Stderr, "fill:", err)
 		os.Exit(1)
 	}
 }
 
-func fill(ctx context.Context, customer string, webhooks, customers int, event string, given int) error {
+func fill(
+	ctx context.Context, customer string, webhooks, customers int, event string, given int, reconciled string,
+) error {
 	url := os.Getenv("DATABASE_URL")
 	if url == "" {
 		return errors.New("DATABASE_URL is not set")
@@ -37,6 +40,11 @@ func fill(ctx context.Context, customer string, webhooks, customers int, event s
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
+	if reconciled != "" {
+		if err := reconciliations(ctx, conn, reconciled); err != nil {
+			return err
+		}
+	}
 	if customer != "" {
 		if err := history(ctx, conn, customer); err != nil {
 			return fmt.Errorf("history: %w", err)

@@ -41,6 +41,7 @@ var kindOfPath = map[string]string{
 	"/admin/customers": "user", "/admin/finance/unapplied-payments": "unapplied payment", "/admin/exports": "export",
 	"/admin/finance/disputes": "chargeback", "/admin/finance/payments": "settled payment",
 	"/admin/finance/refunds": "refund", "/admin/jobs": "job",
+	"/admin/finance/reconciliations": "reconciliation", "/admin/finance/reconciliation-findings": "finding",
 	"/admin/gwa/subscriptions": "subscription", "/admin/gwb/subscriptions": "subscription",
 	"/admin/bulk-acts": "bulk act", "/admin/imports": "import", "/admin/views": "view", "/customer-notes": "note",
 	"/admin/promo-codes": "promo code", "/admin/events-dashboard/promo-codes": "promo code",

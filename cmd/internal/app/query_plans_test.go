@@ -196,6 +196,8 @@ func TestPlansSoak(t *testing.T) {
 		{"/subscriptions" + list(`{"ended_at":{"$gte":"`+now.Add(-24*time.Hour).UTC().Format(time.RFC3339)+`"}}`), nil},
 		{"/admin/finance/payments", nil},
 		{"/admin/finance/disputes", nil},
+		{"/admin/finance/disputes" + list(`{"state":{"$in":["inquiry","open"]}}`) + "&sort=" + url.QueryEscape(`{"evidence_due_at":1}`), nil},
+		{"/admin/finance/reconciliations", nil},
 		{"/admin/finance/refunds", nil},
 		{"/admin/finance/refunds" + list(`{"status":"failed"}`), nil},
 		{"/admin/jobs?state=discarded", nil},

@@ -143,6 +143,11 @@ func (v victim) isKnownToAdmins(t *testing.T, a *platformtest.Platform, root *ap
 		VALUES ('gwa', 'dispute_of_the_victim', 'pay_of_the_victim', 'subscription', $1, $2, 1, $3, 'inquiry', 'inquiry', now(), now(), now(), now())`, v.ids["subscription"], v.ids["user"], canary)
 	refund := a.Insert(`INSERT INTO payments.refunds (gateway, payment_ref, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, failure, requested_at, created_at, updated_at)
 		VALUES ('gwb', 'pi_of_the_victim', 'customer', $1, $1, 1, 'failed', 'gateway', 'REFUND', 'REFUND', $2, $2, now(), now(), now())`, v.ids["user"], canary)
+	run := a.Insert(`INSERT INTO payments.reconcile_runs (started_by, starter, dry_run, gateways, since, started_at, seen_at, updated_at)
+		VALUES ('command', $1, false, '{gwa}', now(), now(), now(), now())`, canary)
+	finding := a.Insert(`INSERT INTO payments.reconcile_findings (run_id, gateway, kind, verdict, gateway_object_id, record, local_id, was, detail, found_at)
+		VALUES ($1, 'gwa', 'missed_payment', 'repaired', 'pay_of_the_victim', 'subscription', $2, jsonb_build_object('status', $3::text), $3, now())`,
+		run, v.ids["subscription"], canary)
 	column := a.Insert(`INSERT INTO board.requisition_status (name) VALUES ($1)`, canary)
 	card := a.Insert(`INSERT INTO board.requisitions (name, status_id) VALUES ($1, $2)`, canary, column)
 	export := a.Insert(`INSERT INTO finance.exports (id, requested_by, kind, format, parameters, filename, status, size, created_at, finished_at, expires_at)
@@ -173,6 +178,7 @@ func (v victim) isKnownToAdmins(t *testing.T, a *platformtest.Platform, root *ap
 	v.ids["webhook log"], v.ids["column"], v.ids["requisition"], v.ids["export"] = log.String(), column.String(),
 		card.String(), export.String()
 	v.ids["unapplied payment"], v.ids["chargeback"] = unapplied.String(), chargeback.String()
+	v.ids["reconciliation"], v.ids["finding"] = run.String(), finding.String()
 	v.ids["refund"], v.common["queue"] = refund.String(), "mail"
 	var job string
 	require.NoError(t, a.DB.QueryRow(t.Context(), `SELECT id::text FROM jobs.river_job ORDER BY id LIMIT 1`).Scan(&job))

@@ -144,7 +144,10 @@ type DisputeReport struct {
 	NativeStatus string
 	OpenedAt     time.Time // gateway A: of the report
 	At           time.Time // of the report, by the gateway's clock
-	EventID      string
+	// EvidenceDueAt is until when the gateway takes an answer, nil where it tells none (gateway A) or takes none.
+	EvidenceDueAt *time.Time
+	EvidenceSent  bool // the gateway says that it was answered
+	EventID       string
 	// OfRefunds: the state follows from all reports of the payment's refunds, whichever
 	// came last.
 	OfRefunds bool

@@ -100,9 +100,37 @@ func TestDisputeSample(t *testing.T) {
 		ID: "du_1SVdSpLkdIwHu7ixDiSpUtE1", PaymentID: "pi_3SVaBbLkdIwHu7ix1ZxCvBnM",
 		ChargeID: "ch_3SVaBbLkdIwHu7ix1LkJhGfD", Amount: 4990, Reason: "fraudulent", State: gateway.DisputeOpen,
 		NativeStatus: "needs_response", OpenedAt: time.Unix(1795794192, 0).UTC(), At: time.Unix(1795794193, 0).UTC(),
-		EventID: "evt_1SVaC26LkdIwHu7ixEv000026",
+		EventID: "evt_1SVaC26LkdIwHu7ixEv000026", EvidenceDueAt: new(time.Unix(1796398992, 0).UTC()),
 	}, e.Payload.(gateway.DisputeChange).Report)
 	require.Contains(t, e.Subjects(), "pi_3SVaBbLkdIwHu7ix1ZxCvBnM")
+}
+
+// TestDisputeDeadline: null and 0 are none; one that is looked at, or had evidence sent, was answered.
+func TestDisputeDeadline(t *testing.T) {
+	t.Parallel()
+	for object, want := range map[string]struct {
+		due  int64
+		sent bool
+	}{
+		`"status":"needs_response","evidence_details":{"due_by":1796398992,"submission_count":0}`: {1796398992, false},
+		`"status":"needs_response","evidence_details":{"due_by":1796398992,"submission_count":1}`: {1796398992, true},
+		`"status":"under_review","evidence_details":{"due_by":1796398992}`:                        {1796398992, true},
+		`"status":"warning_under_review","evidence_details":{"due_by":null}`:                      {0, true},
+		`"status":"needs_response","evidence_details":{"due_by":0}`:                               {0, false},
+		`"status":"needs_response","evidence_details":null`:                                       {0, false},
+		`"status":"needs_response"`:                                                               {0, false},
+	} {
+		e, err := New(Config{}).ReadEvent([]byte(
+			`{"id":"evt_1","type":"charge.dispute.updated","created":1,"data":{"object":{"id":"du_1","charge":"ch_1",` + object + `}}}`))
+		require.NoError(t, err)
+		report := e.Payload.(gateway.DisputeChange).Report
+		require.Equal(t, want.sent, report.EvidenceSent, object)
+		if want.due == 0 {
+			require.Nil(t, report.EvidenceDueAt, object)
+			continue
+		}
+		require.Equal(t, time.Unix(want.due, 0).UTC(), *report.EvidenceDueAt, object)
+	}
 }
 
 func TestDisputeStates(t *testing.T) {

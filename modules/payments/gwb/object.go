@@ -314,6 +314,10 @@ type disputeObject struct {
 	Reason        string `json:"reason"`
 	Status        string `json:"status"`
 	Created       int64  `json:"created"`
+	Evidence      struct {
+		DueBy     int64 `json:"due_by"` // 0 or null where the bank takes no answer
+		SentTimes int   `json:"submission_count"`
+	} `json:"evidence_details"`
 }
 
 // disputeStates maps the statuses; those of an inquiry begin with warning.
@@ -340,5 +344,7 @@ func (d *disputeObject) report(at time.Time) gateway.DisputeReport {
 	if opened := instant(d.Created); opened != nil {
 		r.OpenedAt = *opened
 	}
+	r.EvidenceDueAt = instant(d.Evidence.DueBy)
+	r.EvidenceSent = d.Evidence.SentTimes > 0 || strings.HasSuffix(d.Status, "under_review")
 	return r
 }

@@ -57,6 +57,8 @@ type Dispute struct {
 	EventID          string
 	OpenedAt         time.Time
 	ClosedAt         *time.Time
+	EvidenceDueAt    *time.Time // as gateway.DisputeReport.EvidenceDueAt
+	EvidenceSent     bool
 	Unused           bool // as DisputeChange.Unused
 }
 
@@ -103,7 +105,8 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 		err := s.db.DisputeAdopt(ctx, tx, paymentsdb.DisputeAdoptParams{
 			Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID,
 			Kind:         cmp.Or(d.Kind, gateway.Chargeback),
-			NativeStatus: d.NativeStatus, ReportedAt: d.At, At: now,
+			NativeStatus: d.NativeStatus, EvidenceDueAt: d.EvidenceDueAt, EvidenceSent: d.EvidenceSent,
+			ReportedAt: d.At, At: now,
 		})
 		if err != nil {
 			return DisputeChange{}, fmt.Errorf("adopt dispute: %w", err)
@@ -115,6 +118,7 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
 		Kind: cmp.Or(d.Kind, gateway.Chargeback), State: d.State,
 		NativeStatus: d.NativeStatus, EventID: nullable.Ptr(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d),
+		EvidenceDueAt: d.EvidenceDueAt, EvidenceSent: d.EvidenceSent,
 		ReportedAt: d.At, At: now,
 	})
 	if err != nil {
@@ -139,7 +143,8 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 	err = s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
 		ID: known.ID, State: to, NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount),
 		Reason:   nullable.Ptr(d.Reason),
-		ClosedAt: closedAt(d), OpenedAt: openedAt(d), ReportedAt: d.At, At: now,
+		ClosedAt: closedAt(d), OpenedAt: openedAt(d), EvidenceDueAt: d.EvidenceDueAt, EvidenceSent: d.EvidenceSent,
+		ReportedAt: d.At, At: now,
 	})
 	if err != nil {
 		return DisputeChange{}, fmt.Errorf("move dispute: %w", err)
@@ -237,7 +242,8 @@ func (s *Reader) DisputesOf(ctx context.Context, db postgres.DB, purpose gateway
 			Amount: money.Cents(row.AmountCents),
 			Reason: nullable.Value(row.Reason), Kind: row.Kind, State: row.State, NativeStatus: row.NativeStatus,
 			EventID:  nullable.Value(row.EventID),
-			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt, Unused: found.OfNothing,
+			OpenedAt: row.OpenedAt.UTC(), ClosedAt: row.ClosedAt, EvidenceDueAt: row.EvidenceDueAt,
+			EvidenceSent: row.EvidenceSent, Unused: found.OfNothing,
 		}
 	}
 	return all, nil

@@ -53,6 +53,11 @@ var Disputes = resource.New(resource.Definition{
 		{Name: "reason", Kind: query.String, Nullable: true, Write: resource.ReadOnly},
 		{Name: "opened_at", Kind: query.Date, Write: resource.ReadOnly},
 		{Name: "closed_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
+		{
+			Name: "evidence_due_at", Kind: query.Date, Nullable: true, NullsEnd: true, Write: resource.ReadOnly,
+			Doc: "Until when the gateway takes an answer; null where it tells none (gateway A) or takes none",
+		},
+		{Name: "evidence_sent", Kind: query.Bool, Write: resource.ReadOnly, Doc: "The gateway says that it was answered"},
 	}, moneyFields...),
 })
 

@@ -1,8 +1,11 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	"marquee/modules/payments/state"
 	"marquee/platform/query"
 	"marquee/platform/resource"
 )
@@ -41,8 +44,44 @@ var Refunds = resource.New(resource.Definition{
 		{Name: "failure", Kind: query.String, Nullable: true, Write: resource.ReadOnly, Doc: "Why it failed"},
 		{Name: "requested_at", Kind: query.Date, Write: resource.ReadOnly},
 		{Name: "refunded_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
+		{
+			Name: "next_step", Kind: query.String, Write: resource.ReadOnly, Expr: nextStep(),
+			Rule: resource.Rule{Enum: state.RefundSteps()}, Doc: "What happens next, or what staff have to do",
+		},
+		{
+			Name: "next_check_at", Kind: query.Date, Nullable: true, NullsEnd: true, Write: resource.ReadOnly,
+			Expr: "(SELECT min(i.next_look_at) FROM payments.intents i WHERE i.subject_id = t.id AND i.kind = 'refund' AND i.state = 'open')",
+			Doc:  "When the gateway is asked next what became of it; null where it is not asked",
+		},
 	}, refundMoneyFields()...),
 })
+
+// nextStep is the table of what is next as an expression. What failed and was asked for again since, or waits on the
+// list of unapplied payments, says so first.
+func nextStep() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `CASE WHEN t.status = 'failed' AND t.failure IS DISTINCT FROM %s AND EXISTS (SELECT 1 FROM payments.refunds later
+		WHERE later.gateway = t.gateway AND later.payment_ref = t.payment_ref AND later.requested_at > t.requested_at AND later.status <> 'failed') THEN %s`,
+		literal(state.Refunds.ReasonOf(state.RefundAsDispute)), literal(string(state.RefundOvertaken)))
+	fmt.Fprintf(&b, ` WHEN t.status = 'failed' AND EXISTS (SELECT 1 FROM payments.unapplied_payments u
+		WHERE u.gateway = t.gateway AND u.state = 'open' AND u.gateway_payment_id = ANY (ARRAY(SELECT t.payment_ref
+			UNION ALL SELECT p.gateway_payment_id FROM payments.payments p WHERE p.gateway = t.gateway AND p.payment_intent_id = t.payment_ref))) THEN %s`,
+		literal(string(state.RefundCaseDecision)))
+	for _, row := range state.NextOfRefunds {
+		fmt.Fprintf(&b, " WHEN t.status = %s", literal(string(row.Status)))
+		if row.Reason != "" {
+			fmt.Fprintf(&b, " AND starts_with(coalesce(t.failure, ''), %s)", literal(row.Reason))
+		}
+		if row.At != "" {
+			fmt.Fprintf(&b, " AND t.gateway = %s", literal(string(row.At)))
+		}
+		fmt.Fprintf(&b, " THEN %s", literal(string(row.Step)))
+	}
+	return b.String() + " END"
+}
+
+// literal quotes a constant of the program.
+func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // refundMoneyFields are moneyFields, but that what was handed back at the box office has no gateway.
 func refundMoneyFields() []resource.Field {

@@ -99,7 +99,7 @@ func refundedTotal(lines []reportLine) money.Cents {
 
 // FailedDisputed is why a refund failed that the gateway refuses while the payer's bank
 // holds the money, or has taken it.
-const FailedDisputed = "The payment is disputed: its money is with the payer's bank."
+const FailedDisputed = state.RefundFailedDisputed
 
 // FailedByDispute reports whether the gateway refused the refund since the payment is
 // disputed: asking again brings the same.
@@ -108,7 +108,7 @@ func (r Refund) FailedByDispute() bool {
 }
 
 // FailedUnasked begins why a refund failed that its gateway was not there to take.
-const FailedUnasked = "The gateway was not available: nothing was requested."
+const FailedUnasked = state.RefundFailedUnasked
 
 // FailedUnasked reports whether the gateway was not there when the refund was asked for:
 // asking again may bring another answer.

@@ -84,14 +84,16 @@ func namedFirst(missed []missedEvent) []missedEvent {
 // had been delivered: a delivery that follows is a repetition.
 func (s *Reconciler) takeMissed(ctx context.Context, gw gateway.Adapter, m missedEvent, dryRun bool) (Finding, error) {
 	f := Finding{Gateway: gw.Name(), Kind: MissedEvent, ID: m.event.ID, Detail: m.event.Type}
-	var result gateway.Result
-	if dryRun {
-		applied, _, err := s.tryEvent(ctx, m.event, nil, true)
-		if err != nil {
-			return f, fmt.Errorf("try event %s: %w", f.ID, err)
+	var was Finding
+	// Tried first also by a run that is not dry: what it is about has to be known before it changes.
+	result, _, err := s.tryEvent(ctx, m.event, nil, true)
+	if dryRun && err != nil {
+		return f, fmt.Errorf("try event %s: %w", f.ID, err)
+	}
+	if !dryRun {
+		if was, err = s.before(ctx, m.event, localOf(result)); err != nil {
+			return f, err
 		}
-		result = applied
-	} else {
 		response, err := s.webhooks.Receive(ctx, gw, m.body, "", s.deps.Clock.Now())
 		if err != nil {
 			return f, fmt.Errorf("take event %s: %w", f.ID, err)
@@ -103,7 +105,10 @@ func (s *Reconciler) takeMissed(ctx context.Context, gw gateway.Adapter, m misse
 	if result.Reason != "" {
 		f.Detail += ": " + string(result.Reason)
 	}
-	return f, nil
+	if f.Verdict == Repaired {
+		err = s.after(ctx, m.event, &f, was)
+	}
+	return f, err
 }
 
 func verdict(r gateway.Result, dryRun bool) Verdict {
@@ -178,8 +183,11 @@ func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e 
 			return f, false, fmt.Errorf("read %s, which a list told: %w", f.ID, err)
 		}
 	}
+	var was Finding
 	if err == nil && !dryRun {
-		result, now, err = s.tryEvent(ctx, e, link, false)
+		if was, err = s.before(ctx, e, localOf(result)); err == nil {
+			result, now, err = s.tryEvent(ctx, e, link, false)
+		}
 	}
 	if err != nil {
 		return f, false, fmt.Errorf("apply %s of %s: %w", e.Kind(), f.ID, err)
@@ -203,6 +211,9 @@ func (s *Reconciler) reconcileObject(ctx context.Context, gw gateway.Adapter, e 
 	default:
 		f.Verdict = Unchanged
 		f.Detail = strings.TrimSpace(f.Detail + " " + string(result.Reason))
+	}
+	if err == nil && f.Verdict == Repaired {
+		err = s.after(ctx, e, &f, was)
 	}
 	return f, err == nil, err
 }

@@ -34,17 +34,17 @@ func (s *Reconciler) reconcileBooked(ctx context.Context, gw gateway.Adapter, o 
 	var failed error
 	compare := func(f Finding, events ...gateway.Event) {
 		if err := s.Pace(ctx, gw.Name()); err != nil {
-			failed = errors.Join(failed, err)
+			failed = errors.Join(failed, report.Fail(ctx, f, err))
 			return
 		}
 		found, err := s.confirms(ctx, gw, events)
 		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", f.ID, err))
+			failed = errors.Join(failed, report.Fail(ctx, f, fmt.Errorf("read %s, which is booked: %w", f.ID, err)))
 			return
 		}
 		if !found {
 			s.logFinding(ctx, f)
-			report.Add(f)
+			report.Add(ctx, f)
 		}
 	}
 	for _, r := range refunds {
@@ -116,29 +116,30 @@ func (s *Reconciler) reconcileUnconfirmed(ctx context.Context, gw gateway.Adapte
 		if listed[row.GatewayPaymentID] {
 			continue
 		}
-		if err := s.Pace(ctx, gw.Name()); err != nil {
-			return errors.Join(failed, err)
-		}
-		found, err := s.confirms(ctx, gw, []gateway.Event{
-			gateway.BookedPayment(gw.Name(), s.deps.Clock.Now(), row.GatewayPaymentID),
-		})
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("read %s, which is booked: %w", row.GatewayPaymentID, err))
-			continue
-		}
-		if found {
-			continue
-		}
 		f := Finding{
 			Gateway: gw.Name(), Kind: UnshownPayment, ID: row.GatewayPaymentID, LocalID: row.LocalID,
 			Amount: money.Cents(row.AmountCents), Verdict: Unknown,
 			Detail: "booked here, not shown there as paid",
 		}
-		s.logFinding(ctx, f)
-		report.Add(f)
-		if !o.DryRun {
+		if err := s.Pace(ctx, gw.Name()); err != nil {
+			return errors.Join(failed, report.Fail(ctx, f, err))
+		}
+		found, err := s.confirms(ctx, gw, []gateway.Event{
+			gateway.BookedPayment(gw.Name(), s.deps.Clock.Now(), row.GatewayPaymentID),
+		})
+		if err != nil {
 			failed = errors.Join(failed,
-				postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.cases.ListUnshownTx(ctx, tx, row) }))
+				report.Fail(ctx, f, fmt.Errorf("read %s, which is booked: %w", row.GatewayPaymentID, err)))
+			continue
+		}
+		if found {
+			continue
+		}
+		s.logFinding(ctx, f)
+		report.Add(ctx, f)
+		if !o.DryRun {
+			err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.cases.ListUnshownTx(ctx, tx, row) })
+			failed = errors.Join(failed, report.Fail(ctx, f, err))
 		}
 	}
 	return failed

@@ -31,6 +31,7 @@ type Reconciler struct {
 	reader   *ledger.Reader
 	cases    *ledger.Cases
 	webhooks *webhook.Webhooks
+	records  []RecordReader
 }
 
 // New makes it.
@@ -72,6 +73,7 @@ const (
 	Repairable Verdict = "repairable" // a dry run would have repaired it
 	Unknown    Verdict = "unknown"    // it is of nothing here: for people to look at
 	Unchanged  Verdict = "unchanged"  // it changes nothing here; Detail says why
+	Failed     Verdict = "failed"     // it could not be read or applied; only in what is written down
 )
 
 // Finding is one thing that a gateway knows otherwise than we do.
@@ -85,6 +87,10 @@ type Finding struct {
 	Amount  money.Cents `json:"amount_cents,omitempty"`
 	Verdict Verdict     `json:"verdict"`
 	Detail  string      `json:"detail,omitempty"`
+	// Record is what LocalID is: "subscription", "order" or "". Was and Became are how it and its money stood before and
+	// right after; nil where nothing was to be changed.
+	Record      string `json:"-"`
+	Was, Became State  `json:"-"`
 }
 
 // Options say what is compared.
@@ -92,6 +98,9 @@ type Options struct {
 	Since    time.Time
 	Gateways []gateway.Name // default both
 	DryRun   bool           // nothing stays changed
+	// StartedBy says what begins it, Starter whose command it is. Default ByCommand, nobody's.
+	StartedBy Starter
+	Starter   string
 }
 
 // Of reports whether the gateway is to be looked at.
@@ -108,7 +117,10 @@ type Report struct {
 	Asked    int                 `json:"asked"`   // subscriptions without news that were read
 	Counts   map[FindingKind]int `json:"counts"`
 	Verdicts map[Verdict]int     `json:"verdicts"`
+	Failed   int                 `json:"failed"`   // what could not be read or applied
 	Findings []Finding           `json:"findings"` // the first ones
+
+	run *Run
 }
 
 // NewReport begins a report.
@@ -120,12 +132,59 @@ func NewReport(o Options) *Report {
 }
 
 // Add takes a finding in.
-func (r *Report) Add(f Finding) {
+func (r *Report) Add(ctx context.Context, f Finding) {
 	r.Counts[f.Kind]++
 	r.Verdicts[f.Verdict]++
 	if len(r.Findings) < reconcileFindings {
 		r.Findings = append(r.Findings, f)
 	}
+	r.tell()
+	r.run.add(ctx, f)
+}
+
+// Ask counts a subscription that is read.
+func (r *Report) Ask() {
+	r.Asked++
+	r.tell()
+}
+
+// Fail counts what could not be read or applied, and returns the error. A finding without an id is of a whole list.
+func (r *Report) Fail(ctx context.Context, f Finding, err error) error {
+	if err == nil {
+		return nil
+	}
+	r.Failed++
+	r.tell()
+	if f.ID != "" {
+		f.Verdict, f.Detail = Failed, whyFailed(err)
+		r.run.add(ctx, f)
+	}
+	return err
+}
+
+// whyFailed words an error for staff: its own text may quote what a gateway says, and stands in the log.
+func whyFailed(err error) string {
+	switch {
+	case errors.Is(err, gateway.ErrUnavailable), errors.Is(err, gateway.ErrOutcomeUnknown):
+		return "The gateway did not answer, or not as it should."
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "The run was ended."
+	}
+	return "See the log of the run."
+}
+
+// tell has what is counted so far be written with the next beat.
+func (r *Report) tell() {
+	if r.run == nil {
+		return
+	}
+	found := 0
+	for _, n := range r.Counts {
+		found += n
+	}
+	r.run.note(figures{
+		looked: r.Events + r.Objects + r.Asked, found: found, repaired: r.Verdicts[Repaired], failed: r.Failed,
+	})
 }
 
 // Reconcile asks the gateways what has happened since an instant and applies what
@@ -141,7 +200,7 @@ func (s *Reconciler) Reconcile(ctx context.Context, o Options, report *Report) e
 		}
 		gateway, err := s.deps.Gateways.Find(name)
 		if err != nil {
-			failed = errors.Join(failed, err)
+			failed = errors.Join(failed, report.Fail(ctx, Finding{}, err))
 			continue
 		}
 		listed := map[string]bool{}
@@ -195,6 +254,7 @@ func (s *Reconciler) reconcileEvents(ctx context.Context, gw gateway.Adapter, o 
 			return "", err
 		}
 		report.Events += len(bodies)
+		report.tell()
 		found, err := s.missedOf(ctx, gw, bodies)
 		missed = append(missed, found...)
 		return next, err
@@ -203,17 +263,17 @@ func (s *Reconciler) reconcileEvents(ctx context.Context, gw gateway.Adapter, o 
 		return nil
 	}
 	if err != nil {
-		err = fmt.Errorf("list events of %s: %w", gw.Name(), err)
+		err = report.Fail(ctx, Finding{}, fmt.Errorf("list events of %s: %w", gw.Name(), err))
 	}
 	slices.Reverse(missed)
 	for _, m := range namedFirst(missed) {
 		f, takeErr := s.takeMissed(ctx, gw, m, o.DryRun)
 		if takeErr != nil {
-			err = errors.Join(err, takeErr)
+			err = errors.Join(err, report.Fail(ctx, f, takeErr))
 			continue
 		}
 		s.logFinding(ctx, f)
-		report.Add(f)
+		report.Add(ctx, f)
 	}
 	return err
 }
@@ -238,17 +298,18 @@ func (s *Reconciler) reconcileObjects(ctx context.Context, gateway gateway.Adapt
 				continue
 			}
 			f, found, err := s.reconcileObject(ctx, gateway, e, o.DryRun)
-			failed = errors.Join(failed, err)
+			failed = errors.Join(failed, report.Fail(ctx, f, err))
 			if err == nil && found {
 				seen[key] = true
 				s.logFinding(ctx, f)
-				report.Add(f)
+				report.Add(ctx, f)
 			}
 		}
+		report.tell()
 		return next, nil
 	})
 	if err != nil {
-		err = fmt.Errorf("list payments of %s: %w", gateway.Name(), err)
+		err = report.Fail(ctx, Finding{}, fmt.Errorf("list payments of %s: %w", gateway.Name(), err))
 	}
 	return errors.Join(failed, err)
 }

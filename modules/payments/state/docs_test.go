@@ -2,6 +2,9 @@ package state
 
 import (
 	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +34,27 @@ func TestPageShowsTheTable(t *testing.T) {
 	}
 	require.Len(t, states, len(unappliedMoves))
 	golden.Section(t, page, "the moves of an unapplied payment", golden.Diagram(all)+"\n"+table.String())
+}
+
+// The page for people tells of each step that a refund may wait for, and of no other.
+func TestPageTellsWhatIsNextOfARefund(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/operations.md")
+	require.NoError(t, err)
+	told := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| `(?:requested|pending|done|failed)`").FindAllSubmatch(page, -1)
+	var steps []string
+	for _, row := range told {
+		steps = append(steps, string(row[1]))
+	}
+	require.ElementsMatch(t, RefundSteps(), steps)
+	for _, row := range NextOfRefunds {
+		require.Contains(t, RefundSteps(), string(row.Step))
+	}
+	for _, status := range []gateway.RefundStatus{requested, pending, done, failed} {
+		require.True(t, slices.ContainsFunc(NextOfRefunds, func(n NextOfRefund) bool {
+			return n.Status == status && n.Reason == "" && n.At == ""
+		}), status)
+	}
 }
 
 // The pages draw, or list where a drawing would show nothing, what becomes of the other rows.

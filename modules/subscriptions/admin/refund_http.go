@@ -243,6 +243,8 @@ type subscriptionChargebackDoc struct {
 	Status          gateway.DisputeState `json:"status" enum:"inquiry,open,won,lost,dismissed,withdrawn"`
 	OpenedAt        httpapi.Time         `json:"opened_at"`
 	ClosedAt        *httpapi.Time        `json:"closed_at" nullable:"true"`
+	EvidenceDueAt   *httpapi.Time        `json:"evidence_due_at" nullable:"true" doc:"Until when the gateway takes an answer; null where it tells none"`
+	EvidenceSent    bool                 `json:"evidence_sent" doc:"The gateway says that it was answered"`
 }
 
 func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[subscriptionRefundsBody], error) {
@@ -280,6 +282,7 @@ func (h handlers) refunds(ctx context.Context, in *idInput) (*httpapi.Output[sub
 			ChargebackID: d.ID, DisputeID: d.GatewayDisputeID, Amount: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
 			Status:   d.State,
 			OpenedAt: httpapi.Time(d.OpenedAt), ClosedAt: httpapi.TimePtr(d.ClosedAt),
+			EvidenceDueAt: httpapi.TimePtr(d.EvidenceDueAt), EvidenceSent: d.EvidenceSent,
 		}
 		doc.PaymentID, doc.PaymentIntentID = idsAt(sub, d.PaymentID)
 		body.Chargebacks = append(body.Chargebacks, doc)

@@ -44,7 +44,7 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 	since, before := now.Add(-overdueFor), now.Add(-retries.OverdueAfter)
 	silent, err := s.db.SubscriptionListOverdue(ctx, s.deps.Pool, since, before, reconcileReads)
 	if err != nil {
-		return fmt.Errorf("list overdue recurrences: %w", err)
+		return report.Fail(ctx, payments.Finding{}, fmt.Errorf("list overdue recurrences: %w", err))
 	}
 	var failed error
 	for _, sub := range silent {
@@ -53,22 +53,26 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 			continue
 		}
 		if err := s.deps.Payments.Comparison().Pace(ctx, name); err != nil {
-			return errors.Join(failed, err)
+			return errors.Join(failed, report.Fail(ctx, payments.Finding{}, err))
 		}
-		report.Asked++
+		report.Ask()
 		reconcile := s.reconcileOne
 		if sub.PixAutomatic {
 			reconcile = s.deps.Retries.CheckAutomatic
 		}
 		f, found, err := reconcile(ctx, sub, o.DryRun)
+		f.Gateway, f.LocalID, f.Record = name, sub.ID, recordKind
 		if found {
-			f.Gateway, f.LocalID, f.Verdict = name, sub.ID, payments.Repaired
-			if o.DryRun {
-				f.Verdict = payments.Repairable
+			f.Verdict = payments.Repairable
+			if !o.DryRun {
+				var stateErr error
+				f.Verdict, f.Was = payments.Repaired, fieldsOf(sub)
+				_, f.Became, stateErr = s.RecordOf(ctx, s.deps.Pool, sub.ID)
+				failed = errors.Join(failed, stateErr)
 			}
-			report.Add(f)
+			report.Add(ctx, f)
 		}
-		failed = errors.Join(failed, err)
+		failed = errors.Join(failed, report.Fail(ctx, f, err))
 		if errors.Is(err, gateway.ErrUnavailable) {
 			return failed // the gateway is down, or its quota is used up
 		}

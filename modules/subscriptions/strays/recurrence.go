@@ -268,7 +268,7 @@ func (s *Strays) ReconcileStrays(ctx context.Context, o payments.ReconcileOption
 				f.Verdict, f.Detail = payments.Unchanged, f.Detail+" by the next --apply"
 			}
 		}
-		report.Add(f)
+		report.Add(ctx, f)
 	}
 	return failed
 }

@@ -14,18 +14,21 @@ import (
 )
 
 const disputeAdopt = `-- name: DisputeAdopt :exec
-UPDATE payments.disputes d SET gateway_dispute_id = $1, kind = $2, native_status = $3, reported_at = least(d.reported_at, $4), updated_at = $5
+UPDATE payments.disputes d SET gateway_dispute_id = $1, kind = $2, native_status = $3,
+    evidence_due_at = $4, evidence_sent = $5, reported_at = least(d.reported_at, $6), updated_at = $7
 WHERE d.id = (
     SELECT m.id FROM payments.disputes m
-    WHERE m.gateway = $6 AND m.payment_ref = $7 AND m.state = 'open' AND m.native_status = 'reported_by_admin'
+    WHERE m.gateway = $8 AND m.payment_ref = $9 AND m.state = 'open' AND m.native_status = 'reported_by_admin'
     ORDER BY m.opened_at LIMIT 1)
-  AND NOT EXISTS (SELECT 1 FROM payments.disputes o WHERE o.gateway = $6 AND o.gateway_dispute_id = $1)
+  AND NOT EXISTS (SELECT 1 FROM payments.disputes o WHERE o.gateway = $8 AND o.gateway_dispute_id = $1)
 `
 
 type DisputeAdoptParams struct {
 	GatewayDisputeID string
 	Kind             gateway.DisputeKind
 	NativeStatus     string
+	EvidenceDueAt    *time.Time
+	EvidenceSent     bool
 	ReportedAt       time.Time
 	At               time.Time
 	Gateway          gateway.Name
@@ -39,6 +42,8 @@ func (q *Queries) DisputeAdopt(ctx context.Context, db DBTX, arg DisputeAdoptPar
 		arg.GatewayDisputeID,
 		arg.Kind,
 		arg.NativeStatus,
+		arg.EvidenceDueAt,
+		arg.EvidenceSent,
 		arg.ReportedAt,
 		arg.At,
 		arg.Gateway,
@@ -48,7 +53,7 @@ func (q *Queries) DisputeAdopt(ctx context.Context, db DBTX, arg DisputeAdoptPar
 }
 
 const disputeGet = `-- name: DisputeGet :one
-SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind FROM payments.disputes
+SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind, evidence_due_at, evidence_sent FROM payments.disputes
 WHERE purpose = $1 AND local_id = $2 AND (id::text = $3::text OR gateway_dispute_id = $3::text)
 `
 
@@ -81,6 +86,8 @@ func (q *Queries) DisputeGet(ctx context.Context, db DBTX, arg DisputeGetParams)
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Kind,
+		&i.EvidenceDueAt,
+		&i.EvidenceSent,
 	)
 	return i, err
 }
@@ -123,10 +130,10 @@ func (q *Queries) DisputeHasTakenPayment(ctx context.Context, db DBTX, arg Dispu
 const disputeInsert = `-- name: DisputeInsert :execrows
 INSERT INTO payments.disputes (
     id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, kind, state, native_status,
-    event_id, opened_at, closed_at, reported_at, created_at, updated_at
+    event_id, opened_at, closed_at, evidence_due_at, evidence_sent, reported_at, created_at, updated_at
 ) VALUES (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-    $13, $14, $15, $16, $17, $17
+    $13, $14, $15, $16, $17, $18, $19, $19
 )
 ON CONFLICT DO NOTHING
 `
@@ -147,6 +154,8 @@ type DisputeInsertParams struct {
 	EventID          *string
 	OpenedAt         time.Time
 	ClosedAt         *time.Time
+	EvidenceDueAt    *time.Time
+	EvidenceSent     bool
 	ReportedAt       time.Time
 	At               time.Time
 }
@@ -168,6 +177,8 @@ func (q *Queries) DisputeInsert(ctx context.Context, db DBTX, arg DisputeInsertP
 		arg.EventID,
 		arg.OpenedAt,
 		arg.ClosedAt,
+		arg.EvidenceDueAt,
+		arg.EvidenceSent,
 		arg.ReportedAt,
 		arg.At,
 	)
@@ -203,7 +214,7 @@ func (q *Queries) DisputeIsLostByRefund(ctx context.Context, db DBTX, arg Disput
 }
 
 const disputeListBookedSince = `-- name: DisputeListBookedSince :many
-SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind FROM payments.disputes
+SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind, evidence_due_at, evidence_sent FROM payments.disputes
 WHERE gateway = $1 AND state IN ('open', 'lost') AND native_status <> 'reported_by_admin' AND updated_at >= $2
 ORDER BY id
 `
@@ -243,6 +254,8 @@ func (q *Queries) DisputeListBookedSince(ctx context.Context, db DBTX, arg Dispu
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Kind,
+			&i.EvidenceDueAt,
+			&i.EvidenceSent,
 		); err != nil {
 			return nil, err
 		}
@@ -255,7 +268,7 @@ func (q *Queries) DisputeListBookedSince(ctx context.Context, db DBTX, arg Dispu
 }
 
 const disputeListOf = `-- name: DisputeListOf :many
-SELECT d.id, d.gateway, d.gateway_dispute_id, d.payment_ref, d.purpose, d.local_id, d.customer_id, d.amount_cents, d.reason, d.state, d.native_status, d.event_id, d.opened_at, d.closed_at, d.reported_at, d.created_at, d.updated_at, d.kind, EXISTS (SELECT 1 FROM payments.bought_nothing n
+SELECT d.id, d.gateway, d.gateway_dispute_id, d.payment_ref, d.purpose, d.local_id, d.customer_id, d.amount_cents, d.reason, d.state, d.native_status, d.event_id, d.opened_at, d.closed_at, d.reported_at, d.created_at, d.updated_at, d.kind, d.evidence_due_at, d.evidence_sent, EXISTS (SELECT 1 FROM payments.bought_nothing n
     WHERE n.gateway = d.gateway AND (n.gateway_payment_id = d.payment_ref OR n.payment_intent_id = d.payment_ref)) AS of_nothing
 FROM payments.disputes d
 WHERE d.purpose = $1 AND d.local_id = $2
@@ -301,6 +314,8 @@ func (q *Queries) DisputeListOf(ctx context.Context, db DBTX, arg DisputeListOfP
 			&i.PaymentsDispute.CreatedAt,
 			&i.PaymentsDispute.UpdatedAt,
 			&i.PaymentsDispute.Kind,
+			&i.PaymentsDispute.EvidenceDueAt,
+			&i.PaymentsDispute.EvidenceSent,
 			&i.OfNothing,
 		); err != nil {
 			return nil, err
@@ -314,7 +329,7 @@ func (q *Queries) DisputeListOf(ctx context.Context, db DBTX, arg DisputeListOfP
 }
 
 const disputeListOfPayment = `-- name: DisputeListOfPayment :many
-SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind FROM payments.disputes
+SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind, evidence_due_at, evidence_sent FROM payments.disputes
 WHERE gateway = $1 AND payment_ref = $2
 ORDER BY opened_at, id
 `
@@ -353,6 +368,8 @@ func (q *Queries) DisputeListOfPayment(ctx context.Context, db DBTX, arg Dispute
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.Kind,
+			&i.EvidenceDueAt,
+			&i.EvidenceSent,
 		); err != nil {
 			return nil, err
 		}
@@ -365,7 +382,7 @@ func (q *Queries) DisputeListOfPayment(ctx context.Context, db DBTX, arg Dispute
 }
 
 const disputeLock = `-- name: DisputeLock :one
-SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind FROM payments.disputes
+SELECT id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, event_id, opened_at, closed_at, reported_at, created_at, updated_at, kind, evidence_due_at, evidence_sent FROM payments.disputes
 WHERE gateway = $1 AND gateway_dispute_id = $2
 FOR UPDATE
 `
@@ -397,6 +414,8 @@ func (q *Queries) DisputeLock(ctx context.Context, db DBTX, arg DisputeLockParam
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.Kind,
+		&i.EvidenceDueAt,
+		&i.EvidenceSent,
 	)
 	return i, err
 }
@@ -404,20 +423,23 @@ func (q *Queries) DisputeLock(ctx context.Context, db DBTX, arg DisputeLockParam
 const disputeMove = `-- name: DisputeMove :exec
 UPDATE payments.disputes SET
     state = $1, native_status = $2, amount_cents = $3, reason = coalesce($4, reason),
-    closed_at = $5, opened_at = least(opened_at, $6), reported_at = $7, updated_at = $8
-WHERE id = $9
+    closed_at = $5, opened_at = least(opened_at, $6),
+    evidence_due_at = coalesce($7, evidence_due_at), evidence_sent = evidence_sent OR $8, reported_at = $9, updated_at = $10
+WHERE id = $11
 `
 
 type DisputeMoveParams struct {
-	State        gateway.DisputeState
-	NativeStatus string
-	AmountCents  int64
-	Reason       *string
-	ClosedAt     *time.Time
-	OpenedAt     time.Time
-	ReportedAt   time.Time
-	At           time.Time
-	ID           objectid.ID
+	State         gateway.DisputeState
+	NativeStatus  string
+	AmountCents   int64
+	Reason        *string
+	ClosedAt      *time.Time
+	OpenedAt      time.Time
+	EvidenceDueAt *time.Time
+	EvidenceSent  bool
+	ReportedAt    time.Time
+	At            time.Time
+	ID            objectid.ID
 }
 
 func (q *Queries) DisputeMove(ctx context.Context, db DBTX, arg DisputeMoveParams) error {
@@ -428,6 +450,8 @@ func (q *Queries) DisputeMove(ctx context.Context, db DBTX, arg DisputeMoveParam
 		arg.Reason,
 		arg.ClosedAt,
 		arg.OpenedAt,
+		arg.EvidenceDueAt,
+		arg.EvidenceSent,
 		arg.ReportedAt,
 		arg.At,
 		arg.ID,

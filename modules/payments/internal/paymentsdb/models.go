@@ -37,6 +37,10 @@ type PaymentsDispute struct {
 	UpdatedAt  time.Time
 	// chargeback: a card holder's; med: the payer's bank took a whole PIX of a subscription back (Mecanismo Especial de Devolução), opened and lost in one step.
 	Kind gateway.DisputeKind
+	// Until when the gateway takes an answer to it; null where the gateway tells none, or takes none.
+	EvidenceDueAt *time.Time
+	// The gateway says that it was answered.
+	EvidenceSent bool
 }
 
 // One row a failed attempt to take a payment, so that a failure reported by several events counts once.
