@@ -14,20 +14,20 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// run is a row of what is kept of reconciliations.
-type run struct {
+// reconciliation is a row of what is kept of reconciliations.
+type reconciliation struct {
 	StartedBy, Starter              string
 	DryRun, Ended                   bool
 	LookedAt, Found, Repaired, Left int
 	Failed                          int
 }
 
-func (b *bundle) runs(t *testing.T) []run {
+func (b *bundle) reconciliations(t *testing.T) []reconciliation {
 	t.Helper()
 	rows, err := b.db.Query(t.Context(), `SELECT started_by, coalesce(starter, '') AS starter, dry_run, ended_at IS NOT NULL AS ended,
 		looked_at, found, repaired, not_repaired AS left, failed FROM payments.reconcile_runs ORDER BY seen_at`)
 	require.NoError(t, err)
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[run])
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[reconciliation])
 	require.NoError(t, err)
 	return all
 }
@@ -52,7 +52,7 @@ func TestAReconciliationIsWrittenDown(t *testing.T) {
 				_, err := b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since, StartedBy: payments.BySchedule})
 				require.NoError(t, err)
 			}
-			runs := b.runs(t)
+			runs := b.reconciliations(t)
 			require.Len(t, runs, 3)
 			for i := range runs {
 				require.Positive(t, runs[i].LookedAt)
@@ -64,7 +64,7 @@ func TestAReconciliationIsWrittenDown(t *testing.T) {
 			require.Zero(t, runs[0].Repaired)
 			require.NotZero(t, runs[0].Left)
 			require.NotZero(t, runs[1].Repaired)
-			require.Equal(t, run{StartedBy: "schedule", Ended: true}, runs[2])
+			require.Equal(t, reconciliation{StartedBy: "schedule", Ended: true}, runs[2])
 
 			type change struct{ Record, Was, Became, Paid, Payment string }
 			read := func(verdict string) change {
@@ -94,12 +94,12 @@ func TestAReconciliationThatCannotAskSaysSo(t *testing.T) {
 	}))
 	_, err := b.service.Reconcile(ctx, payments.ReconcileOptions{Since: b.clock.Now().Add(-time.Hour)})
 	require.Error(t, err)
-	runs := b.runs(t)
+	runs := b.reconciliations(t)
 	require.True(t, runs[0].Ended)
 	require.NotZero(t, runs[0].Failed)
 
 	cancel()
 	_, err = b.service.Reconcile(ctx, payments.ReconcileOptions{Since: b.clock.Now().Add(-time.Hour)})
 	require.Error(t, err)
-	require.Len(t, b.runs(t), 1, "nothing began")
+	require.Len(t, b.reconciliations(t), 1, "nothing began")
 }

@@ -130,6 +130,19 @@ it('ten thousand films are shown by the page, as grid and as table, and what is 
   await page.getByRole('button', { name: 'Download the result' }).waitFor();
   const { pagination } = await asRoot<{ pagination: { qty_total_docs: number } }>('GET', `/videos?query=${encodeURIComponent(JSON.stringify({ author: name, section_highlight: true }))}`);
   expect(pagination.qty_total_docs).toBe(10);
+
+  // The page is loaded anew while it still runs: it is found again, and followed to its end.
+  await page.reload();
+  await page.getByText('1–10 of 10').waitFor();
+  expect(await page.getByText('change videos: 10 of 10').count()).toBe(0);
+  await page.route(/\/api\/v1\/admin\/bulk-acts$/, async (route) => {
+    const response = await route.fetch();
+    const { bulk_acts: [newest] } = (await response.json()) as { bulk_acts: Record<string, unknown>[] };
+    await route.fulfill({ response, json: { bulk_acts: [{ ...newest, state: 'running', done: 3 }] } });
+  });
+  await page.reload();
+  await page.getByText('change videos: 10 of 10').waitFor();
+  await page.getByRole('button', { name: 'Download the result' }).waitFor();
   expectNoFaults(page.context());
 });
 

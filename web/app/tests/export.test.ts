@@ -108,3 +108,20 @@ it('jobs and overdue customers are exported as they stand, all pages of them', a
   expect(rows).toEqual(customers.map((one) => `"${one.full_name}","suspended","Plus","${String(one.days_overdue)}","2","2026-03-04","29.90"`));
   expectNoFaults(page.context());
 });
+
+it('an export that a reload of the page cut off is made anew, and one that was left is not', async () => {
+  const page = await signedIn('admin', {}, '/console/customers');
+  await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
+  await page.route(/\/api\/v1\/customers\?.*qty_docs_page=1000/, async () => { /* never answered */ });
+  const progress = page.getByText(/^Export: 0 of /);
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await progress.waitFor();
+  await page.reload();
+  await progress.waitFor();
+  await page.getByRole('link', { name: 'Payments', exact: true }).first().click();
+  await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor();
+  await page.goBack();
+  await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
+  expect(await progress.count()).toBe(0);
+  expectNoFaults(page.context());
+});

@@ -168,3 +168,8 @@ export function giveMany(event: string, tickets: number) {
 export function makeHeavy(customer: string) {
   execFileSync(process.env['FILL'] ?? '', ['-customer', customer], { env: { ...process.env, DATABASE_URL: platform.database_url } });
 }
+
+/** Adds a nightly reconciliation that repaired a subscription of the customer, and one by command that died. */
+export function reconciledFor(customer: string) {
+  execFileSync(process.env['FILL'] ?? '', ['-reconciled', customer], { env: { ...process.env, DATABASE_URL: platform.database_url } });
+}

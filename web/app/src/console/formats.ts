@@ -102,3 +102,12 @@ export function taxID(digits: string): string {
   if (digits.length === 14) return digits.replace(/(..)(...)(...)(....)(..)/, '$1.$2.$3/$4-$5');
   return digits;
 }
+
+const SPANS = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000]] as const;
+
+/** How far an instant is from now: 3 days ago, in 6 days; hours below two days, minutes below two hours. */
+export function distance(iso: string, now = Date.now()): string {
+  const away = Date.parse(iso) - now;
+  const [unit, span] = SPANS.find(([, length]) => Math.abs(away) >= 2 * length) ?? SPANS[2];
+  return new Intl.RelativeTimeFormat(language.tag).format(Math.trunc(away / span), unit);
+}

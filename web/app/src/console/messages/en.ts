@@ -1,6 +1,9 @@
 import { enRooms } from './rooms.en';
 import { enWords } from './words.en';
 
+/** What the sentence about a refund's next step tells of. */
+export interface Told { since: string; check: string; failure: string }
+
 /** What people read, in English; pt.ts has the same keys. */
 export const en = {
   ...enWords,
@@ -414,6 +417,36 @@ export const en = {
     refunded: 'Refunded',
     disputes: 'Disputes',
     ledger: 'Revenue',
+    openDisputes: 'Open disputes',
+    openDisputesEmpty: 'No dispute is open',
+    openDisputesEmptyText: 'Disputes that are not decided are listed here, the one that is due first on top.',
+    dueUnknown: 'no deadline told',
+    overdue: (when: string) => `overdue: ${when}`,
+    answered: 'answered',
+    runs: 'Reconciliations',
+    run: 'The reconciliation',
+    runOf: (when: string) => `Reconciliation of ${when}`,
+    runsEmpty: 'Nothing was reconciled yet',
+    runsEmptyText: 'Every night the gateways are asked what no webhook told; each run is listed here.',
+    runDied: 'This run was cut off and did not come to its end. What it repaired until then stands; the next run does the rest.',
+    findings: 'What it found',
+    findingsEmpty: 'No difference was found',
+    findingsEmptyText: 'The gateways and the platform told the same.',
+    nothing: 'nothing',
+    sameAfter: 'changed nothing that is shown here',
+    steps: {
+      nothing_left_to_do: () => 'Nothing is left to do.',
+      awaiting_answer: ({ check }: Told) => `The gateway has not answered and is asked again by itself${check && `, next at ${check}`}.`,
+      awaiting_webhook: ({ since }: Told) => `The gateway is at it since ${since}; its webhook tells the end.`,
+      awaiting_dispute: () => 'Refused because the payment is disputed: its money is with the payer’s bank, and the dispute decides.',
+      refund_again: () => 'The gateway was away and nothing was asked of it: refund the payment again.',
+      read_and_refund_again: ({ failure }: Told) => `Refused${failure && ` because: ${failure}`}. Mend that and refund again, or pay it back by hand.`,
+      fund_and_refund_again: () => 'Gateway A denied it, for want of balance most often: fund the account there, then refund again.',
+      pay_by_hand: () => 'Gateway B could not deliver it, as to a closed card: pay it back by hand, by another way.',
+      compare_with_gateway: () => 'The gateway counts it no more: look at the payment in its panel, then refund again what is missing.',
+      asked_for_again: () => 'Another refund of the payment was asked for since: follow that one.',
+      decide_unapplied: () => 'The payment waits on the list of unapplied payments: decide about it there.',
+    },
     unappliedEmpty: 'No money is waiting',
     unappliedEmptyText: 'Payments that gave nobody anything would be listed here until somebody decides.',
     refunds: 'Refunds',

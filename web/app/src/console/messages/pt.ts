@@ -1,4 +1,4 @@
-import type { en } from './en';
+import type { en, Told } from './en';
 import type { Shape } from './shape';
 import { ptRooms } from './rooms.pt';
 import { ptWords } from './words.pt';
@@ -416,6 +416,36 @@ export const pt: Shape<typeof en> = {
     refunded: 'Reembolsados',
     disputes: 'Contestações',
     ledger: 'Receita',
+    openDisputes: 'Contestações abertas',
+    openDisputesEmpty: 'Nenhuma contestação aberta',
+    openDisputesEmptyText: 'Contestações ainda não decididas aparecem aqui, a que vence primeiro no alto.',
+    dueUnknown: 'prazo não informado',
+    overdue: (when: string) => `vencida: ${when}`,
+    answered: 'respondida',
+    runs: 'Conciliações',
+    run: 'A conciliação',
+    runOf: (when: string) => `Conciliação de ${when}`,
+    runsEmpty: 'Nada foi conciliado ainda',
+    runsEmptyText: 'Toda noite se pergunta aos gateways o que nenhum webhook contou; cada vez aparece aqui.',
+    runDied: 'Esta conciliação foi interrompida e não chegou ao fim. O que consertou até então vale; a próxima faz o resto.',
+    findings: 'O que encontrou',
+    findingsEmpty: 'Nenhuma diferença',
+    findingsEmptyText: 'Os gateways e a plataforma contaram o mesmo.',
+    nothing: 'nada',
+    sameAfter: 'não mudou nada do que se mostra aqui',
+    steps: {
+      nothing_left_to_do: () => 'Não há mais nada a fazer.',
+      awaiting_answer: ({ check }: Told) => `O gateway não respondeu e é perguntado de novo sozinho${check && `, em ${check}`}.`,
+      awaiting_webhook: ({ since }: Told) => `O gateway está fazendo, pedido ${since}; o webhook dele conta o fim.`,
+      awaiting_dispute: () => 'Recusado porque o pagamento está contestado: o dinheiro está com o banco do pagador, e a contestação decide.',
+      refund_again: () => 'O gateway estava fora e nada lhe foi pedido: reembolse o pagamento de novo.',
+      read_and_refund_again: ({ failure }: Told) => `Recusado${failure && ` porque: ${failure}`}. Resolva isso e reembolse de novo, ou devolva à mão.`,
+      fund_and_refund_again: () => 'O gateway A negou, quase sempre por falta de saldo: ponha saldo na conta de lá e reembolse de novo.',
+      pay_by_hand: () => 'O gateway B não conseguiu entregar, como a um cartão encerrado: devolva à mão, por outro meio.',
+      compare_with_gateway: () => 'O gateway não o conta mais: veja o pagamento no painel dele e reembolse de novo o que falta.',
+      asked_for_again: () => 'Outro reembolso do pagamento foi pedido depois: acompanhe aquele.',
+      decide_unapplied: () => 'O pagamento espera na lista dos sem destino: decida lá.',
+    },
     unappliedEmpty: 'Nenhum dinheiro à espera',
     unappliedEmptyText: 'Pagamentos que não deram nada a ninguém apareceriam aqui até alguém decidir.',
     refunds: 'Reembolsos',

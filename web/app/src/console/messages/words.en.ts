@@ -1,6 +1,12 @@
 /** Fields of records and values of enums, by the names that the API has for them. */
 export const enWords = {
   fields: {
+    evidence_due_at: 'Answer by', evidence_sent: 'Answered', next_step: 'Next', next_check_at: 'Asked again', started_by: 'Begun by',
+    starter: 'Whose command', dry_run: 'Listed only', gateways: 'Gateways', since: 'Since', looked_at: 'Looked at', found: 'Found',
+    repaired: 'Repaired', not_repaired: 'Not repaired', failed: 'Failed', run_id: 'Reconciliation', verdict: 'Outcome',
+    gateway_object_id: 'At the gateway', record: 'Record', was: 'It was', became: 'Repaired to', detail: 'Detail', found_at: 'Found at',
+    paid: 'Paid', refunded: 'Refunded', payment_status: 'Payment', dispute: 'Dispute', order_payment_status: 'Payment of the order',
+    disputed_at: 'Disputed since',
     _id: 'Id', action: 'Action', actor_id: 'Actor', actor_name: 'Who', address: 'Address', after: 'After',
     amount: 'Amount', avatar_id: 'Avatar', before: 'Before', cancel_at_period_end: 'Ends with its period',
     create: 'Create', created_at: 'Created', current_subscription_id: 'Subscription', customer_id: 'Customer',
@@ -64,6 +70,15 @@ export const enWords = {
     promoRedeemed: (code: string) => `Redeemed the promo code ${code}.`,
   },
   words: {
+    nothing_left_to_do: 'nothing left to do', awaiting_answer: 'waits for an answer', awaiting_webhook: 'waits for the webhook',
+    awaiting_dispute: 'waits for the dispute', refund_again: 'refund again', read_and_refund_again: 'read why, refund again',
+    fund_and_refund_again: 'fund the account, refund again', pay_by_hand: 'pay back by hand', compare_with_gateway: 'compare with the gateway',
+    asked_for_again: 'asked for again', decide_unapplied: 'decide as unapplied',
+    ended: 'ended', ended_with_failures: 'ended with failures', not_ended: 'cut off', schedule: 'schedule', command: 'command',
+    missed_event: 'missed event', missed_payment: 'missed payment', missed_refund: 'missed refund', missed_dispute: 'missed dispute',
+    missed_failure: 'missed failure', unshown_refund: 'refund not shown there', unshown_dispute: 'dispute not shown there',
+    unshown_payment: 'payment not shown there', ended_subscription: 'ended there', stray_recurrence: 'recurrence of nobody',
+    repaired: 'repaired', repairable: 'would be repaired', unchanged: 'left as it is',
     payment_failure: 'payments failed', customer_cancelled: 'the customer cancelled', admin_cancelled: 'staff cancelled',
     subscribed: 'subscribed', renewed: 'renewed', payment_settled: 'payment settled', renewal_taken: 'renewal taken',
     trial_started: 'trial started', payment_declined: 'payment declined', nothing_at_gateway: 'nothing at the gateway',

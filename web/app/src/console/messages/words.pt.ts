@@ -3,6 +3,12 @@ import type { enWords } from './words.en';
 
 export const ptWords: Shape<typeof enWords> = {
   fields: {
+    evidence_due_at: 'Responder até', evidence_sent: 'Respondida', next_step: 'A seguir', next_check_at: 'Perguntado de novo', started_by: 'Iniciada por',
+    starter: 'Comando de', dry_run: 'Só listou', gateways: 'Gateways', since: 'Desde', looked_at: 'Vistos', found: 'Diferenças',
+    repaired: 'Consertadas', not_repaired: 'Não consertadas', failed: 'Falharam', run_id: 'Conciliação', verdict: 'Resultado',
+    gateway_object_id: 'No gateway', record: 'Registro', was: 'Era', became: 'Consertado para', detail: 'Detalhe', found_at: 'Achada em',
+    paid: 'Pago', refunded: 'Devolvido', payment_status: 'Pagamento', dispute: 'Contestação', order_payment_status: 'Pagamento do pedido',
+    disputed_at: 'Contestado desde',
     _id: 'Id', action: 'Ação', actor_id: 'Autor', actor_name: 'Quem', address: 'Endereço', after: 'Depois',
     amount: 'Valor', avatar_id: 'Avatar', before: 'Antes', cancel_at_period_end: 'Termina com o período',
     create: 'Criar', created_at: 'Criado', current_subscription_id: 'Assinatura', customer_id: 'Cliente',
@@ -66,6 +72,15 @@ export const ptWords: Shape<typeof enWords> = {
     promoRedeemed: (code) => `Resgatou o código promocional ${code}.`,
   },
   words: {
+    nothing_left_to_do: 'nada a fazer', awaiting_answer: 'espera resposta', awaiting_webhook: 'espera o webhook',
+    awaiting_dispute: 'espera a contestação', refund_again: 'reembolsar de novo', read_and_refund_again: 'ver por quê, reembolsar de novo',
+    fund_and_refund_again: 'pôr saldo, reembolsar de novo', pay_by_hand: 'devolver à mão', compare_with_gateway: 'comparar com o gateway',
+    asked_for_again: 'pedido de novo', decide_unapplied: 'decidir como sem destino',
+    ended: 'terminou', ended_with_failures: 'terminou com falhas', not_ended: 'interrompida', schedule: 'agenda', command: 'comando',
+    missed_event: 'evento perdido', missed_payment: 'pagamento perdido', missed_refund: 'reembolso perdido', missed_dispute: 'contestação perdida',
+    missed_failure: 'falha perdida', unshown_refund: 'reembolso não mostrado lá', unshown_dispute: 'contestação não mostrada lá',
+    unshown_payment: 'pagamento não mostrado lá', ended_subscription: 'encerrada lá', stray_recurrence: 'recorrência de ninguém',
+    repaired: 'consertado', repairable: 'seria consertado', unchanged: 'deixado como está',
     payment_failure: 'pagamentos falharam', customer_cancelled: 'o cliente cancelou', admin_cancelled: 'a equipe cancelou',
     subscribed: 'assinou', renewed: 'renovada', payment_settled: 'pagamento confirmado', renewal_taken: 'renovação cobrada',
     trial_started: 'teste começou', payment_declined: 'pagamento recusado', nothing_at_gateway: 'nada no gateway',

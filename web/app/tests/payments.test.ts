@@ -1,0 +1,84 @@
+import { expect, it } from 'vitest';
+import { expectNoFaults, signedIn } from './browser';
+import { asRoot, atGateway, call, reconciledFor, signUp, subscribed, subscribedAtA, until } from './people';
+
+interface Dispute { evidence_due_at: string | null; payment_id: string }
+
+/** The card holder goes to their bank about what a customer has paid at gateway B. */
+async function disputed(name: string) {
+  const customer = await signUp(name);
+  await call('POST', '/gwb/subscribe', customer.token, { plan_id: 'plus', payment_method_id: 'pm_card_createDispute' });
+  const query = encodeURIComponent(JSON.stringify({ customer_id: customer.id }));
+  const dispute = await until(async () => (await asRoot<{ docs: Dispute[] }>('GET', `/admin/finance/disputes?query=${query}`)).docs[0]);
+  return { customer, dispute };
+}
+
+it('open disputes stand with their deadline and how long that is, what is due first on top, overdue ones named', async () => {
+  const { customer, dispute } = await disputed('Deise Prazo');
+  expect(Date.parse(dispute.evidence_due_at ?? '')).toBeGreaterThan(Date.now() + 6 * 86_400_000);
+  const untold = await subscribedAtA('Ana Sem Prazo');
+  await asRoot('POST', `/subscriptions/${untold.subscription}/chargeback`, { amount: 2990, reason: 'The bank wrote a letter' });
+
+  const page = await signedIn('admin', {}, '/console/payments');
+  await page.getByRole('link', { name: 'Open disputes' }).click();
+  await page.getByRole('columnheader', { name: /Answer by/ }).and(page.locator('[aria-sort="ascending"]')).waitFor();
+  const rows = page.locator('tbody tr');
+  await rows.filter({ hasText: dispute.payment_id }).getByText(/^in [67] days$/).waitFor();
+  await rows.filter({ hasText: 'no deadline told' }).first().waitFor();
+  const order = await rows.allInnerTexts();
+  expect(order.findIndex((text) => text.includes(dispute.payment_id)))
+    .toBeLessThan(order.findIndex((text) => text.includes('no deadline told')));
+
+  // A month later nobody has answered.
+  const late = await signedIn('admin', {}, '/console/');
+  await late.clock.setFixedTime(Date.now() + 30 * 86_400_000);
+  await late.keyboard.press('g');
+  await late.keyboard.press('p');
+  await late.getByRole('link', { name: 'Open disputes' }).click();
+  await late.locator('tbody tr').filter({ hasText: dispute.payment_id }).getByText(/^overdue: \d+ days ago$/).waitFor();
+
+  await page.goto(`/console/customers/${customer.id}`);
+  const panel = page.getByRole('region', { name: 'Disputes' });
+  await panel.scrollIntoViewIfNeeded();
+  await panel.getByText(/^in [67] days$/).waitFor();
+  expectNoFaults(page.context());
+});
+
+it('refunds say how long ago they were asked for, and what is next', async () => {
+  const customer = await subscribedAtA('Rute Espera');
+  await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: true });
+  try {
+    await asRoot('POST', `/subscriptions/${customer.subscription}/refund`, { reason: 'A week without sound' });
+  } finally {
+    await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: false });
+  }
+  const query = encodeURIComponent(JSON.stringify({ customer_id: customer.id }));
+  const page = await signedIn('admin', {}, `/console/payments/refunds?query=${query}`);
+  const row = page.locator('tbody tr').first();
+  await row.getByText(/^The gateway is at it since \d+ minutes? ago; its webhook tells the end\.$/).waitFor();
+  await row.getByText(/^\d+ minutes? ago$/).waitFor();
+  const brazil = await signedIn('admin', { locale: 'pt-BR' }, `/console/payments/refunds?query=${query}`);
+  await brazil.locator('tbody tr').first().getByText(/o webhook dele conta o fim\.$/).waitFor();
+  expectNoFaults(page.context());
+});
+
+it('reconciliations are listed with what they found, each repair with what was and what is, and one that died as cut off', async () => {
+  const customer = await subscribed('Concilia Souza');
+  reconciledFor(customer.id);
+  const page = await signedIn('admin', {}, '/console/payments');
+  await page.getByRole('link', { name: 'Reconciliations' }).click();
+  const rows = page.locator('tbody tr');
+  await rows.filter({ hasText: 'cut off' }).filter({ hasText: 'command' }).first().getByRole('link').first().click();
+  await page.getByText(/was cut off and did not come to its end/).waitFor();
+  await page.getByText('ana@ops').waitFor();
+  await page.getByText('No difference was found').waitFor();
+  await page.goBack();
+  await rows.filter({ hasText: 'schedule' }).first().getByRole('link').first().click();
+  const repair = page.getByRole('row').filter({ hasText: 'missed payment' });
+  await repair.getByText(/^Paid: .*0\.00 → .*29\.90$/).waitFor();
+  await repair.getByText('Status: pending → active').waitFor();
+  await repair.getByRole('link').first().click();
+  await expect.poll(() => new URL(page.url()).pathname).toBe('/console/subscriptions');
+  await page.locator('tbody tr').first().waitFor();
+  expectNoFaults(page.context());
+});
