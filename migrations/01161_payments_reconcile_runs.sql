@@ -10,13 +10,13 @@ CREATE TABLE payments.reconcile_runs (
     started_at timestamptz NOT NULL,
     seen_at timestamptz NOT NULL,
     ended_at timestamptz CONSTRAINT reconcile_runs_end_follows_start CHECK (ended_at >= started_at),
-    looked_at integer NOT NULL DEFAULT 0,
+    checked integer NOT NULL DEFAULT 0,
     found integer NOT NULL DEFAULT 0,
     repaired integer NOT NULL DEFAULT 0,
     not_repaired integer NOT NULL DEFAULT 0,
     failed integer NOT NULL DEFAULT 0,
     updated_at timestamptz NOT NULL,
-    CONSTRAINT reconcile_runs_counts_bounded CHECK (looked_at >= 0 AND failed >= 0 AND repaired >= 0 AND not_repaired >= 0
+    CONSTRAINT reconcile_runs_counts_bounded CHECK (checked >= 0 AND failed >= 0 AND repaired >= 0 AND not_repaired >= 0
         AND found = repaired + not_repaired)
 );
 CREATE INDEX reconcile_runs_by_start ON payments.reconcile_runs (started_at DESC, id DESC);
@@ -26,7 +26,7 @@ COMMENT ON COLUMN payments.reconcile_runs.starter IS 'Of a command: the account 
 COMMENT ON COLUMN payments.reconcile_runs.since IS 'How far back it looked.';
 COMMENT ON COLUMN payments.reconcile_runs.seen_at IS 'When the run was last known to live, by the clock of the database: one that died is told by it.';
 COMMENT ON COLUMN payments.reconcile_runs.ended_at IS 'When it came to its end, also with failures; null while it runs, and of one that died.';
-COMMENT ON COLUMN payments.reconcile_runs.looked_at IS 'Events, payments, refunds, disputes and subscriptions that were read at the gateways.';
+COMMENT ON COLUMN payments.reconcile_runs.checked IS 'Events, payments, refunds, disputes and subscriptions that were read at the gateways.';
 COMMENT ON COLUMN payments.reconcile_runs.not_repaired IS 'Found and left as it is: a dry run, of nothing here, or without anything to change.';
 COMMENT ON COLUMN payments.reconcile_runs.failed IS 'What could not be read or applied.';
 
@@ -40,7 +40,7 @@ CREATE TABLE payments.reconcile_findings (
     gateway_object_id text COLLATE "C" NOT NULL,
     record text COLLATE "C" CONSTRAINT reconcile_findings_record_known CHECK (record IN ('subscription', 'order')),
     local_id platform.object_id,
-    amount_cents bigint,
+    amount_cents bigint CONSTRAINT reconcile_findings_amount_bounded CHECK (amount_cents BETWEEN 0 AND 100000000000),
     was jsonb,
     became jsonb,
     detail text COLLATE "C",

@@ -6503,6 +6503,78 @@ COMMENT ON COLUMN payments.processed_events.subjects IS 'Ids by which a waiting 
 
 COMMENT ON COLUMN payments.processed_events.event_at IS 'When it happened, by the gateway''s clock.';
 
+CREATE TABLE payments.reconcile_findings (
+    id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
+    run_id platform.object_id NOT NULL,
+    gateway text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    verdict text NOT NULL COLLATE pg_catalog."C",
+    gateway_object_id text NOT NULL COLLATE pg_catalog."C",
+    record text COLLATE pg_catalog."C",
+    local_id platform.object_id,
+    amount_cents bigint,
+    was jsonb,
+    became jsonb,
+    detail text COLLATE pg_catalog."C",
+    found_at timestamp with time zone NOT NULL,
+    CONSTRAINT reconcile_findings_amount_bounded CHECK (((amount_cents >= 0) AND (amount_cents <= '100000000000'::bigint))),
+    CONSTRAINT reconcile_findings_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
+    CONSTRAINT reconcile_findings_kind_known CHECK ((kind = ANY (ARRAY['missed_event'::text, 'missed_payment'::text, 'missed_refund'::text, 'missed_dispute'::text, 'missed_failure'::text, 'unshown_refund'::text, 'unshown_dispute'::text, 'unshown_payment'::text, 'ended_subscription'::text, 'stray_recurrence'::text]))),
+    CONSTRAINT reconcile_findings_record_known CHECK ((record = ANY (ARRAY['subscription'::text, 'order'::text]))),
+    CONSTRAINT reconcile_findings_verdict_known CHECK ((verdict = ANY (ARRAY['repaired'::text, 'repairable'::text, 'unknown'::text, 'unchanged'::text, 'failed'::text])))
+);
+
+COMMENT ON TABLE payments.reconcile_findings IS 'One row a difference that a reconciliation found, and what it did about it.';
+
+COMMENT ON COLUMN payments.reconcile_findings.gateway_object_id IS 'The gateway''s id: of the event, payment, refunded payment, dispute or subscription.';
+
+COMMENT ON COLUMN payments.reconcile_findings.local_id IS 'The subscription or order, where it is known; other systems'' too, of what is of nothing here.';
+
+COMMENT ON COLUMN payments.reconcile_findings.was IS 'How the record and its money stood before; null where nothing here is meant.';
+
+COMMENT ON COLUMN payments.reconcile_findings.became IS 'How they stood right after.';
+
+CREATE TABLE payments.reconcile_runs (
+    id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
+    started_by text NOT NULL COLLATE pg_catalog."C",
+    starter text COLLATE pg_catalog."C",
+    dry_run boolean NOT NULL,
+    gateways text[] NOT NULL COLLATE pg_catalog."C",
+    since timestamp with time zone NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    checked integer DEFAULT 0 NOT NULL,
+    found integer DEFAULT 0 NOT NULL,
+    repaired integer DEFAULT 0 NOT NULL,
+    not_repaired integer DEFAULT 0 NOT NULL,
+    failed integer DEFAULT 0 NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT reconcile_runs_counts_bounded CHECK (((checked >= 0) AND (failed >= 0) AND (repaired >= 0) AND (not_repaired >= 0) AND (found = (repaired + not_repaired)))),
+    CONSTRAINT reconcile_runs_end_follows_start CHECK ((ended_at >= started_at)),
+    CONSTRAINT reconcile_runs_gateways_known CHECK ((gateways <@ '{gwa,gwb}'::text[])),
+    CONSTRAINT reconcile_runs_started_by_known CHECK ((started_by = ANY (ARRAY['schedule'::text, 'command'::text]))),
+    CONSTRAINT reconcile_runs_starter_bounded CHECK (((length(starter) >= 1) AND (length(starter) <= 200)))
+);
+
+COMMENT ON TABLE payments.reconcile_runs IS 'One row a reconciliation with the gateways, by night or by command.';
+
+COMMENT ON COLUMN payments.reconcile_runs.started_by IS 'schedule: the nightly job; command: marquee reconcile.';
+
+COMMENT ON COLUMN payments.reconcile_runs.starter IS 'Of a command: the account and the machine that ran it.';
+
+COMMENT ON COLUMN payments.reconcile_runs.since IS 'How far back it looked.';
+
+COMMENT ON COLUMN payments.reconcile_runs.seen_at IS 'When the run was last known to live, by the clock of the database: one that died is told by it.';
+
+COMMENT ON COLUMN payments.reconcile_runs.ended_at IS 'When it came to its end, also with failures; null while it runs, and of one that died.';
+
+COMMENT ON COLUMN payments.reconcile_runs.checked IS 'Events, payments, refunds, disputes and subscriptions that were read at the gateways.';
+
+COMMENT ON COLUMN payments.reconcile_runs.not_repaired IS 'Found and left as it is: a dry run, of nothing here, or without anything to change.';
+
+COMMENT ON COLUMN payments.reconcile_runs.failed IS 'What could not be read or applied.';
+
 CREATE TABLE payments.refund_reports (
     gateway text NOT NULL,
     payment_ref text NOT NULL,
@@ -7445,6 +7517,12 @@ ALTER TABLE ONLY payments.payments
 ALTER TABLE ONLY payments.processed_events
     ADD CONSTRAINT processed_events_one_row_per_gateway_event PRIMARY KEY (gateway, event_id);
 
+ALTER TABLE ONLY payments.reconcile_findings
+    ADD CONSTRAINT reconcile_findings_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY payments.reconcile_runs
+    ADD CONSTRAINT reconcile_runs_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY payments.refund_reports
     ADD CONSTRAINT refund_reports_each_once PRIMARY KEY (gateway, payment_ref, kind, refund_id, reported_at, amount_cents);
 
@@ -7813,6 +7891,12 @@ COMMENT ON INDEX payments.processed_events_open IS 'Events not applied yet, whos
 CREATE INDEX processed_events_queued ON payments.processed_events USING btree (gateway, updated_at) WHERE (state = 'queued'::text);
 
 CREATE INDEX processed_events_waiting ON payments.processed_events USING gin (subjects) WHERE (state = 'waiting'::text);
+
+CREATE INDEX reconcile_findings_by_run ON payments.reconcile_findings USING btree (run_id, id);
+
+CREATE INDEX reconcile_findings_by_time ON payments.reconcile_findings USING btree (found_at DESC, id DESC);
+
+CREATE INDEX reconcile_runs_by_start ON payments.reconcile_runs USING btree (started_at DESC, id DESC);
 
 CREATE INDEX refunds_by_customer ON payments.refunds USING btree (customer_id, requested_at DESC);
 
@@ -8257,6 +8341,9 @@ ALTER TABLE ONLY finance.export_chunks
 
 ALTER TABLE ONLY payments.intent_steps
     ADD CONSTRAINT intent_steps_intent_id_fkey FOREIGN KEY (intent_id) REFERENCES payments.intents(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY payments.reconcile_findings
+    ADD CONSTRAINT reconcile_findings_of_run FOREIGN KEY (run_id) REFERENCES payments.reconcile_runs(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY payments.unapplied_decisions
     ADD CONSTRAINT unapplied_decisions_payment_known FOREIGN KEY (unapplied_id) REFERENCES payments.unapplied_payments(id);

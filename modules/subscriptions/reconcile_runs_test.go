@@ -16,23 +16,23 @@ import (
 
 // reconciliation is a row of what is kept of reconciliations.
 type reconciliation struct {
-	StartedBy, Starter              string
-	DryRun, Ended                   bool
-	LookedAt, Found, Repaired, Left int
-	Failed                          int
+	StartedBy, Starter             string
+	DryRun, Ended                  bool
+	Checked, Found, Repaired, Left int
+	Failed                         int
 }
 
 func (b *bundle) reconciliations(t *testing.T) []reconciliation {
 	t.Helper()
 	rows, err := b.db.Query(t.Context(), `SELECT started_by, coalesce(starter, '') AS starter, dry_run, ended_at IS NOT NULL AS ended,
-		looked_at, found, repaired, not_repaired AS left, failed FROM payments.reconcile_runs ORDER BY seen_at`)
+		checked, found, repaired, not_repaired AS left, failed FROM payments.reconcile_runs ORDER BY seen_at`)
 	require.NoError(t, err)
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[reconciliation])
 	require.NoError(t, err)
 	return all
 }
 
-// TestAReconciliationIsWrittenDown: who began it, what it looked at and found, and of what it repaired what was and what
+// TestAReconciliationIsWrittenDown: who began it, what it checked at and found, and of what it repaired what was and what
 // is; a dry run says what it would have done, and one that finds nothing that it found nothing.
 func TestAReconciliationIsWrittenDown(t *testing.T) {
 	t.Parallel()
@@ -55,8 +55,8 @@ func TestAReconciliationIsWrittenDown(t *testing.T) {
 			runs := b.reconciliations(t)
 			require.Len(t, runs, 3)
 			for i := range runs {
-				require.Positive(t, runs[i].LookedAt)
-				runs[i].LookedAt = 0
+				require.Positive(t, runs[i].Checked)
+				runs[i].Checked = 0
 			}
 			require.Equal(t, "command", runs[0].StartedBy)
 			require.Equal(t, "ana@ops", runs[0].Starter)

@@ -2,10 +2,10 @@
 INSERT INTO payments.reconcile_runs (id, started_by, starter, dry_run, gateways, since, started_at, seen_at, updated_at)
 VALUES (@id, @started_by, sqlc.narg(starter), @dry_run, @gateways::text[], @since, @at, clock_timestamp(), @at);
 
--- name: ReconcileRunSee :exec
--- ReconcileRunSee says that the run lives, and how far it is.
+-- name: ReconcileRunProgress :exec
+-- ReconcileRunProgress says that the run lives, and how far it is.
 UPDATE payments.reconcile_runs SET
-    looked_at = @looked_at, found = @found, repaired = @repaired, not_repaired = @not_repaired, failed = @failed,
+    checked = @checked, found = @found, repaired = @repaired, not_repaired = @not_repaired, failed = @failed,
     ended_at = sqlc.narg(ended_at), seen_at = clock_timestamp(), updated_at = @at
 WHERE id = @id AND ended_at IS NULL;
 
@@ -18,8 +18,8 @@ INSERT INTO payments.reconcile_findings (id, run_id, gateway, kind, verdict, gat
 VALUES (@id, @run_id, @gateway, @kind, @verdict, @gateway_object_id, sqlc.narg(record), sqlc.narg(local_id), sqlc.narg(amount_cents),
     sqlc.narg(was)::jsonb, sqlc.narg(became)::jsonb, sqlc.narg(detail), @found_at);
 
--- name: ReconcileMoneyOf :one
--- ReconcileMoneyOf tells what the ledgers have of a payment, and whose it is, by any of its names.
+-- name: PaymentMoneyGet :one
+-- PaymentMoneyGet tells what the ledgers have of a payment, and whose it is, by any of its names.
 WITH paid AS (
     SELECT p.purpose, p.local_id, p.native_status, p.amount_cents FROM payments.payments p
     WHERE p.gateway = @gateway AND (p.gateway_payment_id = @ref::text OR p.payment_intent_id = @ref::text) LIMIT 1

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/cmd/internal/app/platformtest"
-	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 )
 
@@ -111,23 +110,23 @@ func TestARefundSaysWhatIsNext(t *testing.T) {
 			VALUES ($1, $2, 'customer', $3, $3, 100, $4, 'admin', 'REFUND', 'REFUND', nullif($5, ''), clock_timestamp(),
 				CASE WHEN $4 = 'done' THEN now() END, now(), now())`, gateway, payment, user.ID, status, failure)
 	}
-	failed := state.Refunds.ReasonOf(state.RefundFailed)
-	want := map[string]state.RefundStep{}
+	failed := "The gateway reports that the refund failed."
+	want := map[string]string{}
 	for i, tc := range []struct {
 		gateway, status, failure string
-		next                     state.RefundStep
+		next                     string
 	}{
-		{"gwa", "requested", "", state.RefundAnswer},
-		{"gwb", "pending", "", state.RefundWord},
-		{"gwb", "done", "", state.RefundNothing},
-		{"gwb", "failed", "Your card was odd.", state.RefundRefusal},
-		{"gwa", "failed", "", state.RefundRefusal},
-		{"gwa", "failed", failed, state.RefundBalance},
-		{"gwb", "failed", failed, state.RefundByHand},
-		{"gwa", "failed", state.RefundFailedDisputed, state.RefundBank},
-		{"gwa", "failed", state.RefundFailedUnasked + " 503", state.RefundAgain},
-		{"gwb", "failed", state.Refunds.ReasonOf(state.RefundUncounted), state.RefundComparison},
-		{"gwb", "failed", state.Refunds.ReasonOf(state.RefundAsDispute), state.RefundNothing},
+		{"gwa", "requested", "", "awaiting_answer"},
+		{"gwb", "pending", "", "awaiting_webhook"},
+		{"gwb", "done", "", "nothing_left_to_do"},
+		{"gwb", "failed", "Your card was odd.", "read_and_refund_again"},
+		{"gwa", "failed", "", "read_and_refund_again"},
+		{"gwa", "failed", failed, "fund_and_refund_again"},
+		{"gwb", "failed", failed, "pay_by_hand"},
+		{"gwa", "failed", "The payment is disputed: its money is with the payer's bank.", "awaiting_dispute"},
+		{"gwa", "failed", "The gateway was not available: nothing was requested. 503", "refund_again"},
+		{"gwb", "failed", "The gateway no longer counts it.", "compare_with_gateway"},
+		{"gwb", "failed", "It was a dispute, and is recorded as one.", "nothing_left_to_do"},
 	} {
 		payment := "pay_" + strconv.Itoa(i)
 		refund(payment, tc.gateway, tc.status, tc.failure)
@@ -135,27 +134,27 @@ func TestARefundSaysWhatIsNext(t *testing.T) {
 	}
 	refund("pay_again", "gwa", "failed", failed)
 	refund("pay_again", "gwa", "done", "")
-	want["pay_again failed"], want["pay_again done"] = state.RefundOvertaken, state.RefundNothing
+	want["pay_again failed"], want["pay_again done"] = "asked_for_again", "nothing_left_to_do"
 	refund("pay_other", "gwb", "failed", failed) // the same payment's name at the other gateway
 	refund("pay_other", "gwa", "done", "")
-	want["pay_other failed"], want["pay_other done"] = state.RefundByHand, state.RefundNothing
+	want["pay_other failed"], want["pay_other done"] = "pay_by_hand", "nothing_left_to_do"
 	refund("pay_case", "gwa", "failed", failed)
 	p.Exec(`INSERT INTO payments.unapplied_payments (kind, gateway, subject, gateway_payment_id, customer_id, amount_cents, paid_at, created_at, updated_at)
 		VALUES ('unrefundable', 'gwa', 'pay_case', 'pay_case', $1, 100, now(), now(), now())`, user.ID)
-	want["pay_case failed"] = state.RefundCaseDecision
+	want["pay_case failed"] = "decide_unapplied"
 	p.Exec(`INSERT INTO payments.intents (id, kind, subject_id, gateway, reference, next_look_at, created_at)
 		SELECT platform.new_object_id(), 'refund', id, gateway, id, '2030-01-01', now() FROM payments.refunds WHERE status = 'requested'`)
 
 	var list struct {
 		Docs []struct {
-			Payment     string           `json:"payment_id"`
-			Status      string           `json:"status"`
-			Next        state.RefundStep `json:"next_step"`
-			NextCheckAt *string          `json:"next_check_at"`
+			Payment     string  `json:"payment_id"`
+			Status      string  `json:"status"`
+			Next        string  `json:"next_step"`
+			NextCheckAt *string `json:"next_check_at"`
 		}
 	}
 	p.Admin().Get("/admin/finance/refunds?qty_docs_page=100").Expect(http.StatusOK).JSON(&list)
-	got := map[string]state.RefundStep{}
+	got := map[string]string{}
 	for _, doc := range list.Docs {
 		got[doc.Payment+" "+doc.Status] = doc.Next
 		require.Equal(t, doc.Status == "requested", doc.NextCheckAt != nil, doc.Payment)

@@ -20,6 +20,8 @@ type Traits struct {
 	Invoices bool
 	// DisputeLostByRefund: that the payer's bank keeps the money is told as a refund.
 	DisputeLostByRefund bool
+	// RefundsFromBalance: a refund is paid from the account's balance, and denied where that is too small.
+	RefundsFromBalance bool
 	// AmountsMayChange: what a charge costs can be changed at the gateway's own console.
 	AmountsMayChange bool
 	// SearchLags: a search may not show for a while what was made just now.
@@ -87,7 +89,7 @@ type PaymentWords struct {
 //exhaustive:enforce
 var traits = map[Name]Traits{
 	GWA: {
-		DisputeLostByRefund: true, AmountsMayChange: true, SearchLags: true, MissNeedsList: true,
+		DisputeLostByRefund: true, RefundsFromBalance: true, AmountsMayChange: true, SearchLags: true, MissNeedsList: true,
 		Quota:        Quota{Calls: 25_000, Window: 12 * time.Hour},
 		ChargesByDay: true, ChargesAhead: 40 * 24 * time.Hour, FirstMonthApart: true, DebitsPix: true,
 		CardField: "credit_card", AmountsInReais: true, LeastPix: 500,

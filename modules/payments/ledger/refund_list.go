@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/state"
 	"marquee/platform/query"
 	"marquee/platform/resource"
@@ -72,8 +73,14 @@ func nextStep() string {
 		if row.Reason != "" {
 			fmt.Fprintf(&b, " AND starts_with(coalesce(t.failure, ''), %s)", literal(row.Reason))
 		}
-		if row.At != "" {
-			fmt.Fprintf(&b, " AND t.gateway = %s", literal(string(row.At)))
+		if row.FromBalance {
+			var names []string
+			for _, name := range gateway.Names() {
+				if name.Traits().RefundsFromBalance {
+					names = append(names, literal(string(name)))
+				}
+			}
+			fmt.Fprintf(&b, " AND t.gateway IN (%s)", strings.Join(names, ", "))
 		}
 		fmt.Fprintf(&b, " THEN %s", literal(string(row.Step)))
 	}

@@ -103,7 +103,7 @@ type Options struct {
 	Starter   string
 }
 
-// Of reports whether the gateway is to be looked at.
+// Of reports whether the gateway is to be checked at.
 func (o Options) Of(name gateway.Name) bool {
 	return len(o.Gateways) == 0 || slices.Contains(o.Gateways, name)
 }
@@ -138,14 +138,14 @@ func (r *Report) Add(ctx context.Context, f Finding) {
 	if len(r.Findings) < reconcileFindings {
 		r.Findings = append(r.Findings, f)
 	}
-	r.tell()
+	r.count()
 	r.run.add(ctx, f)
 }
 
-// Ask counts a subscription that is read.
-func (r *Report) Ask() {
+// CountRead counts a subscription that is read.
+func (r *Report) CountRead() {
 	r.Asked++
-	r.tell()
+	r.count()
 }
 
 // Fail counts what could not be read or applied, and returns the error. A finding without an id is of a whole list.
@@ -154,7 +154,7 @@ func (r *Report) Fail(ctx context.Context, f Finding, err error) error {
 		return nil
 	}
 	r.Failed++
-	r.tell()
+	r.count()
 	if f.ID != "" {
 		f.Verdict, f.Detail = Failed, whyFailed(err)
 		r.run.add(ctx, f)
@@ -173,8 +173,8 @@ func whyFailed(err error) string {
 	return "See the log of the run."
 }
 
-// tell has what is counted so far be written with the next beat.
-func (r *Report) tell() {
+// count has what is counted so far be written with the next beat.
+func (r *Report) count() {
 	if r.run == nil {
 		return
 	}
@@ -182,8 +182,8 @@ func (r *Report) tell() {
 	for _, n := range r.Counts {
 		found += n
 	}
-	r.run.note(figures{
-		looked: r.Events + r.Objects + r.Asked, found: found, repaired: r.Verdicts[Repaired], failed: r.Failed,
+	r.run.progress(figures{
+		checked: r.Events + r.Objects + r.Asked, found: found, repaired: r.Verdicts[Repaired], failed: r.Failed,
 	})
 }
 
@@ -254,7 +254,7 @@ func (s *Reconciler) reconcileEvents(ctx context.Context, gw gateway.Adapter, o 
 			return "", err
 		}
 		report.Events += len(bodies)
-		report.tell()
+		report.count()
 		found, err := s.missedOf(ctx, gw, bodies)
 		missed = append(missed, found...)
 		return next, err
@@ -305,7 +305,7 @@ func (s *Reconciler) reconcileObjects(ctx context.Context, gateway gateway.Adapt
 				report.Add(ctx, f)
 			}
 		}
-		report.tell()
+		report.count()
 		return next, nil
 	})
 	if err != nil {

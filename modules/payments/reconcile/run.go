@@ -26,8 +26,11 @@ const (
 	ByCommand  Starter = "command"  // marquee reconcile
 )
 
-// seenEvery is how often a run says that it lives; runIsDead of the list's expression is four of them.
+// seenEvery is how often a run says that it lives: a quarter of the silence after which the list takes it for dead.
 const seenEvery = 30 * time.Second
+
+// mostAmount bounds the amounts of the ledgers, in cents.
+const mostAmount = 100_000_000_000
 
 // State is how a record and its money stand, by the names of fields: null is known to be absent.
 type State map[string]any
@@ -51,7 +54,7 @@ type Run struct {
 }
 
 // figures are what a run has counted.
-type figures struct{ looked, found, repaired, failed int }
+type figures struct{ checked, found, repaired, failed int }
 
 // Begin writes down that a reconciliation begins, and has what the report takes in written row by row. End has to be
 // called. An error is the database's.
@@ -102,8 +105,8 @@ func (r *Run) see(ctx context.Context, ended *time.Time) error {
 	r.mu.Lock()
 	f := r.figures
 	r.mu.Unlock()
-	return r.s.db.ReconcileRunSee(ctx, r.s.deps.Pool, paymentsdb.ReconcileRunSeeParams{
-		ID: r.id, LookedAt: int32(f.looked), Found: int32(f.found), Repaired: int32(f.repaired), NotRepaired: int32(f.found - f.repaired),
+	return r.s.db.ReconcileRunProgress(ctx, r.s.deps.Pool, paymentsdb.ReconcileRunProgressParams{
+		ID: r.id, Checked: int32(f.checked), Found: int32(f.found), Repaired: int32(f.repaired), NotRepaired: int32(f.found - f.repaired),
 		Failed: int32(f.failed), EndedAt: ended, At: r.s.deps.Clock.Now(),
 	})
 }
@@ -118,8 +121,8 @@ func (r *Run) End(ctx context.Context) error {
 	return r.lost
 }
 
-// note takes what was counted so far.
-func (r *Run) note(f figures) {
+// progress takes what was counted so far.
+func (r *Run) progress(f figures) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.figures = f
@@ -157,7 +160,7 @@ func (r *Run) insert(ctx context.Context, f Finding) error {
 	if f.LocalID != "" {
 		params.LocalID = &f.LocalID
 	}
-	if f.Amount != 0 {
+	if f.Amount > 0 && f.Amount <= mostAmount { // the gateway's word: an odd one is left out
 		params.AmountCents = new(int64(f.Amount))
 	}
 	return r.s.db.ReconcileFindingInsert(ctx, r.s.deps.Pool, params)
@@ -177,7 +180,7 @@ func (s *Reconciler) stateOf(ctx context.Context, gw gateway.Name, payment strin
 ) {
 	now = State{}
 	if payment != "" {
-		row, err := s.db.ReconcileMoneyOf(ctx, s.deps.Pool, paymentsdb.ReconcileMoneyOfParams{Gateway: gw, Ref: payment})
+		row, err := s.db.PaymentMoneyGet(ctx, s.deps.Pool, paymentsdb.PaymentMoneyGetParams{Gateway: gw, Ref: payment})
 		if err != nil {
 			return "", local, nil, fmt.Errorf("read what is known of %s: %w", payment, err)
 		}

@@ -33,11 +33,11 @@ var Runs = resource.New(resource.Definition{
 			Name: "gateways", Kind: query.String, Array: true, Write: resource.ReadOnly,
 			Rule: resource.Rule{Enum: []string{"gwa", "gwb"}}, Doc: "That were asked",
 		},
-		{Name: "since", Kind: query.Date, Write: resource.ReadOnly, Doc: "How far back it looked"},
+		{Name: "since", Kind: query.Date, Write: resource.ReadOnly, Doc: "How far back it checked"},
 		{Name: "started_at", Kind: query.Date, Write: resource.ReadOnly},
 		{Name: "ended_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly, Doc: "null while it runs, and of one that died"},
 		{
-			Name: "looked_at", Kind: query.Int, Write: resource.ReadOnly,
+			Name: "checked", Kind: query.Int, Write: resource.ReadOnly,
 			Doc: "Events, payments, refunds, disputes and subscriptions that were read",
 		},
 		{Name: "found", Kind: query.Int, Write: resource.ReadOnly, Doc: "Differences"},

@@ -52,7 +52,7 @@ func TestPageTellsWhatIsNextOfARefund(t *testing.T) {
 	}
 	for _, status := range []gateway.RefundStatus{requested, pending, done, failed} {
 		require.True(t, slices.ContainsFunc(NextOfRefunds, func(n NextOfRefund) bool {
-			return n.Status == status && n.Reason == "" && n.At == ""
+			return n.Status == status && n.Reason == "" && !n.FromBalance
 		}), status)
 	}
 }

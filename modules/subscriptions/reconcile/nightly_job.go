@@ -55,7 +55,7 @@ func (s *Reconciler) ReconcileSilent(ctx context.Context, o payments.ReconcileOp
 		if err := s.deps.Payments.Comparison().Pace(ctx, name); err != nil {
 			return errors.Join(failed, report.Fail(ctx, payments.Finding{}, err))
 		}
-		report.Ask()
+		report.CountRead()
 		reconcile := s.reconcileOne
 		if sub.PixAutomatic {
 			reconcile = s.deps.Retries.CheckAutomatic

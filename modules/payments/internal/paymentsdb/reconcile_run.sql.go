@@ -14,6 +14,50 @@ import (
 	"marquee/platform/objectid"
 )
 
+const paymentMoneyGet = `-- name: PaymentMoneyGet :one
+WITH paid AS (
+    SELECT p.purpose, p.local_id, p.native_status, p.amount_cents FROM payments.payments p
+    WHERE p.gateway = $1 AND (p.gateway_payment_id = $2::text OR p.payment_intent_id = $2::text) LIMIT 1
+), given AS (
+    SELECT r.purpose, r.local_id, r.status, r.amount_cents FROM payments.refunds r WHERE r.gateway = $1 AND r.payment_ref = $2::text
+), disputed AS (
+    SELECT d.purpose, d.local_id, d.state, d.opened_at FROM payments.disputes d WHERE d.gateway = $1 AND d.payment_ref = $2::text
+)
+SELECT coalesce((SELECT native_status FROM paid), '')::text AS payment_status,
+    coalesce((SELECT amount_cents FROM paid), 0)::bigint AS paid_cents,
+    coalesce((SELECT sum(amount_cents) FROM given WHERE status = 'done'), 0)::bigint AS refunded_cents,
+    coalesce((SELECT state FROM disputed ORDER BY opened_at DESC LIMIT 1), '')::text AS dispute,
+    coalesce((SELECT whose.local_id::text FROM (SELECT local_id, purpose FROM paid UNION ALL SELECT local_id, purpose FROM given
+        UNION ALL SELECT local_id, purpose FROM disputed) whose WHERE whose.purpose <> 'customer' LIMIT 1), '')::text AS local_id
+`
+
+type PaymentMoneyGetParams struct {
+	Gateway gateway.Name
+	Ref     string
+}
+
+type PaymentMoneyGetRow struct {
+	PaymentStatus string
+	PaidCents     int64
+	RefundedCents int64
+	Dispute       string
+	LocalID       string
+}
+
+// PaymentMoneyGet tells what the ledgers have of a payment, and whose it is, by any of its names.
+func (q *Queries) PaymentMoneyGet(ctx context.Context, db DBTX, arg PaymentMoneyGetParams) (PaymentMoneyGetRow, error) {
+	row := db.QueryRow(ctx, paymentMoneyGet, arg.Gateway, arg.Ref)
+	var i PaymentMoneyGetRow
+	err := row.Scan(
+		&i.PaymentStatus,
+		&i.PaidCents,
+		&i.RefundedCents,
+		&i.Dispute,
+		&i.LocalID,
+	)
+	return i, err
+}
+
 const reconcileFindingInsert = `-- name: ReconcileFindingInsert :exec
 INSERT INTO payments.reconcile_findings (id, run_id, gateway, kind, verdict, gateway_object_id, record, local_id, amount_cents, was, became, detail, found_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
@@ -53,50 +97,6 @@ func (q *Queries) ReconcileFindingInsert(ctx context.Context, db DBTX, arg Recon
 		arg.FoundAt,
 	)
 	return err
-}
-
-const reconcileMoneyOf = `-- name: ReconcileMoneyOf :one
-WITH paid AS (
-    SELECT p.purpose, p.local_id, p.native_status, p.amount_cents FROM payments.payments p
-    WHERE p.gateway = $1 AND (p.gateway_payment_id = $2::text OR p.payment_intent_id = $2::text) LIMIT 1
-), given AS (
-    SELECT r.purpose, r.local_id, r.status, r.amount_cents FROM payments.refunds r WHERE r.gateway = $1 AND r.payment_ref = $2::text
-), disputed AS (
-    SELECT d.purpose, d.local_id, d.state, d.opened_at FROM payments.disputes d WHERE d.gateway = $1 AND d.payment_ref = $2::text
-)
-SELECT coalesce((SELECT native_status FROM paid), '')::text AS payment_status,
-    coalesce((SELECT amount_cents FROM paid), 0)::bigint AS paid_cents,
-    coalesce((SELECT sum(amount_cents) FROM given WHERE status = 'done'), 0)::bigint AS refunded_cents,
-    coalesce((SELECT state FROM disputed ORDER BY opened_at DESC LIMIT 1), '')::text AS dispute,
-    coalesce((SELECT whose.local_id::text FROM (SELECT local_id, purpose FROM paid UNION ALL SELECT local_id, purpose FROM given
-        UNION ALL SELECT local_id, purpose FROM disputed) whose WHERE whose.purpose <> 'customer' LIMIT 1), '')::text AS local_id
-`
-
-type ReconcileMoneyOfParams struct {
-	Gateway gateway.Name
-	Ref     string
-}
-
-type ReconcileMoneyOfRow struct {
-	PaymentStatus string
-	PaidCents     int64
-	RefundedCents int64
-	Dispute       string
-	LocalID       string
-}
-
-// ReconcileMoneyOf tells what the ledgers have of a payment, and whose it is, by any of its names.
-func (q *Queries) ReconcileMoneyOf(ctx context.Context, db DBTX, arg ReconcileMoneyOfParams) (ReconcileMoneyOfRow, error) {
-	row := db.QueryRow(ctx, reconcileMoneyOf, arg.Gateway, arg.Ref)
-	var i ReconcileMoneyOfRow
-	err := row.Scan(
-		&i.PaymentStatus,
-		&i.PaidCents,
-		&i.RefundedCents,
-		&i.Dispute,
-		&i.LocalID,
-	)
-	return i, err
 }
 
 const reconcileRunDeleteBefore = `-- name: ReconcileRunDeleteBefore :execrows
@@ -140,15 +140,15 @@ func (q *Queries) ReconcileRunInsert(ctx context.Context, db DBTX, arg Reconcile
 	return err
 }
 
-const reconcileRunSee = `-- name: ReconcileRunSee :exec
+const reconcileRunProgress = `-- name: ReconcileRunProgress :exec
 UPDATE payments.reconcile_runs SET
-    looked_at = $1, found = $2, repaired = $3, not_repaired = $4, failed = $5,
+    checked = $1, found = $2, repaired = $3, not_repaired = $4, failed = $5,
     ended_at = $6, seen_at = clock_timestamp(), updated_at = $7
 WHERE id = $8 AND ended_at IS NULL
 `
 
-type ReconcileRunSeeParams struct {
-	LookedAt    int32
+type ReconcileRunProgressParams struct {
+	Checked     int32
 	Found       int32
 	Repaired    int32
 	NotRepaired int32
@@ -158,10 +158,10 @@ type ReconcileRunSeeParams struct {
 	ID          objectid.ID
 }
 
-// ReconcileRunSee says that the run lives, and how far it is.
-func (q *Queries) ReconcileRunSee(ctx context.Context, db DBTX, arg ReconcileRunSeeParams) error {
-	_, err := db.Exec(ctx, reconcileRunSee,
-		arg.LookedAt,
+// ReconcileRunProgress says that the run lives, and how far it is.
+func (q *Queries) ReconcileRunProgress(ctx context.Context, db DBTX, arg ReconcileRunProgressParams) error {
+	_, err := db.Exec(ctx, reconcileRunProgress,
+		arg.Checked,
 		arg.Found,
 		arg.Repaired,
 		arg.NotRepaired,

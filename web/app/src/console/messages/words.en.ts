@@ -2,7 +2,7 @@
 export const enWords = {
   fields: {
     evidence_due_at: 'Answer by', evidence_sent: 'Answered', next_step: 'Next', next_check_at: 'Asked again', started_by: 'Begun by',
-    starter: 'Whose command', dry_run: 'Listed only', gateways: 'Gateways', since: 'Since', looked_at: 'Looked at', found: 'Found',
+    starter: 'Whose command', dry_run: 'Listed only', gateways: 'Gateways', since: 'Since', checked: 'Looked at', found: 'Found',
     repaired: 'Repaired', not_repaired: 'Not repaired', failed: 'Failed', run_id: 'Reconciliation', verdict: 'Outcome',
     gateway_object_id: 'At the gateway', record: 'Record', was: 'It was', became: 'Repaired to', detail: 'Detail', found_at: 'Found at',
     paid: 'Paid', refunded: 'Refunded', payment_status: 'Payment', dispute: 'Dispute', order_payment_status: 'Payment of the order',

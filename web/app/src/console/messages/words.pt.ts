@@ -4,7 +4,7 @@ import type { enWords } from './words.en';
 export const ptWords: Shape<typeof enWords> = {
   fields: {
     evidence_due_at: 'Responder até', evidence_sent: 'Respondida', next_step: 'A seguir', next_check_at: 'Perguntado de novo', started_by: 'Iniciada por',
-    starter: 'Comando de', dry_run: 'Só listou', gateways: 'Gateways', since: 'Desde', looked_at: 'Vistos', found: 'Diferenças',
+    starter: 'Comando de', dry_run: 'Só listou', gateways: 'Gateways', since: 'Desde', checked: 'Vistos', found: 'Diferenças',
     repaired: 'Consertadas', not_repaired: 'Não consertadas', failed: 'Falharam', run_id: 'Conciliação', verdict: 'Resultado',
     gateway_object_id: 'No gateway', record: 'Registro', was: 'Era', became: 'Consertado para', detail: 'Detalhe', found_at: 'Achada em',
     paid: 'Pago', refunded: 'Devolvido', payment_status: 'Pagamento', dispute: 'Contestação', order_payment_status: 'Pagamento do pedido',
