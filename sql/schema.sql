@@ -204,6 +204,14 @@ $$;
 
 COMMENT ON FUNCTION accounts.login_reserved(wanted text, wanted_by text) IS 'Whether somebody else may still get this address back: until then nobody takes it, so that an undo cannot be barred.';
 
+CREATE FUNCTION accounts.max_age_rating(user_id platform.object_id) RETURNS TABLE(max_age_rating text)
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $_$
+    SELECT (SELECT u.max_age_rating FROM accounts.users u WHERE u.id = $1)
+$_$;
+
+COMMENT ON FUNCTION accounts.max_age_rating(user_id platform.object_id) IS 'Published: the highest age_rating that plays for the user without their PIN; null is no limit. One row.';
+
 CREATE FUNCTION accounts.prove_signup() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -338,6 +346,14 @@ END
 $$;
 
 COMMENT ON FUNCTION catalog.rename_in_videos() IS 'Carries a new name to the videos that show it. Their register_update_date stays: nobody edited them.';
+
+CREATE FUNCTION catalog.version() RETURNS TABLE(number bigint)
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT v.number FROM catalog.version v
+$$;
+
+COMMENT ON FUNCTION catalog.version() IS 'Published: the version of the catalogue. One row. A page that was made at this version is the present one.';
 
 CREATE FUNCTION files.issue_archive_token(token_hash text, user_id platform.object_id, session_id platform.object_id, issued_at timestamp with time zone, expires_at timestamp with time zone) RETURNS void
     LANGUAGE sql
@@ -1365,6 +1381,16 @@ $_$;
 
 COMMENT ON FUNCTION subscriptions.has_access(customer_id platform.object_id, at timestamp with time zone) IS 'Published: whether the customer may watch then. One row. The date is looked at itself, so that a late expiry job grants nothing.';
 
+CREATE FUNCTION subscriptions.max_streams(customer_id platform.object_id, at timestamp with time zone) RETURNS TABLE(max_streams integer)
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $_$
+    SELECT (SELECT p.max_streams
+            FROM subscriptions.subscriptions s JOIN subscriptions.plans p ON p.plan_id = s.plan_id
+            WHERE s.customer_id = $1 AND s.status = 'active' AND (s.expires_at IS NULL OR s.expires_at > $2)) -- one is live
+$_$;
+
+COMMENT ON FUNCTION subscriptions.max_streams(customer_id platform.object_id, at timestamp with time zone) IS 'Published: on how many devices at once the customer may watch then, by the plan of what gives them access; null is no limit. One row.';
+
 CREATE FUNCTION subscriptions.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1703,6 +1729,15 @@ CREATE TABLE accounts.logins (
 
 COMMENT ON TABLE accounts.logins IS 'Every username and e-mail of the users that are not deleted, folded: one name space, so that nobody''s username is somebody else''s e-mail. Kept by a trigger of accounts.users.';
 
+CREATE TABLE accounts.parental_tries (
+    user_id platform.object_id NOT NULL,
+    tries integer NOT NULL,
+    tried_at timestamp with time zone NOT NULL,
+    CONSTRAINT parental_tries_positive CHECK ((tries >= 1))
+);
+
+COMMENT ON TABLE accounts.parental_tries IS 'Tries of a PIN in a row, each counted before it is compared; the row goes with the first that is right.';
+
 CREATE TABLE accounts.passkey_challenges (
     challenge_hash text NOT NULL COLLATE pg_catalog."C",
     user_id platform.object_id,
@@ -1877,11 +1912,15 @@ CREATE TABLE accounts.users (
     verify_later boolean DEFAULT false NOT NULL,
     unproved_signup boolean DEFAULT false NOT NULL,
     labels text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    max_age_rating text COLLATE pg_catalog."C",
+    parental_pin_mac bytea,
     CONSTRAINT users_address_is_object CHECK ((jsonb_typeof(address) = 'object'::text)),
+    CONSTRAINT users_age_limit_has_pin CHECK (((max_age_rating IS NULL) = (parental_pin_mac IS NULL))),
     CONSTRAINT users_customers_hold_no_rights CHECK (((user_type = 'admin'::text) OR ((NOT is_root) AND (type_user = '{}'::text[])))),
     CONSTRAINT users_email_lower_case CHECK ((email = lower(email))),
     CONSTRAINT users_labels_few CHECK ((cardinality(labels) <= 20)),
     CONSTRAINT users_login_present CHECK (((deleted_at IS NOT NULL) OR ((username <> ''::text) AND (email <> ''::text)))),
+    CONSTRAINT users_max_age_rating_known CHECK ((max_age_rating = ANY (ARRAY['L'::text, '10'::text, '12'::text, '14'::text, '16'::text, '18'::text]))),
     CONSTRAINT users_password_is_hashed CHECK ((password_hash ~ '^\$(argon2id|2[abxy]?)\$'::text)),
     CONSTRAINT users_phone_form CHECK ((phone ~ '^\+?[0-9]{10,15}$'::text)),
     CONSTRAINT users_tax_id_form CHECK ((tax_id ~ '^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$'::text)),
@@ -1925,6 +1964,10 @@ COMMENT ON COLUMN accounts.users.verify_later IS 'Signed up with verify_email_no
 COMMENT ON COLUMN accounts.users.unproved_signup IS 'Made by signup, and nobody has proved the address yet: a reset that does so empties what the maker wrote, who may be somebody else. A trigger clears it with the first proof.';
 
 COMMENT ON COLUMN accounts.users.labels IS 'Words by which staff sort customers; as notes, in the export alone.';
+
+COMMENT ON COLUMN accounts.users.max_age_rating IS 'The highest age_rating that plays without the PIN; null is no limit.';
+
+COMMENT ON COLUMN accounts.users.parental_pin_mac IS 'HMAC of the PIN under a key of its own: four digits would be found from any hash without one.';
 
 CREATE TABLE accounts.users_type (
     id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
@@ -2085,6 +2128,37 @@ COMMENT ON COLUMN catalog.imports.claims IS 'What the token said with which it w
 COMMENT ON COLUMN catalog.imports.state IS 'checked: nothing is written; running: a job writes it; the others are its ends.';
 
 COMMENT ON COLUMN catalog.imports.written IS 'Records that the transaction under way holds; of one that is done, that are written.';
+
+CREATE TABLE catalog.plays (
+    id platform.object_id NOT NULL,
+    user_id platform.object_id NOT NULL,
+    place integer NOT NULL,
+    video_id platform.object_id NOT NULL,
+    session_id platform.object_id,
+    device text NOT NULL COLLATE pg_catalog."C",
+    started_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    ended_play_id platform.object_id,
+    CONSTRAINT plays_device_length CHECK ((length(device) <= 300)),
+    CONSTRAINT plays_place_positive CHECK ((place >= 1)),
+    CONSTRAINT plays_seen_after_start CHECK ((seen_at >= started_at))
+)
+WITH (fillfactor='50');
+
+COMMENT ON TABLE catalog.plays IS 'Where each user plays a video, or did last: a row for each of their places. One that is over is taken by the next, so that rows do not grow with time.';
+
+COMMENT ON COLUMN catalog.plays.place IS 'Counted from 1, the lowest that is free: two that begin at once cannot both take the last that the plan allows.';
+
+COMMENT ON COLUMN catalog.plays.session_id IS 'The sign-in whose token asked for the stream; null for a token without one.';
+
+COMMENT ON COLUMN catalog.plays.device IS 'What the player called itself (User-Agent), cut to 300 characters.';
+
+COMMENT ON COLUMN catalog.plays.seen_at IS 'When the player was last heard of. After 90 seconds without a word the play is over.';
+
+COMMENT ON COLUMN catalog.plays.ended_at IS 'When its user ended it from anywhere; null while it goes on, and of one that went silent.';
+
+COMMENT ON COLUMN catalog.plays.ended_play_id IS 'The play that its user ended and whose place this one took: its player still asks why it ended.';
 
 CREATE TABLE catalog.seasons (
     id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
@@ -2593,6 +2667,275 @@ COMMENT ON COLUMN finance.access_periods.subscription_id IS 'The subscription (f
 COMMENT ON COLUMN finance.access_periods.from_at IS 'Beginning, UTC.';
 
 COMMENT ON COLUMN finance.access_periods.until_at IS 'End, UTC; null while it lasts.';
+
+CREATE TABLE payments.refunds (
+    id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
+    gateway text,
+    payment_ref text NOT NULL,
+    gateway_refund_id text,
+    purpose text NOT NULL,
+    local_id platform.object_id NOT NULL,
+    customer_id platform.object_id NOT NULL,
+    amount_cents bigint NOT NULL,
+    status text NOT NULL,
+    source text NOT NULL,
+    event_id text NOT NULL,
+    event_type text NOT NULL,
+    reason text,
+    admin text,
+    admin_id platform.object_id,
+    failure text,
+    requested_at timestamp with time zone NOT NULL,
+    refunded_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    kind text DEFAULT 'refund'::text NOT NULL,
+    CONSTRAINT refunds_amount_bounded CHECK ((amount_cents <= '100000000000'::bigint)),
+    CONSTRAINT refunds_amount_positive CHECK (((amount_cents > 0) OR ((kind = 'by_hand'::text) AND (amount_cents = 0)))),
+    CONSTRAINT refunds_by_hand_has_no_gateway CHECK (((kind = 'by_hand'::text) = (gateway IS NULL))),
+    CONSTRAINT refunds_by_hand_is_done CHECK (((kind <> 'by_hand'::text) OR ((status = 'done'::text) AND (source = 'admin'::text) AND (purpose = 'order'::text) AND (payment_ref = (local_id)::text)))),
+    CONSTRAINT refunds_done_has_time CHECK (((status <> 'done'::text) OR (refunded_at IS NOT NULL))),
+    CONSTRAINT refunds_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
+    CONSTRAINT refunds_kind_known CHECK ((kind = ANY (ARRAY['refund'::text, 'med'::text, 'by_hand'::text]))),
+    CONSTRAINT refunds_purpose_known CHECK (((purpose = ANY (ARRAY['subscription'::text, 'order'::text])) OR ((purpose = 'customer'::text) AND ((local_id)::text = (customer_id)::text)))),
+    CONSTRAINT refunds_source_known CHECK ((source = ANY (ARRAY['admin'::text, 'platform'::text, 'gateway'::text]))),
+    CONSTRAINT refunds_status_known CHECK ((status = ANY (ARRAY['requested'::text, 'pending'::text, 'done'::text, 'failed'::text])))
+);
+
+COMMENT ON TABLE payments.refunds IS 'The ledger of money given back: the done rows of a payment add up to what its gateway says.';
+
+COMMENT ON COLUMN payments.refunds.gateway IS 'Null of what was handed back at the box office.';
+
+COMMENT ON COLUMN payments.refunds.payment_ref IS 'Gateway A: pay_…. Gateway B: the payment intent pi_…, which its refunds and disputes name, else the charge. Handed back at the box office: the id of the order.';
+
+COMMENT ON COLUMN payments.refunds.gateway_refund_id IS 'Gateway B re_…, once known; gateway A gives refunds no id.';
+
+COMMENT ON COLUMN payments.refunds.status IS 'requested: committed before the gateway is asked; pending: it is at it; done: the money counts as given back.';
+
+COMMENT ON COLUMN payments.refunds.source IS 'admin: asked for here by an admin; platform: asked for here by itself, or because a customer withdrew; gateway: learned from the gateway.';
+
+COMMENT ON COLUMN payments.refunds.event_id IS 'REFUND-<local id>-<unix milliseconds> of a refund asked for here, else the gateway''s event id.';
+
+COMMENT ON COLUMN payments.refunds.kind IS 'refund; med: of a PIX, and nobody here asked for it: the payer''s bank took it back. A whole PIX of a subscription that was taken back stands in payments.disputes instead. by_hand: staff handed it back at the box office; 0 cents of a courtesy.';
+
+CREATE TABLE tickets.orders (
+    id platform.object_id NOT NULL,
+    customer_id platform.object_id NOT NULL,
+    event_id platform.object_id NOT NULL,
+    quantity integer NOT NULL,
+    unit_price_cents bigint NOT NULL,
+    total_cents bigint NOT NULL,
+    gateway text COLLATE pg_catalog."C",
+    payment_method text COLLATE pg_catalog."C",
+    gateway_payment_id text COLLATE pg_catalog."C",
+    gateway_customer_id text COLLATE pg_catalog."C",
+    payment_status text NOT NULL COLLATE pg_catalog."C",
+    state text NOT NULL COLLATE pg_catalog."C",
+    without_login boolean DEFAULT false NOT NULL,
+    pix_payload text COLLATE pg_catalog."C",
+    pix_image text COLLATE pg_catalog."C",
+    hold_until timestamp with time zone,
+    paid_at timestamp with time zone,
+    intent_open boolean NOT NULL,
+    recovery_tries integer DEFAULT 0 NOT NULL,
+    recovery_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    tax_id_mac bytea,
+    email_mac bytea,
+    address_mac bytea,
+    disputed_at timestamp with time zone,
+    sold_by_id platform.object_id,
+    sold_by text COLLATE pg_catalog."C",
+    note text COLLATE pg_catalog."C",
+    buyer_phone text COLLATE pg_catalog."C",
+    CONSTRAINT orders_box_office_has_no_gateway CHECK (((sold_by_id IS NULL) OR ((gateway IS NULL) AND (gateway_payment_id IS NULL) AND (NOT intent_open) AND (state = ANY (ARRAY['paid'::text, 'refunded'::text])) AND (payment_method IS NOT NULL) AND (payment_method = ANY (ARRAY['cash'::text, 'card_machine'::text, 'courtesy'::text]))))),
+    CONSTRAINT orders_box_office_has_seller CHECK (((sold_by_id IS NULL) = (sold_by IS NULL))),
+    CONSTRAINT orders_courtesy_has_reason CHECK (((payment_method <> 'courtesy'::text) OR (char_length(note) >= 5))),
+    CONSTRAINT orders_courtesy_is_free CHECK (((sold_by_id IS NULL) OR ((payment_method = 'courtesy'::text) = (total_cents = 0)))),
+    CONSTRAINT orders_free_has_no_gateway CHECK (((sold_by_id IS NOT NULL) OR (((gateway IS NULL) = (total_cents = 0)) AND ((payment_method IS NULL) = (gateway IS NULL)) AND ((payment_method IS NULL) OR (payment_method = ANY (ARRAY['credit_card'::text, 'pix'::text])))))),
+    CONSTRAINT orders_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
+    CONSTRAINT orders_note_length CHECK ((char_length(note) <= 500)),
+    CONSTRAINT orders_payment_method_known CHECK ((payment_method = ANY (ARRAY['credit_card'::text, 'pix'::text, 'cash'::text, 'card_machine'::text, 'courtesy'::text]))),
+    CONSTRAINT orders_quantity_positive CHECK ((quantity >= 1)),
+    CONSTRAINT orders_reserved_is_held CHECK (((state <> 'reserved'::text) OR (hold_until IS NOT NULL))),
+    CONSTRAINT orders_state_known CHECK ((state = ANY (ARRAY['reserved'::text, 'paid'::text, 'released'::text, 'refund_due'::text, 'refunded'::text, 'lost'::text]))),
+    CONSTRAINT orders_total_bounded CHECK ((total_cents <= '100000000000'::bigint)),
+    CONSTRAINT orders_total_is_product CHECK (((total_cents = (unit_price_cents * quantity)) AND (unit_price_cents >= 0))),
+    CONSTRAINT orders_unit_price_bounded CHECK ((unit_price_cents <= 100000000))
+);
+
+COMMENT ON TABLE tickets.orders IS 'One row a purchase, written with its places before the gateway is called.';
+
+COMMENT ON COLUMN tickets.orders.customer_id IS 'Kept without a foreign key: the record of what was sold outlives the customer.';
+
+COMMENT ON COLUMN tickets.orders.unit_price_cents IS 'Price of one ticket as it was sold.';
+
+COMMENT ON COLUMN tickets.orders.payment_status IS 'The gateway''s own word, such as CONFIRMED, RECEIVED, PENDING, succeeded, requires_action, canceled. CONFIRMED for free orders, CHARGEBACK_LOST when a dispute took the money.';
+
+COMMENT ON COLUMN tickets.orders.state IS 'What holds here: reserved (places held, money open), paid, released (places given back unpaid), refund_due (money came and no place was left), refunded, lost (a dispute took its money). The contract''s status is always pending (docs/contract/states.md, Orders).';
+
+COMMENT ON COLUMN tickets.orders.without_login IS 'Bought as a guest: hidden from the account until its address is verified.';
+
+COMMENT ON COLUMN tickets.orders.hold_until IS 'When unpaid places are given back.';
+
+COMMENT ON COLUMN tickets.orders.intent_open IS 'The gateway was or is being asked and its answer is not written here yet.';
+
+COMMENT ON COLUMN tickets.orders.recovery_tries IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN tickets.orders.recovery_at IS 'Of the release before; goes with the next one, as its index does.';
+
+COMMENT ON COLUMN tickets.orders.tax_id_mac IS 'Whose tax id holds the places: an HMAC of it and the event under a server key. While the order is reserved or paid and its event is not over.';
+
+COMMENT ON COLUMN tickets.orders.email_mac IS 'The same of the e-mail.';
+
+COMMENT ON COLUMN tickets.orders.address_mac IS 'The same of the client''s network, the IPv4 address or the /64 of an IPv6 address. While the order is reserved.';
+
+COMMENT ON COLUMN tickets.orders.disputed_at IS 'Since when, by our clock, an open dispute of its own payment blocks its tickets. Null while none is open.';
+
+COMMENT ON COLUMN tickets.orders.sold_by_id IS 'Of an order of the box office, the admin who sold it; null of one of the store.';
+
+COMMENT ON COLUMN tickets.orders.sold_by IS 'Their username of that time.';
+
+COMMENT ON COLUMN tickets.orders.note IS 'What the box office wrote at the sale; why a courtesy was given.';
+
+COMMENT ON COLUMN tickets.orders.buyer_phone IS 'Of an order of the box office, where the buyer gave one. Name and e-mail stand in tickets.customers, under an id that no account has.';
+
+CREATE TABLE tickets.tickets (
+    id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
+    event_id platform.object_id NOT NULL,
+    customer_id platform.object_id NOT NULL,
+    order_id platform.object_id,
+    title text NOT NULL COLLATE pg_catalog."C",
+    description text COLLATE pg_catalog."C",
+    status text NOT NULL COLLATE pg_catalog."C",
+    holds_place boolean DEFAULT true NOT NULL,
+    reason text NOT NULL COLLATE pg_catalog."C",
+    actor_id platform.object_id,
+    without_login boolean DEFAULT false NOT NULL,
+    promo_code_id platform.object_id,
+    promo_code text COLLATE pg_catalog."C",
+    consumed_at timestamp with time zone,
+    consume_nonce text COLLATE pg_catalog."C",
+    image_id platform.object_id,
+    document_created_by_id platform.object_id,
+    register_date timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
+    register_update_date timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
+    search tsvector GENERATED ALWAYS AS ((platform.search_vector(ARRAY[title, promo_code], 'A'::"char") ||
+CASE
+    WHEN (description IS NULL) THEN ''::tsvector
+    ELSE platform.search_vector(ARRAY[description], 'C'::"char")
+END)) STORED,
+    unproved boolean DEFAULT false NOT NULL,
+    refund_id platform.object_id,
+    refund_asked_at timestamp with time zone,
+    refunded_at timestamp with time zone,
+    CONSTRAINT tickets_consumed_has_instant CHECK (((status = 'consumed'::text) = (consumed_at IS NOT NULL))),
+    CONSTRAINT tickets_only_expired_give_back CHECK ((holds_place OR (status = 'expired'::text))),
+    CONSTRAINT tickets_refund_has_instant CHECK (((refund_id IS NULL) = (refund_asked_at IS NULL))),
+    CONSTRAINT tickets_refunded_by_refund CHECK (((refunded_at IS NULL) OR (refund_id IS NOT NULL))),
+    CONSTRAINT tickets_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'available'::text, 'consumed'::text, 'expired'::text]))),
+    CONSTRAINT tickets_title_length CHECK (((char_length(title) >= 1) AND (char_length(title) <= 200)))
+);
+
+COMMENT ON TABLE tickets.tickets IS 'Tickets, whoever issued them: an order, a promo code (promo_code_id), or an admin.';
+
+COMMENT ON COLUMN tickets.tickets.holds_place IS 'Counts in the event''s tickets_issued. False once it expired unpaid, or its money went back or was lost to a dispute while it was not used.';
+
+COMMENT ON COLUMN tickets.tickets.reason IS 'Why it has its status; goes into tickets.transitions.';
+
+COMMENT ON COLUMN tickets.tickets.actor_id IS 'Who moved it there; null for gateways and jobs.';
+
+COMMENT ON COLUMN tickets.tickets.without_login IS 'As in its order.';
+
+COMMENT ON COLUMN tickets.tickets.promo_code_id IS 'No foreign key: promo codes belong to an upper module.';
+
+COMMENT ON COLUMN tickets.tickets.consume_nonce IS 'Told by the device that consumed it, so that it may repeat itself.';
+
+COMMENT ON COLUMN tickets.tickets.search IS 'What GET /search/tickets finds a ticket by: title and promo code before the description. People are found by /search/customers, and their tickets by customer_id.';
+
+COMMENT ON COLUMN tickets.tickets.unproved IS 'Taken in an order by somebody signed in whose e-mail nobody had proved then: while it is unpaid it counts as a guest''s.';
+
+COMMENT ON COLUMN tickets.tickets.refund_id IS 'The refund that gives its share of the order''s money back, from the request on; null again when the refund failed. No foreign key: the ledger is of the module payments.';
+
+COMMENT ON COLUMN tickets.tickets.refund_asked_at IS 'When refund_id was set: the ticket is good no more.';
+
+COMMENT ON COLUMN tickets.tickets.refunded_at IS 'When refund_id was known to be done: its share is back. A consumed ticket keeps status and place.';
+
+CREATE VIEW finance.box_office AS
+ SELECT (o.id)::text AS entry_id,
+    'sale'::text AS kind,
+    o.event_id,
+    o.id AS order_id,
+    o.payment_method AS method,
+    o.sold_by_id AS staff_id,
+    o.paid_at AS at,
+    ((o.paid_at AT TIME ZONE ( SELECT settings.report_tz
+           FROM finance.settings)))::date AS day,
+    o.quantity AS tickets,
+    o.total_cents AS amount_cents
+   FROM tickets.orders o
+  WHERE (o.sold_by_id IS NOT NULL)
+UNION ALL
+ SELECT (r.id)::text AS entry_id,
+    'refund'::text AS kind,
+    o.event_id,
+    o.id AS order_id,
+    o.payment_method AS method,
+    r.admin_id AS staff_id,
+    r.refunded_at AS at,
+    ((r.refunded_at AT TIME ZONE ( SELECT settings.report_tz
+           FROM finance.settings)))::date AS day,
+    (( SELECT count(*) AS count
+           FROM tickets.tickets t
+          WHERE (((t.order_id)::text = (o.id)::text) AND ((t.refund_id)::text = (r.id)::text))))::integer AS tickets,
+    r.amount_cents
+   FROM (tickets.orders o
+     JOIN payments.refunds r ON (((r.purpose = 'order'::text) AND ((r.local_id)::text = (o.id)::text) AND (r.kind = 'by_hand'::text))))
+  WHERE (o.sold_by_id IS NOT NULL);
+
+COMMENT ON VIEW finance.box_office IS 'What the box office sold and handed back, one row each; the till of a day is sales minus refunds of the method. Source: tickets.orders, tickets.tickets, payments.refunds.';
+
+COMMENT ON COLUMN finance.box_office.entry_id IS 'Key: of a sale the order, of a refund the refund.';
+
+COMMENT ON COLUMN finance.box_office.kind IS 'sale or refund.';
+
+COMMENT ON COLUMN finance.box_office.event_id IS 'The event (finance.events).';
+
+COMMENT ON COLUMN finance.box_office.order_id IS 'The order (finance.orders).';
+
+COMMENT ON COLUMN finance.box_office.method IS 'cash, card_machine or courtesy: how the order was paid, and is handed back.';
+
+COMMENT ON COLUMN finance.box_office.staff_id IS 'Who sold it, or handed it back.';
+
+COMMENT ON COLUMN finance.box_office.at IS 'Instant, UTC.';
+
+COMMENT ON COLUMN finance.box_office.day IS 'Day of it in the report time zone.';
+
+COMMENT ON COLUMN finance.box_office.tickets IS 'Tickets sold, or given back.';
+
+COMMENT ON COLUMN finance.box_office.amount_cents IS 'Taken, or handed back, cents; 0 of courtesies.';
+
+CREATE VIEW finance.box_office_personal AS
+ SELECT (o.id)::text AS entry_id,
+    o.sold_by AS staff,
+    o.note
+   FROM tickets.orders o
+  WHERE (o.sold_by_id IS NOT NULL)
+UNION ALL
+ SELECT (r.id)::text AS entry_id,
+    r.admin AS staff,
+    r.reason AS note
+   FROM payments.refunds r
+  WHERE (r.kind = 'by_hand'::text);
+
+COMMENT ON VIEW finance.box_office_personal IS 'PERSONAL DATA: who sold and handed back at the box office, and what they wrote. Source: tickets.orders, payments.refunds.';
+
+COMMENT ON COLUMN finance.box_office_personal.entry_id IS 'Key, as in finance.box_office.';
+
+COMMENT ON COLUMN finance.box_office_personal.staff IS 'Username of that time.';
+
+COMMENT ON COLUMN finance.box_office_personal.note IS 'Free text: why a courtesy was given, why a sale was taken back.';
 
 CREATE TABLE payments.disputes (
     id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
@@ -3244,72 +3587,6 @@ COMMENT ON TABLE payments.failed_attempts IS 'One row a failed attempt to take a
 
 COMMENT ON COLUMN payments.failed_attempts.attempt IS 'Counted by the gateway from 1; 0 while the number has not been told.';
 
-CREATE TABLE tickets.orders (
-    id platform.object_id NOT NULL,
-    customer_id platform.object_id NOT NULL,
-    event_id platform.object_id NOT NULL,
-    quantity integer NOT NULL,
-    unit_price_cents bigint NOT NULL,
-    total_cents bigint NOT NULL,
-    gateway text COLLATE pg_catalog."C",
-    payment_method text COLLATE pg_catalog."C",
-    gateway_payment_id text COLLATE pg_catalog."C",
-    gateway_customer_id text COLLATE pg_catalog."C",
-    payment_status text NOT NULL COLLATE pg_catalog."C",
-    state text NOT NULL COLLATE pg_catalog."C",
-    without_login boolean DEFAULT false NOT NULL,
-    pix_payload text COLLATE pg_catalog."C",
-    pix_image text COLLATE pg_catalog."C",
-    hold_until timestamp with time zone,
-    paid_at timestamp with time zone,
-    intent_open boolean NOT NULL,
-    recovery_tries integer DEFAULT 0 NOT NULL,
-    recovery_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    tax_id_mac bytea,
-    email_mac bytea,
-    address_mac bytea,
-    disputed_at timestamp with time zone,
-    CONSTRAINT orders_free_has_no_gateway CHECK ((((gateway IS NULL) = (total_cents = 0)) AND ((payment_method IS NULL) = (gateway IS NULL)))),
-    CONSTRAINT orders_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
-    CONSTRAINT orders_payment_method_known CHECK ((payment_method = ANY (ARRAY['credit_card'::text, 'pix'::text]))),
-    CONSTRAINT orders_quantity_positive CHECK ((quantity >= 1)),
-    CONSTRAINT orders_reserved_is_held CHECK (((state <> 'reserved'::text) OR (hold_until IS NOT NULL))),
-    CONSTRAINT orders_state_known CHECK ((state = ANY (ARRAY['reserved'::text, 'paid'::text, 'released'::text, 'refund_due'::text, 'refunded'::text, 'lost'::text]))),
-    CONSTRAINT orders_total_bounded CHECK ((total_cents <= '100000000000'::bigint)),
-    CONSTRAINT orders_total_is_product CHECK (((total_cents = (unit_price_cents * quantity)) AND (unit_price_cents >= 0))),
-    CONSTRAINT orders_unit_price_bounded CHECK ((unit_price_cents <= 100000000))
-);
-
-COMMENT ON TABLE tickets.orders IS 'One row a purchase, written with its places before the gateway is called.';
-
-COMMENT ON COLUMN tickets.orders.customer_id IS 'Kept without a foreign key: the record of what was sold outlives the customer.';
-
-COMMENT ON COLUMN tickets.orders.unit_price_cents IS 'Price of one ticket as it was sold.';
-
-COMMENT ON COLUMN tickets.orders.payment_status IS 'The gateway''s own word, such as CONFIRMED, RECEIVED, PENDING, succeeded, requires_action, canceled. CONFIRMED for free orders, CHARGEBACK_LOST when a dispute took the money.';
-
-COMMENT ON COLUMN tickets.orders.state IS 'What holds here: reserved (places held, money open), paid, released (places given back unpaid), refund_due (money came and no place was left), refunded, lost (a dispute took its money). The contract''s status is always pending (docs/contract/states.md, Orders).';
-
-COMMENT ON COLUMN tickets.orders.without_login IS 'Bought as a guest: hidden from the account until its address is verified.';
-
-COMMENT ON COLUMN tickets.orders.hold_until IS 'When unpaid places are given back.';
-
-COMMENT ON COLUMN tickets.orders.intent_open IS 'The gateway was or is being asked and its answer is not written here yet.';
-
-COMMENT ON COLUMN tickets.orders.recovery_tries IS 'Of the release before; goes with the next one.';
-
-COMMENT ON COLUMN tickets.orders.recovery_at IS 'Of the release before; goes with the next one, as its index does.';
-
-COMMENT ON COLUMN tickets.orders.tax_id_mac IS 'Whose tax id holds the places: an HMAC of it and the event under a server key. While the order is reserved or paid and its event is not over.';
-
-COMMENT ON COLUMN tickets.orders.email_mac IS 'The same of the e-mail.';
-
-COMMENT ON COLUMN tickets.orders.address_mac IS 'The same of the client''s network, the IPv4 address or the /64 of an IPv6 address. While the order is reserved.';
-
-COMMENT ON COLUMN tickets.orders.disputed_at IS 'Since when, by our clock, an open dispute of its own payment blocks its tickets. Null while none is open.';
-
 CREATE VIEW finance.customer_failures AS
  SELECT s.customer_id,
     f.id AS failed_attempt_id,
@@ -3360,10 +3637,12 @@ CREATE TABLE subscriptions.plans (
     document_created_by_id platform.object_id,
     register_date timestamp with time zone NOT NULL,
     register_update_date timestamp with time zone NOT NULL,
+    max_streams integer,
     CONSTRAINT plans_amount_bounded CHECK ((amount_cents <= 100000000)),
     CONSTRAINT plans_amount_not_negative CHECK ((amount_cents >= 0)),
     CONSTRAINT plans_gwb_price_amount_bounded CHECK ((gwb_price_amount_cents <= 100000000)),
     CONSTRAINT plans_interval_unit_known CHECK ((interval_unit = 'MONTH'::text)),
+    CONSTRAINT plans_max_streams_range CHECK (((max_streams >= 1) AND (max_streams <= 100))),
     CONSTRAINT plans_plan_id_form CHECK ((plan_id ~ '^[a-z0-9_-]{3,50}$'::text)),
     CONSTRAINT plans_tier_positive CHECK ((tier >= 1)),
     CONSTRAINT plans_trial_days_range CHECK (((trial_days >= 0) AND (trial_days <= 730)))
@@ -3376,6 +3655,8 @@ COMMENT ON COLUMN subscriptions.plans.amount_cents IS 'Price of one month.';
 COMMENT ON COLUMN subscriptions.plans.tier IS '1 basic, 2 plus, 3 premium.';
 
 COMMENT ON COLUMN subscriptions.plans.gwb_price_amount_cents IS 'The amount that gwb_price_id stands for: a price cannot change at gateway B, so another amount needs another price.';
+
+COMMENT ON COLUMN subscriptions.plans.max_streams IS 'How many devices of a subscriber may play at once; null is no limit.';
 
 CREATE VIEW finance.customer_list_personal AS
  SELECT u.id AS customer_id,
@@ -3820,7 +4101,12 @@ UNION ALL
  SELECT 29 AS "position",
     'movements of a month'::text AS figure,
     'opening MRR + new + expansion + reactivation - contraction - churn = closing MRR, to the cent, by customer'::text AS formula,
-    'new: first activation ever of the customer; reactivation: a return after an exit; expansion, contraction: another price while active; a replacement by renewal is none, but for another price; a subscription that returns within the month of its exit is none, but for another price; a trial counts as MRR does'::text AS edges;
+    'new: first activation ever of the customer; reactivation: a return after an exit; expansion, contraction: another price while active; a replacement by renewal is none, but for another price; a subscription that returns within the month of its exit is none, but for another price; a trial counts as MRR does'::text AS edges
+UNION ALL
+ SELECT 30 AS "position",
+    'box office'::text AS figure,
+    'sold: totals of its orders, when sold; refunded: what was handed back, when handed back; net: sold - refunded; by day of the report time zone, method and member of staff'::text AS formula,
+    'its orders are orders as any: in order revenue, paid orders, averages, tickets sold, occupancy and sales by method, a courtesy as an order of 0; never in gross, refunds or net of subscriptions; a called off event changes nothing in what the till took'::text AS edges;
 
 COMMENT ON VIEW finance.definitions IS 'What each figure means, one row a figure, also at GET /api/v1/admin/finance/definitions. Everywhere: money in integer cents, half-open intervals, days and months of the report time zone, a zero denominator gives 0, percentages rounded half up to two decimals.';
 
@@ -3965,67 +4251,6 @@ COMMENT ON COLUMN tickets.events.age_rating IS 'Classificação indicativa: L (f
 
 COMMENT ON COLUMN tickets.events.rating_reasons IS 'What the rating is for, such as violence; words as the classification has them.';
 
-CREATE TABLE tickets.tickets (
-    id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
-    event_id platform.object_id NOT NULL,
-    customer_id platform.object_id NOT NULL,
-    order_id platform.object_id,
-    title text NOT NULL COLLATE pg_catalog."C",
-    description text COLLATE pg_catalog."C",
-    status text NOT NULL COLLATE pg_catalog."C",
-    holds_place boolean DEFAULT true NOT NULL,
-    reason text NOT NULL COLLATE pg_catalog."C",
-    actor_id platform.object_id,
-    without_login boolean DEFAULT false NOT NULL,
-    promo_code_id platform.object_id,
-    promo_code text COLLATE pg_catalog."C",
-    consumed_at timestamp with time zone,
-    consume_nonce text COLLATE pg_catalog."C",
-    image_id platform.object_id,
-    document_created_by_id platform.object_id,
-    register_date timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
-    register_update_date timestamp with time zone DEFAULT date_trunc('milliseconds'::text, now()) NOT NULL,
-    search tsvector GENERATED ALWAYS AS ((platform.search_vector(ARRAY[title, promo_code], 'A'::"char") ||
-CASE
-    WHEN (description IS NULL) THEN ''::tsvector
-    ELSE platform.search_vector(ARRAY[description], 'C'::"char")
-END)) STORED,
-    unproved boolean DEFAULT false NOT NULL,
-    refund_id platform.object_id,
-    refund_asked_at timestamp with time zone,
-    refunded_at timestamp with time zone,
-    CONSTRAINT tickets_consumed_has_instant CHECK (((status = 'consumed'::text) = (consumed_at IS NOT NULL))),
-    CONSTRAINT tickets_only_expired_give_back CHECK ((holds_place OR (status = 'expired'::text))),
-    CONSTRAINT tickets_refund_has_instant CHECK (((refund_id IS NULL) = (refund_asked_at IS NULL))),
-    CONSTRAINT tickets_refunded_by_refund CHECK (((refunded_at IS NULL) OR (refund_id IS NOT NULL))),
-    CONSTRAINT tickets_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'available'::text, 'consumed'::text, 'expired'::text]))),
-    CONSTRAINT tickets_title_length CHECK (((char_length(title) >= 1) AND (char_length(title) <= 200)))
-);
-
-COMMENT ON TABLE tickets.tickets IS 'Tickets, whoever issued them: an order, a promo code (promo_code_id), or an admin.';
-
-COMMENT ON COLUMN tickets.tickets.holds_place IS 'Counts in the event''s tickets_issued. False once it expired unpaid, or its money went back or was lost to a dispute while it was not used.';
-
-COMMENT ON COLUMN tickets.tickets.reason IS 'Why it has its status; goes into tickets.transitions.';
-
-COMMENT ON COLUMN tickets.tickets.actor_id IS 'Who moved it there; null for gateways and jobs.';
-
-COMMENT ON COLUMN tickets.tickets.without_login IS 'As in its order.';
-
-COMMENT ON COLUMN tickets.tickets.promo_code_id IS 'No foreign key: promo codes belong to an upper module.';
-
-COMMENT ON COLUMN tickets.tickets.consume_nonce IS 'Told by the device that consumed it, so that it may repeat itself.';
-
-COMMENT ON COLUMN tickets.tickets.search IS 'What GET /search/tickets finds a ticket by: title and promo code before the description. People are found by /search/customers, and their tickets by customer_id.';
-
-COMMENT ON COLUMN tickets.tickets.unproved IS 'Taken in an order by somebody signed in whose e-mail nobody had proved then: while it is unpaid it counts as a guest''s.';
-
-COMMENT ON COLUMN tickets.tickets.refund_id IS 'The refund that gives its share of the order''s money back, from the request on; null again when the refund failed. No foreign key: the ledger is of the module payments.';
-
-COMMENT ON COLUMN tickets.tickets.refund_asked_at IS 'When refund_id was set: the ticket is good no more.';
-
-COMMENT ON COLUMN tickets.tickets.refunded_at IS 'When refund_id was known to be done: its share is back. A consumed ticket keeps status and place.';
-
 CREATE VIEW finance.tickets AS
  SELECT t.id AS ticket_id,
     t.event_id,
@@ -4074,52 +4299,6 @@ COMMENT ON COLUMN finance.tickets.consumed_at IS 'When it was used at the door, 
 COMMENT ON COLUMN finance.tickets.blocked IS 'Why it opens no door although its status holds: refund_requested, event_cancelled, payment_disputed; null when nothing blocks it.';
 
 COMMENT ON COLUMN finance.tickets.refunded_at IS 'When its share of the orders money was given back, UTC.';
-
-CREATE TABLE payments.refunds (
-    id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
-    gateway text NOT NULL,
-    payment_ref text NOT NULL,
-    gateway_refund_id text,
-    purpose text NOT NULL,
-    local_id platform.object_id NOT NULL,
-    customer_id platform.object_id NOT NULL,
-    amount_cents bigint NOT NULL,
-    status text NOT NULL,
-    source text NOT NULL,
-    event_id text NOT NULL,
-    event_type text NOT NULL,
-    reason text,
-    admin text,
-    admin_id platform.object_id,
-    failure text,
-    requested_at timestamp with time zone NOT NULL,
-    refunded_at timestamp with time zone,
-    created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    kind text DEFAULT 'refund'::text NOT NULL,
-    CONSTRAINT refunds_amount_bounded CHECK ((amount_cents <= '100000000000'::bigint)),
-    CONSTRAINT refunds_amount_positive CHECK ((amount_cents > 0)),
-    CONSTRAINT refunds_done_has_time CHECK (((status <> 'done'::text) OR (refunded_at IS NOT NULL))),
-    CONSTRAINT refunds_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
-    CONSTRAINT refunds_kind_known CHECK ((kind = ANY (ARRAY['refund'::text, 'med'::text]))),
-    CONSTRAINT refunds_purpose_known CHECK (((purpose = ANY (ARRAY['subscription'::text, 'order'::text])) OR ((purpose = 'customer'::text) AND ((local_id)::text = (customer_id)::text)))),
-    CONSTRAINT refunds_source_known CHECK ((source = ANY (ARRAY['admin'::text, 'platform'::text, 'gateway'::text]))),
-    CONSTRAINT refunds_status_known CHECK ((status = ANY (ARRAY['requested'::text, 'pending'::text, 'done'::text, 'failed'::text])))
-);
-
-COMMENT ON TABLE payments.refunds IS 'The ledger of money given back: the done rows of a payment add up to what its gateway says.';
-
-COMMENT ON COLUMN payments.refunds.payment_ref IS 'Gateway A: pay_…. Gateway B: the payment intent pi_…, which its refunds and disputes name, else the charge.';
-
-COMMENT ON COLUMN payments.refunds.gateway_refund_id IS 'Gateway B re_…, once known; gateway A gives refunds no id.';
-
-COMMENT ON COLUMN payments.refunds.status IS 'requested: committed before the gateway is asked; pending: it is at it; done: the money counts as given back.';
-
-COMMENT ON COLUMN payments.refunds.source IS 'admin: asked for here by an admin; platform: asked for here by itself, or because a customer withdrew; gateway: learned from the gateway.';
-
-COMMENT ON COLUMN payments.refunds.event_id IS 'REFUND-<local id>-<unix milliseconds> of a refund asked for here, else the gateway''s event id.';
-
-COMMENT ON COLUMN payments.refunds.kind IS 'refund; med: of a PIX, and nobody here asked for it: the payer''s bank took it back. A whole PIX of a subscription that was taken back stands in payments.disputes instead.';
 
 CREATE VIEW finance.events AS
  SELECT e.id AS event_id,
@@ -4175,7 +4354,7 @@ CREATE VIEW finance.events AS
           WHERE ((b.event_id)::text = (e.id)::text)) o ON (true))
      LEFT JOIN LATERAL ( SELECT (COALESCE(sum(r.amount_cents), (0)::numeric))::bigint AS cents
            FROM (tickets.orders b
-             JOIN payments.refunds r ON (((r.purpose = 'order'::text) AND ((r.local_id)::text = (b.id)::text) AND (r.payment_ref = b.gateway_payment_id) AND (r.status = 'done'::text))))
+             JOIN payments.refunds r ON (((r.purpose = 'order'::text) AND ((r.local_id)::text = (b.id)::text) AND (r.payment_ref = COALESCE(b.gateway_payment_id, (b.id)::text)) AND (r.status = 'done'::text))))
           WHERE (((b.event_id)::text = (e.id)::text) AND (b.payment_status = ANY (ARRAY['CONFIRMED'::text, 'RECEIVED'::text, 'succeeded'::text])))) g ON (true));
 
 COMMENT ON VIEW finance.events IS 'Events with their occupancy and revenue, one row each. Source: tickets.events, finance.tickets, tickets.orders, payments.refunds.';
@@ -4713,7 +4892,9 @@ CREATE VIEW finance.orders AS
         CASE
             WHEN ((o.payment_status = ANY (ARRAY['CONFIRMED'::text, 'RECEIVED'::text, 'succeeded'::text])) AND (e.cancelled_at IS NOT NULL)) THEN GREATEST(((o.total_cents)::numeric - COALESCE(r.cents, (0)::numeric)), (0)::numeric)
             ELSE (0)::numeric
-        END)::bigint AS kept_cents
+        END)::bigint AS kept_cents,
+    o.sold_by_id,
+    (o.sold_by_id IS NOT NULL) AS is_box_office
    FROM ((tickets.orders o
      JOIN tickets.events e ON (((e.id)::text = (o.event_id)::text)))
      LEFT JOIN ( SELECT refunds.local_id,
@@ -4721,9 +4902,9 @@ CREATE VIEW finance.orders AS
             sum(refunds.amount_cents) AS cents
            FROM payments.refunds
           WHERE ((refunds.purpose = 'order'::text) AND (refunds.status = 'done'::text))
-          GROUP BY refunds.local_id, refunds.payment_ref) r ON ((((r.local_id)::text = (o.id)::text) AND (r.payment_ref = o.gateway_payment_id))));
+          GROUP BY refunds.local_id, refunds.payment_ref) r ON ((((r.local_id)::text = (o.id)::text) AND (r.payment_ref = COALESCE(o.gateway_payment_id, (o.id)::text)))));
 
-COMMENT ON VIEW finance.orders IS 'Orders of the ticket store, one row each. Order revenue is the sum of revenue_cents. Source: tickets.orders, payments.refunds.';
+COMMENT ON VIEW finance.orders IS 'Orders of the ticket store and the box office, one row each. Order revenue is the sum of revenue_cents. Source: tickets.orders, payments.refunds.';
 
 COMMENT ON COLUMN finance.orders.order_id IS 'Key.';
 
@@ -4741,9 +4922,9 @@ COMMENT ON COLUMN finance.orders.unit_price_cents IS 'Price of one ticket as sol
 
 COMMENT ON COLUMN finance.orders.total_cents IS 'Cents.';
 
-COMMENT ON COLUMN finance.orders.gateway IS 'gwa or gwb; null for free orders.';
+COMMENT ON COLUMN finance.orders.gateway IS 'gwa or gwb; null for free orders and those of the box office.';
 
-COMMENT ON COLUMN finance.orders.payment_method IS 'credit_card or pix; null for free orders.';
+COMMENT ON COLUMN finance.orders.payment_method IS 'credit_card or pix; of the box office cash, card_machine or courtesy; null for free orders of the store.';
 
 COMMENT ON COLUMN finance.orders.gateway_payment_id IS 'The gateways id of its payment.';
 
@@ -4765,13 +4946,17 @@ COMMENT ON COLUMN finance.orders.paid_on IS 'Day of paid_at in the report time z
 
 COMMENT ON COLUMN finance.orders.disputed_at IS 'Since when a dispute of its payment is open, UTC; null while none is.';
 
-COMMENT ON COLUMN finance.orders.refunded_cents IS 'Given back of its own payment, cents.';
+COMMENT ON COLUMN finance.orders.refunded_cents IS 'Given back of its own payment, or handed back at the box office, cents.';
 
 COMMENT ON COLUMN finance.orders.revenue_cents IS 'total_cents minus refunded_cents where is_paid, else 0; cents.';
 
 COMMENT ON COLUMN finance.orders.event_cancelled_at IS 'When its event was called off, UTC; null while it is not.';
 
 COMMENT ON COLUMN finance.orders.kept_cents IS 'Of a called off event: total_cents minus refunded_cents, as long as it is here; cents. It is owed or was not asked for, and no revenue.';
+
+COMMENT ON COLUMN finance.orders.sold_by_id IS 'Of the box office, the member of staff who sold it; null of the store.';
+
+COMMENT ON COLUMN finance.orders.is_box_office IS 'Sold at the box office: paid at once, without a gateway.';
 
 CREATE VIEW finance.subscriptions AS
  SELECT s.id AS subscription_id,
@@ -5523,11 +5708,11 @@ COMMENT ON VIEW finance.refunds IS 'Refunds, one row each, also those under way 
 
 COMMENT ON COLUMN finance.refunds.refund_id IS 'Key.';
 
-COMMENT ON COLUMN finance.refunds.gateway IS 'gwa or gwb.';
+COMMENT ON COLUMN finance.refunds.gateway IS 'gwa or gwb; null of what was handed back at the box office.';
 
 COMMENT ON COLUMN finance.refunds.gateway_refund_id IS 'Gateway B re_…; gateway A gives none.';
 
-COMMENT ON COLUMN finance.refunds.payment_ref IS 'The gateways id of the payment concerned: gateway A pay_…, gateway B the payment intent pi_…, else the charge.';
+COMMENT ON COLUMN finance.refunds.payment_ref IS 'The gateways id of the payment concerned: gateway A pay_…, gateway B the payment intent pi_…, else the charge; handed back at the box office: the order.';
 
 COMMENT ON COLUMN finance.refunds.purpose IS 'subscription or order. The finance dashboard counts subscription alone.';
 
@@ -5790,6 +5975,110 @@ COMMENT ON COLUMN finance.transitions.to_status IS 'The status from then on.';
 COMMENT ON COLUMN finance.transitions.reason IS 'Why; the words of subscriptions.';
 
 COMMENT ON COLUMN finance.transitions.source IS 'What moved it: subscribe, webhook, recovery, reconciliation, live_read, job, customer or admin.';
+
+CREATE TABLE payments.unapplied_payments (
+    id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
+    kind text NOT NULL,
+    gateway text NOT NULL,
+    subject text NOT NULL,
+    gateway_payment_id text,
+    amount_cents bigint,
+    customer_id platform.object_id,
+    subscription_id platform.object_id,
+    order_id platform.object_id,
+    paid_at timestamp with time zone,
+    state text DEFAULT 'open'::text NOT NULL,
+    note text,
+    automatic boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    next_try_at timestamp with time zone,
+    bought boolean DEFAULT false NOT NULL,
+    reference platform.object_id,
+    taken_back boolean DEFAULT false NOT NULL,
+    gateway_customer_id text,
+    told_at timestamp with time zone,
+    CONSTRAINT unapplied_payments_amount_bounded CHECK ((amount_cents <= '100000000000'::bigint)),
+    CONSTRAINT unapplied_payments_amount_not_negative CHECK ((amount_cents >= 0)),
+    CONSTRAINT unapplied_payments_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
+    CONSTRAINT unapplied_payments_kind_known CHECK ((kind = ANY (ARRAY['late'::text, 'duplicate'::text, 'foreign'::text, 'unrefundable'::text, 'unknown'::text]))),
+    CONSTRAINT unapplied_payments_state_known CHECK ((state = ANY (ARRAY['open'::text, 'refunding'::text, 'refunded'::text, 'extended'::text, 'kept'::text]))),
+    CONSTRAINT unapplied_payments_subject_is_payment CHECK (((gateway_payment_id IS NULL) OR (gateway_payment_id = subject))),
+    CONSTRAINT unapplied_payments_unknown_alone_without_amount CHECK (((amount_cents IS NOT NULL) OR (kind = 'unknown'::text))),
+    CONSTRAINT unapplied_payments_unknown_alone_without_payment CHECK (((gateway_payment_id IS NOT NULL) OR (kind = 'unknown'::text)))
+);
+
+COMMENT ON TABLE payments.unapplied_payments IS 'Money that gave nobody anything: what people decide on, and what was given back by itself.';
+
+COMMENT ON COLUMN payments.unapplied_payments.kind IS 'late: for a row that has ended; duplicate: a second payment, or that of a recurrence beside the row''s own; foreign: booked for a row that another customer or recurrence owns; unrefundable: a refund of it failed or can never be made; unknown: an answer not known for a day, or money that nobody can place.';
+
+COMMENT ON COLUMN payments.unapplied_payments.subject IS 'What the row is about: the payment as payments.payments.gateway_payment_id names it, else, of kind unknown, whatever tells the case apart, such as the gateway''s recurrence or our own id.';
+
+COMMENT ON COLUMN payments.unapplied_payments.customer_id IS 'Kept without a foreign key, as in the ledger: it outlives the customer.';
+
+COMMENT ON COLUMN payments.unapplied_payments.state IS 'open: nobody has decided; refunding: a refund is asked for; refunded: all of it is given back; extended: made a living subscription''s; kept: an admin says so.';
+
+COMMENT ON COLUMN payments.unapplied_payments.automatic IS 'The platform may refund it by itself, after reading it live and within the limits.';
+
+COMMENT ON COLUMN payments.unapplied_payments.tries IS 'How often the gateway was asked about it in vain before an automatic refund.';
+
+COMMENT ON COLUMN payments.unapplied_payments.next_try_at IS 'Not before then is it looked at again for an automatic refund; null: at once.';
+
+COMMENT ON COLUMN payments.unapplied_payments.bought IS 'It paid for a period all the same, and is listed for a part that was taken back, for a refund that failed, or for what was not used of it.';
+
+COMMENT ON COLUMN payments.unapplied_payments.reference IS 'Our id that the gateway was told with the payment, where it is another than the subscription''s or order''s: a renewal charge''s.';
+
+COMMENT ON COLUMN payments.unapplied_payments.taken_back IS 'The amount is what the payer''s bank took back of the payment: it is gone, and there is nothing of it to refund or to extend by.';
+
+COMMENT ON COLUMN payments.unapplied_payments.gateway_customer_id IS 'Whom the gateway took the money of, where nobody here was known under that id; customer_id is learned from it.';
+
+COMMENT ON COLUMN payments.unapplied_payments.told_at IS 'When the operators were last told that money of nobody known here waits.';
+
+CREATE VIEW finance.unapplied_payments AS
+ SELECT u.id AS unapplied_id,
+    u.gateway,
+    u.gateway_payment_id,
+    u.kind,
+    u.state,
+    (u.state = ANY (ARRAY['open'::text, 'refunding'::text])) AS is_open,
+    u.customer_id,
+    u.subscription_id,
+    u.order_id,
+    u.amount_cents,
+    u.paid_at,
+    u.created_at,
+    ((u.created_at AT TIME ZONE ( SELECT settings.report_tz
+           FROM finance.settings)))::date AS created_on
+   FROM payments.unapplied_payments u;
+
+COMMENT ON VIEW finance.unapplied_payments IS 'Money that bought nothing, or that a gateway did not give back, one row each, and what was decided about it. Source: payments.unapplied_payments.';
+
+COMMENT ON COLUMN finance.unapplied_payments.unapplied_id IS 'Key.';
+
+COMMENT ON COLUMN finance.unapplied_payments.gateway IS 'gwa or gwb.';
+
+COMMENT ON COLUMN finance.unapplied_payments.gateway_payment_id IS 'The gateways id of the payment; null while none is known.';
+
+COMMENT ON COLUMN finance.unapplied_payments.kind IS 'late, duplicate, foreign, unrefundable or unknown.';
+
+COMMENT ON COLUMN finance.unapplied_payments.state IS 'open, refunding, refunded, extended or kept.';
+
+COMMENT ON COLUMN finance.unapplied_payments.is_open IS 'Nobody has decided yet, or its refund is under way.';
+
+COMMENT ON COLUMN finance.unapplied_payments.customer_id IS 'The customer (finance.customers); stays when they are deleted; null while it is not known whose it is.';
+
+COMMENT ON COLUMN finance.unapplied_payments.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
+
+COMMENT ON COLUMN finance.unapplied_payments.order_id IS 'The ticket order (finance.orders); null when it is not about one.';
+
+COMMENT ON COLUMN finance.unapplied_payments.amount_cents IS 'What it is about, cents; null while unknown.';
+
+COMMENT ON COLUMN finance.unapplied_payments.paid_at IS 'When it was paid, UTC.';
+
+COMMENT ON COLUMN finance.unapplied_payments.created_at IS 'When it was listed, UTC.';
+
+COMMENT ON COLUMN finance.unapplied_payments.created_on IS 'Day of created_at in the report time zone.';
 
 CREATE VIEW finance.watch_history AS
  SELECT w.user_id AS customer_id,
@@ -6290,65 +6579,6 @@ CREATE TABLE jobs.workers (
 COMMENT ON TABLE jobs.workers IS 'Processes that work jobs, by River''s id of their client. A job that runs in one which has fallen silent is started again by another. Ours, not River''s.';
 
 COMMENT ON COLUMN jobs.workers.seen_at IS 'When the process said last that it lives: every 3 seconds, by the database''s clock. After 15 seconds of silence it counts as dead.';
-
-CREATE TABLE payments.unapplied_payments (
-    id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
-    kind text NOT NULL,
-    gateway text NOT NULL,
-    subject text NOT NULL,
-    gateway_payment_id text,
-    amount_cents bigint,
-    customer_id platform.object_id,
-    subscription_id platform.object_id,
-    order_id platform.object_id,
-    paid_at timestamp with time zone,
-    state text DEFAULT 'open'::text NOT NULL,
-    note text,
-    automatic boolean DEFAULT false NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    tries integer DEFAULT 0 NOT NULL,
-    next_try_at timestamp with time zone,
-    bought boolean DEFAULT false NOT NULL,
-    reference platform.object_id,
-    taken_back boolean DEFAULT false NOT NULL,
-    gateway_customer_id text,
-    told_at timestamp with time zone,
-    CONSTRAINT unapplied_payments_amount_bounded CHECK ((amount_cents <= '100000000000'::bigint)),
-    CONSTRAINT unapplied_payments_amount_not_negative CHECK ((amount_cents >= 0)),
-    CONSTRAINT unapplied_payments_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
-    CONSTRAINT unapplied_payments_kind_known CHECK ((kind = ANY (ARRAY['late'::text, 'duplicate'::text, 'foreign'::text, 'unrefundable'::text, 'unknown'::text]))),
-    CONSTRAINT unapplied_payments_state_known CHECK ((state = ANY (ARRAY['open'::text, 'refunding'::text, 'refunded'::text, 'extended'::text, 'kept'::text]))),
-    CONSTRAINT unapplied_payments_subject_is_payment CHECK (((gateway_payment_id IS NULL) OR (gateway_payment_id = subject))),
-    CONSTRAINT unapplied_payments_unknown_alone_without_amount CHECK (((amount_cents IS NOT NULL) OR (kind = 'unknown'::text))),
-    CONSTRAINT unapplied_payments_unknown_alone_without_payment CHECK (((gateway_payment_id IS NOT NULL) OR (kind = 'unknown'::text)))
-);
-
-COMMENT ON TABLE payments.unapplied_payments IS 'Money that gave nobody anything: what people decide on, and what was given back by itself.';
-
-COMMENT ON COLUMN payments.unapplied_payments.kind IS 'late: for a row that has ended; duplicate: a second payment, or that of a recurrence beside the row''s own; foreign: booked for a row that another customer or recurrence owns; unrefundable: a refund of it failed or can never be made; unknown: an answer not known for a day, or money that nobody can place.';
-
-COMMENT ON COLUMN payments.unapplied_payments.subject IS 'What the row is about: the payment as payments.payments.gateway_payment_id names it, else, of kind unknown, whatever tells the case apart, such as the gateway''s recurrence or our own id.';
-
-COMMENT ON COLUMN payments.unapplied_payments.customer_id IS 'Kept without a foreign key, as in the ledger: it outlives the customer.';
-
-COMMENT ON COLUMN payments.unapplied_payments.state IS 'open: nobody has decided; refunding: a refund is asked for; refunded: all of it is given back; extended: made a living subscription''s; kept: an admin says so.';
-
-COMMENT ON COLUMN payments.unapplied_payments.automatic IS 'The platform may refund it by itself, after reading it live and within the limits.';
-
-COMMENT ON COLUMN payments.unapplied_payments.tries IS 'How often the gateway was asked about it in vain before an automatic refund.';
-
-COMMENT ON COLUMN payments.unapplied_payments.next_try_at IS 'Not before then is it looked at again for an automatic refund; null: at once.';
-
-COMMENT ON COLUMN payments.unapplied_payments.bought IS 'It paid for a period all the same, and is listed for a part that was taken back, for a refund that failed, or for what was not used of it.';
-
-COMMENT ON COLUMN payments.unapplied_payments.reference IS 'Our id that the gateway was told with the payment, where it is another than the subscription''s or order''s: a renewal charge''s.';
-
-COMMENT ON COLUMN payments.unapplied_payments.taken_back IS 'The amount is what the payer''s bank took back of the payment: it is gone, and there is nothing of it to refund or to extend by.';
-
-COMMENT ON COLUMN payments.unapplied_payments.gateway_customer_id IS 'Whom the gateway took the money of, where nobody here was known under that id; customer_id is learned from it.';
-
-COMMENT ON COLUMN payments.unapplied_payments.told_at IS 'When the operators were last told that money of nobody known here waits.';
 
 CREATE VIEW payments.bought_nothing AS
  SELECT p.gateway,
@@ -7319,6 +7549,9 @@ ALTER TABLE ONLY accounts.last_writes
 ALTER TABLE ONLY accounts.logins
     ADD CONSTRAINT logins_of_one_user PRIMARY KEY (login);
 
+ALTER TABLE ONLY accounts.parental_tries
+    ADD CONSTRAINT parental_tries_pkey PRIMARY KEY (user_id);
+
 ALTER TABLE ONLY accounts.passkey_challenges
     ADD CONSTRAINT passkey_challenges_pkey PRIMARY KEY (challenge_hash);
 
@@ -7381,6 +7614,12 @@ ALTER TABLE ONLY catalog.import_rows
 
 ALTER TABLE ONLY catalog.imports
     ADD CONSTRAINT imports_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY catalog.plays
+    ADD CONSTRAINT plays_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY catalog.plays
+    ADD CONSTRAINT plays_place_once UNIQUE (user_id, place);
 
 ALTER TABLE ONLY catalog.seasons
     ADD CONSTRAINT seasons_pkey PRIMARY KEY (id);
@@ -8134,6 +8373,8 @@ CREATE UNIQUE INDEX orders_gateway_payment_unique ON tickets.orders USING btree 
 
 CREATE INDEX orders_held ON tickets.orders USING btree (hold_until) WHERE (state = 'reserved'::text);
 
+CREATE INDEX orders_of_box_office ON tickets.orders USING btree (event_id, created_at DESC, id DESC) WHERE (sold_by_id IS NOT NULL);
+
 CREATE INDEX orders_open_intents ON tickets.orders USING btree (recovery_at) WHERE intent_open;
 
 CREATE INDEX past_blocks_by_order ON tickets.past_blocks USING btree (order_id);
@@ -8425,6 +8666,11 @@ GRANT SELECT ON TABLE finance.movements TO marquee_analyst_personal;
 GRANT SELECT ON TABLE finance.access_periods TO marquee_analyst;
 GRANT SELECT ON TABLE finance.access_periods TO marquee_analyst_personal;
 
+GRANT SELECT ON TABLE finance.box_office TO marquee_analyst;
+GRANT SELECT ON TABLE finance.box_office TO marquee_analyst_personal;
+
+GRANT SELECT ON TABLE finance.box_office_personal TO marquee_analyst_personal;
+
 GRANT SELECT ON TABLE finance.disputes TO marquee_analyst;
 GRANT SELECT ON TABLE finance.disputes TO marquee_analyst_personal;
 
@@ -8542,6 +8788,9 @@ GRANT SELECT ON TABLE finance.tickets_personal TO marquee_analyst_personal;
 
 GRANT SELECT ON TABLE finance.transitions TO marquee_analyst;
 GRANT SELECT ON TABLE finance.transitions TO marquee_analyst_personal;
+
+GRANT SELECT ON TABLE finance.unapplied_payments TO marquee_analyst;
+GRANT SELECT ON TABLE finance.unapplied_payments TO marquee_analyst_personal;
 
 GRANT SELECT ON TABLE finance.watch_history TO marquee_analyst;
 GRANT SELECT ON TABLE finance.watch_history TO marquee_analyst_personal;

@@ -147,8 +147,8 @@ func sendable(query string) string {
 }
 
 type streamInput struct {
-	VideoID string `path:"video_id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The video's _id"`
-	PlayID  string `query:"play_id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The play that goes on, from an earlier answer; omitted: one begins"`
+	VideoID string      `path:"video_id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The video's _id"`
+	PlayID  string      `query:"play_id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits" doc:"The play that goes on, from an earlier answer; omitted: one begins"`
 	PIN     secret.Text `header:"X-Parental-Pin" maxLength:"20" doc:"The PIN of the account, for a video above its max_age_rating: else 403 PIN_REQUIRED"`
 }
 

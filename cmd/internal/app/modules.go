@@ -89,7 +89,7 @@ func newModules(c core) (m modules, err error) {
 	m.subscriptions = newSubscriptions(c, m)
 	m.catalog = catalog.New(catalog.Deps{
 		Pool: c.pool, Reads: c.lists, Lists: c.reads, Jobs: c.jobs, Streams: c.streams, Clock: c.clock, Log: c.log,
-		Accounts: m.accounts,
+		Accounts:     m.accounts,
 		StreamURLKey: c.cfg.streamURLKey(), StreamURLTTL: c.cfg.Streams.TTL,
 	})
 	m.board = board.New(board.Deps{

@@ -45,7 +45,9 @@ func newViewer(t *testing.T) viewer {
 	return v
 }
 
-func (v viewer) change(fields object) *apitest.Response { return v.me.Put("/customers/me", []object{fields}) }
+func (v viewer) change(fields object) *apitest.Response {
+	return v.me.Put("/customers/me", []object{fields})
+}
 
 // play asks for what is rated 14, with a PIN.
 func (v viewer) play(pin string) *apitest.Response {

@@ -14,7 +14,7 @@ const (
 	RefundAgain        RefundStep = "refund_again"          // nothing was asked of the gateway: ask for it once more
 	RefundRefusal      RefundStep = "read_and_refund_again" // refused: mend the reason, then ask once more
 	RefundBalance      RefundStep = "fund_and_refund_again" // denied, for want of balance most often
-	RefundByHand       RefundStep = "pay_by_hand"           // it could not be delivered: by another way
+	RefundOtherWay     RefundStep = "pay_by_hand"           // it could not be delivered: by another way
 	RefundComparison   RefundStep = "compare_with_gateway"
 	RefundOvertaken    RefundStep = "asked_for_again"  // another refund of the payment was asked for since
 	RefundCaseDecision RefundStep = "decide_unapplied" // it waits on the list of unapplied payments
@@ -48,7 +48,7 @@ var NextOfRefunds = []NextOfRefund{
 	{Status: failed, Reason: RefundFailedDisputed, Step: RefundBank},
 	{Status: failed, Reason: RefundFailedUnasked, Step: RefundAgain},
 	{Status: failed, Reason: Refunds.ReasonOf(RefundFailed), FromBalance: true, Step: RefundBalance},
-	{Status: failed, Reason: Refunds.ReasonOf(RefundFailed), Step: RefundByHand},
+	{Status: failed, Reason: Refunds.ReasonOf(RefundFailed), Step: RefundOtherWay},
 	{Status: failed, Reason: Refunds.ReasonOf(RefundUncounted), Step: RefundComparison},
 	{Status: failed, Step: RefundRefusal},
 }
@@ -56,7 +56,7 @@ var NextOfRefunds = []NextOfRefund{
 // RefundSteps are all steps.
 func RefundSteps() []string {
 	all := []RefundStep{
-		RefundFinished, RefundUnresolved, RefundWord, RefundBank, RefundAgain, RefundRefusal, RefundBalance, RefundByHand,
+		RefundFinished, RefundUnresolved, RefundWord, RefundBank, RefundAgain, RefundRefusal, RefundBalance, RefundOtherWay,
 		RefundComparison, RefundOvertaken, RefundCaseDecision,
 	}
 	words := make([]string, len(all))
