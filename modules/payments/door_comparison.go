@@ -30,8 +30,8 @@ func (d Comparison) Reconcile(ctx context.Context, o reconcile.Options, report *
 	return err
 }
 
-// Begin writes down that a reconciliation begins, and what the report takes in. The run's End has to be called. An error
-// is the database's.
+// Begin writes down that a reconciliation begins, and what the report takes in. The run's End has to be called. An
+// error is the database's.
 func (d Comparison) Begin(ctx context.Context, o reconcile.Options, report *reconcile.Report) (*reconcile.Run, error) {
 	return d.s.reconciler.Begin(ctx, o, report)
 }

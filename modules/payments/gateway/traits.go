@@ -89,7 +89,8 @@ type PaymentWords struct {
 //exhaustive:enforce
 var traits = map[Name]Traits{
 	GWA: {
-		DisputeLostByRefund: true, RefundsFromBalance: true, AmountsMayChange: true, SearchLags: true, MissNeedsList: true,
+		DisputeLostByRefund: true, RefundsFromBalance: true, AmountsMayChange: true, SearchLags: true,
+		MissNeedsList: true,
 		Quota:        Quota{Calls: 25_000, Window: 12 * time.Hour},
 		ChargesByDay: true, ChargesAhead: 40 * 24 * time.Hour, FirstMonthApart: true, DebitsPix: true,
 		CardField: "credit_card", AmountsInReais: true, LeastPix: 500,

@@ -66,7 +66,8 @@ func nextStep() string {
 		literal(state.Refunds.ReasonOf(state.RefundAsDispute)), literal(string(state.RefundOvertaken)))
 	fmt.Fprintf(&b, ` WHEN t.status = 'failed' AND EXISTS (SELECT 1 FROM payments.unapplied_payments u
 		WHERE u.gateway = t.gateway AND u.state = 'open' AND u.gateway_payment_id = ANY (ARRAY(SELECT t.payment_ref
-			UNION ALL SELECT p.gateway_payment_id FROM payments.payments p WHERE p.gateway = t.gateway AND p.payment_intent_id = t.payment_ref))) THEN %s`,
+			UNION ALL SELECT p.gateway_payment_id FROM payments.payments p
+				WHERE p.gateway = t.gateway AND p.payment_intent_id = t.payment_ref))) THEN %s`,
 		literal(string(state.RefundCaseDecision)))
 	for _, row := range state.NextOfRefunds {
 		fmt.Fprintf(&b, " WHEN t.status = %s", literal(string(row.Status)))

@@ -87,8 +87,8 @@ type Finding struct {
 	Amount  money.Cents `json:"amount_cents,omitempty"`
 	Verdict Verdict     `json:"verdict"`
 	Detail  string      `json:"detail,omitempty"`
-	// Record is what LocalID is: "subscription", "order" or "". Was and Became are how it and its money stood before and
-	// right after; nil where nothing was to be changed.
+	// Record is what LocalID is: "subscription", "order" or "". Was and Became are how it and its money stood before
+	// and right after; nil where nothing was to be changed.
 	Record      string `json:"-"`
 	Was, Became State  `json:"-"`
 }

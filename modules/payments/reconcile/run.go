@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -106,9 +107,14 @@ func (r *Run) see(ctx context.Context, ended *time.Time) error {
 	f := r.figures
 	r.mu.Unlock()
 	return r.s.db.ReconcileRunProgress(ctx, r.s.deps.Pool, paymentsdb.ReconcileRunProgressParams{
-		ID: r.id, Checked: int32(f.checked), Found: int32(f.found), Repaired: int32(f.repaired), NotRepaired: int32(f.found - f.repaired),
-		Failed: int32(f.failed), EndedAt: ended, At: r.s.deps.Clock.Now(),
+		ID: r.id, Checked: bounded(f.checked), Found: bounded(f.found), Repaired: bounded(f.repaired),
+		NotRepaired: bounded(f.found - f.repaired), Failed: bounded(f.failed), EndedAt: ended, At: r.s.deps.Clock.Now(),
 	})
+}
+
+// bounded is a count as its column holds it.
+func bounded(n int) int32 {
+	return int32(min(max(n, 0), math.MaxInt32)) //nolint:gosec // it is bounded
 }
 
 // End writes down that the run is over, also when its context is. It returns what could not be written of it.

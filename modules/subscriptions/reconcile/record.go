@@ -16,7 +16,9 @@ import (
 const recordKind = "subscription"
 
 // RecordOf tells how a subscription stands, for what is written of repairs (payments.RecordReader).
-func (s *Reconciler) RecordOf(ctx context.Context, db postgres.DB, id objectid.ID) (string, payments.RecordState, error) {
+func (s *Reconciler) RecordOf(ctx context.Context, db postgres.DB,
+	id objectid.ID,
+) (string, payments.RecordState, error) {
 	sub, err := s.db.SubscriptionGet(ctx, db, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil, nil

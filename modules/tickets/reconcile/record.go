@@ -12,7 +12,9 @@ import (
 )
 
 // RecordOf tells how an order stands, for what is written of repairs (payments.RecordReader).
-func (s *Reconciler) RecordOf(ctx context.Context, db postgres.DB, id objectid.ID) (string, payments.RecordState, error) {
+func (s *Reconciler) RecordOf(ctx context.Context, db postgres.DB,
+	id objectid.ID,
+) (string, payments.RecordState, error) {
 	o, err := s.db.OrderGet(ctx, db, id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil, nil
