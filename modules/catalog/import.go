@@ -145,24 +145,25 @@ var importWrites = []struct {
 }
 
 // asStarter is a context of whoever started the import, as they are now, for each thing that it writes.
-func (s *Service) asStarter(ctx context.Context, one catalogdb.CatalogImport) (as map[string]context.Context, err error) {
+func (s *Service) asStarter(ctx context.Context, one catalogdb.CatalogImport) (map[string]context.Context, error) {
 	var claims httpapi.Claims
 	if err := json.Unmarshal(one.Claims, &claims); err != nil {
 		return nil, fmt.Errorf("read claims: %w", err)
 	}
-	as = map[string]context.Context{}
+	as := map[string]context.Context{}
 	for _, w := range importWrites {
 		if !w.needed(one) {
 			continue
 		}
 		var refused *fault.Error
-		as[w.outcome], err = httpapi.Continue(ctx, s.api, claims, httpapi.Named(s.api, w.route), one.ID.String())
+		starter, err := httpapi.Continue(ctx, s.api, claims, httpapi.Named(s.api, w.route), one.ID.String())
 		if errors.As(err, &refused) {
 			return nil, fault.Forbidden("Whoever began this may not do it any more, or their sign-in was ended.")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read who started the import: %w", err)
 		}
+		as[w.outcome] = starter
 	}
 	return as, nil
 }
@@ -191,7 +192,7 @@ func (s *Service) writeImport(ctx context.Context, one catalogdb.CatalogImport) 
 					break
 				}
 				after = rows[len(rows)-1].Position
-				ids, err := w.write(as, tx, by, bodyOf(rows))
+				ids, err := w.write(as, tx, by, bodyOf(rows)) //nolint:contextcheck // as is of ctx
 				if err != nil {
 					return lineOf(err, rows)
 				}
@@ -201,7 +202,8 @@ func (s *Service) writeImport(ctx context.Context, one catalogdb.CatalogImport) 
 					}
 				}
 				written += int32(len(rows)) //nolint:gosec // at most 20,000
-				n, err := s.db.ImportProgress(ctx, s.deps.Pool, catalogdb.ImportProgressParams{ID: one.ID, Written: written})
+				n, err := s.db.ImportProgress(ctx, s.deps.Pool,
+					catalogdb.ImportProgressParams{ID: one.ID, Written: written})
 				if err != nil {
 					return fmt.Errorf("say how far it is: %w", err)
 				}
@@ -220,7 +222,7 @@ func (s *Service) writeImport(ctx context.Context, one catalogdb.CatalogImport) 
 		return err
 	}
 	for _, as := range as {
-		return httpapi.ListsFromNow(as, s.api) // whoever started it lists nothing older
+		return httpapi.ListsFromNow(as, s.api) //nolint:contextcheck // as is of ctx; whoever started it lists nothing older
 	}
 	return nil
 }

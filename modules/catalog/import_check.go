@@ -151,8 +151,8 @@ func nameOf(field string) string {
 	return ""
 }
 
-// kinds are the records of the catalogue that a field of videos names, as RecordList calls them, with the constraint that
-// refuses an unknown one.
+// kinds are the records of the catalogue that a field of videos names, as RecordList calls them, with the constraint
+// that refuses an unknown one.
 var kinds = []struct{ field, name, kind, constraint string }{
 	{"category_id", "category_name", "category", "videos_category_id_known"},
 	{"tags_id", "tags_name", "tag", "videos_tags_id_known"},
@@ -176,7 +176,8 @@ func (s *Service) resolveNames(ctx context.Context, rows []*importRow) error {
 		wanted[column] = slices.Compact(names)
 	}
 	found, err := s.db.ImportNameList(ctx, s.deps.Pool, catalogdb.ImportNameListParams{
-		Categories: texts(wanted["category_name"]), Tags: texts(wanted["tags_name"]), Seasons: texts(wanted["season_name"]),
+		Categories: texts(wanted["category_name"]), Tags: texts(wanted["tags_name"]),
+		Seasons: texts(wanted["season_name"]),
 	})
 	if err != nil {
 		return fmt.Errorf("read names: %w", err)
@@ -348,8 +349,8 @@ func (r *importRow) compareWith(doc map[string]json.RawMessage) {
 // sameIDs reports whether two values are the same but for the case of their digits.
 func sameIDs(a, b json.RawMessage) bool {
 	left, right := idsIn(a), idsIn(b)
-	isID := func(id string) bool { _, err := objectid.Parse(id); return err == nil }
-	return len(left) > 0 && slices.Equal(left, right) && !slices.ContainsFunc(left, func(id string) bool { return !isID(id) })
+	isNone := func(id string) bool { _, err := objectid.Parse(id); return err != nil }
+	return len(left) > 0 && slices.Equal(left, right) && !slices.ContainsFunc(left, isNone)
 }
 
 // sameInstant reports whether two values are one instant, however they are written.

@@ -32,7 +32,8 @@ const idColumn, dateColumn = "_id", "register_update_date"
 
 // importColumns are what the header of a file may name.
 func importColumns() []string {
-	return slices.Concat([]string{idColumn, dateColumn}, resource.Written(Videos), []string{"category_name", "tags_name", "season_name"})
+	return slices.Concat([]string{idColumn, dateColumn}, resource.Written(Videos),
+		[]string{"category_name", "tags_name", "season_name"})
 }
 
 // sheet is a file as it was read.

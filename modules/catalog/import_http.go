@@ -47,8 +47,8 @@ type importBody struct {
 func importOf(i catalogdb.CatalogImport) importBody {
 	return importBody{
 		ID: i.ID, Filename: i.Filename, ActorID: i.ActorID, State: i.State, Total: i.Total, Creates: i.Creates,
-		Updates: i.Updates, Unchanged: i.Total - i.Creates - i.Updates - i.Invalid, Invalid: i.Invalid, Written: i.Written,
-		Error: i.Error, CreatedAt: httpapi.Time(i.CreatedAt), StartedAt: httpapi.TimePtr(i.StartedAt),
+		Updates: i.Updates, Unchanged: i.Total - i.Creates - i.Updates - i.Invalid, Invalid: i.Invalid,
+		Written: i.Written, Error: i.Error, CreatedAt: httpapi.Time(i.CreatedAt), StartedAt: httpapi.TimePtr(i.StartedAt),
 		EndedAt: httpapi.TimePtr(i.EndedAt),
 	}
 }
@@ -84,8 +84,8 @@ type checkImportInput struct {
 	RawBody  []byte
 }
 
-// checkImport answers POST /admin/imports: the dry run. 422 for a file that cannot be read; what is wrong with its lines
-// is in the report.
+// checkImport answers POST /admin/imports: the dry run. 422 for a file that cannot be read; what is wrong with its
+// lines is in the report.
 func (h handlers) checkImport(ctx context.Context, in *checkImportInput) (*httpapi.Output[importBody], error) {
 	file, err := readSheet(in.RawBody)
 	if err != nil {
@@ -105,15 +105,17 @@ func (h handlers) checkImport(ctx context.Context, in *checkImportInput) (*httpa
 	}
 	now := h.s.deps.Clock.Now()
 	one := catalogdb.ImportInsertParams{
-		ID: objectid.At(now), Filename: in.Filename, Delimiter: string(file.delimiter), ActorID: httpapi.CallerOf(ctx).ID,
-		Total: int32(len(rows)), Creates: counts[outcomeCreate], Updates: counts[outcomeUpdate], //nolint:gosec // at most 20,000
+		ID: objectid.At(now), Filename: in.Filename, Delimiter: string(file.delimiter),
+		ActorID: httpapi.CallerOf(ctx).ID,
+		Total:   int32(len(rows)), Creates: counts[outcomeCreate], Updates: counts[outcomeUpdate], //nolint:gosec // at most 20,000
 		Invalid: counts[outcomeInvalid], CreatedAt: now,
 	}
 	err = postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) error {
 		if err := h.s.db.ImportInsert(ctx, tx, one); err != nil {
 			return err
 		}
-		if err := h.s.db.ImportRowInsert(ctx, tx, catalogdb.ImportRowInsertParams{ImportID: one.ID, Rows: raw}); err != nil {
+		lines := catalogdb.ImportRowInsertParams{ImportID: one.ID, Rows: raw}
+		if err := h.s.db.ImportRowInsert(ctx, tx, lines); err != nil {
 			return err
 		}
 		return audit.RecordTx(ctx, tx, audit.Change{Resource: "imports", RecordID: one.ID, After: map[string]any{
@@ -308,7 +310,8 @@ type importLine struct {
 
 func lineBodyOf(r catalogdb.ImportRowListRow) (importLine, error) {
 	line := importLine{
-		Position: r.Position, Line: r.Line, Outcome: r.Outcome, RecordID: r.RecordID, Title: r.Title, Changes: r.Changes,
+		Position: r.Position, Line: r.Line, Outcome: r.Outcome, RecordID: r.RecordID, Title: r.Title,
+		Changes: r.Changes,
 	}
 	if err := json.Unmarshal(r.Errors, &line.Errors); err != nil {
 		return line, fmt.Errorf("read line: %w", err)
@@ -355,8 +358,8 @@ type importReport struct {
 	Body               []byte
 }
 
-// downloadReport answers GET /admin/imports/{id}/report: all lines as a CSV file with a BOM and the delimiter of the file
-// that was uploaded. What a spreadsheet would take for a formula has an apostrophe before it.
+// downloadReport answers GET /admin/imports/{id}/report: all lines as a CSV file with a BOM and the delimiter of the
+// file that was uploaded. What a spreadsheet would take for a formula has an apostrophe before it.
 func (h handlers) downloadReport(ctx context.Context, in *importInput) (*importReport, error) {
 	one, err := h.s.findImport(ctx, in.ID)
 	if err != nil {

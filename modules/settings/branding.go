@@ -196,7 +196,9 @@ func (s *Service) writeBranding(ctx context.Context, tx pgx.Tx, c brandingChange
 }
 
 func (c brandingChange) apply(b *settingsdb.SettingsBranding) {
-	for to, from := range map[*string]*string{&b.Name: c.name, &b.AccentLight: c.accentLight, &b.AccentDark: c.accentDark} {
+	for to, from := range map[*string]*string{
+		&b.Name: c.name, &b.AccentLight: c.accentLight, &b.AccentDark: c.accentDark,
+	} {
 		if from != nil {
 			*to = *from
 		}

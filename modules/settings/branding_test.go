@@ -243,7 +243,7 @@ func TestRefusedBranding(t *testing.T) {
 	b := setup(t)
 	for body, want := range map[string]string{
 		`{"name":""}`:         `"field":"name"`,
-		`{"name":"  "}`:       "has to have 1 to 40 characters",
+		`{"name":"  "}`:       "name has to be more than spaces",
 		`{"name":"a\nb"}`:     `"field":"name"`,
 		`{"name":"a\u202eb"}`: `"field":"name"`,
 		`{"name":"` + strings.Repeat("é", 41) + `"}`: `"field":"name"`,
@@ -283,7 +283,7 @@ func TestGroundsAreThoseOfTheConsole(t *testing.T) {
 	}
 	b := setup(t)
 	a := b.branding(t)
-	require.Equal(t, pair("accent"), [2]string{a.AccentLight, a.AccentDark})
+	require.Equal(t, [2]string{a.AccentLight, a.AccentDark}, pair("accent"))
 	for _, ground := range []string{"n1", "n2"} {
 		colours := pair(ground)
 		for field, colour := range map[string]string{"accent_light": colours[0], "accent_dark": colours[1]} {
