@@ -487,7 +487,7 @@ func TestUntrailedRoutesLeaveNoEntry(t *testing.T) {
 	o.root.Post("/auth/refresh-archive-token", nil).Expect(http.StatusOK)
 	o.root.Put("/me/watch-history", obj{"video_id": video, "timeline": 1.5}).Expect(http.StatusOK)
 	o.root.Delete("/me/watch-history", nil).Expect(http.StatusOK)
-	play := o.root.Get("/videos/" + video.String() + "/stream-url").Expect(http.StatusOK).Map()["play_id"].(string)
+	play := o.root.Get("/videos/" + video + "/stream-url").Expect(http.StatusOK).Map()["play_id"].(string)
 	o.root.Delete("/me/plays/"+play, nil).Expect(http.StatusOK)
 	require.Equal(t, was, o.Count(`SELECT count(*) FROM accounts.audit_log`))
 	o.root.Post("/me/passkeys/options", obj{"current_password": platformtest.Password}).Expect(http.StatusOK)
