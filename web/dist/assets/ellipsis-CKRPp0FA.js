@@ -1,1 +1,0 @@
-import{Ft as e,Pt as t,ft as n}from"./kit-DUF9QiuT.js";var r=new Set([`$$slots`,`$$events`,`$$legacy`]);function i(i,a){let o=t(a,r),s={name:`ellipsis`,size:24,node:[[`circle`,{cx:`12`,cy:`12`,r:`1`}],[`circle`,{cx:`19`,cy:`12`,r:`1`}],[`circle`,{cx:`5`,cy:`12`,r:`1`}]],aliases:[`more-horizontal`]};n(i,e(()=>o,{get icon(){return s}}))}export{i as t};
