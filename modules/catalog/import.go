@@ -163,7 +163,7 @@ func (s *Service) asStarter(ctx context.Context, one catalogdb.CatalogImport) (m
 		if err != nil {
 			return nil, fmt.Errorf("read who started the import: %w", err)
 		}
-		as[w.outcome] = starter
+		as[w.outcome] = starter //nolint:fatcontext // one for each of the two routes, none within another
 	}
 	return as, nil
 }

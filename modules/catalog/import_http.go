@@ -48,8 +48,8 @@ func importOf(i catalogdb.CatalogImport) importBody {
 	return importBody{
 		ID: i.ID, Filename: i.Filename, ActorID: i.ActorID, State: i.State, Total: i.Total, Creates: i.Creates,
 		Updates: i.Updates, Unchanged: i.Total - i.Creates - i.Updates - i.Invalid, Invalid: i.Invalid,
-		Written: i.Written, Error: i.Error, CreatedAt: httpapi.Time(i.CreatedAt), StartedAt: httpapi.TimePtr(i.StartedAt),
-		EndedAt: httpapi.TimePtr(i.EndedAt),
+		Written: i.Written, Error: i.Error, CreatedAt: httpapi.Time(i.CreatedAt),
+		StartedAt: httpapi.TimePtr(i.StartedAt), EndedAt: httpapi.TimePtr(i.EndedAt),
 	}
 }
 

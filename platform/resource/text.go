@@ -65,8 +65,8 @@ func marshalled(texts any) json.RawMessage {
 	return raw
 }
 
-// CheckNew says what is wrong with the body of a POST as far as the body alone tells, as Resource.CheckChanges does of a
-// PUT.
+// CheckNew says what is wrong with the body of a POST as far as the body alone tells, as Resource.CheckChanges does of
+// a PUT.
 func CheckNew(r *Resource, body RawJSON) error {
 	_, err := r.readNew(body)
 	return err
