@@ -126,7 +126,8 @@ type Options struct {
 	Zone *time.Location // whose wall clock a workbook's timestamps show; default UTC
 	BOM  bool           // csv files begin with a byte order mark, by which Excel knows UTF-8
 	// Language is whose csv it is: in Portuguese with the mark, semicolons, lines that end in CRLF, decimal commas,
-	// days as 31/12/2026 and the wall clock of Zone, as spreadsheets there read it. Default English: commas, points, UTC.
+	// days as 31/12/2026 and the wall clock of Zone, as spreadsheets there read it. Default English: commas, points,
+	// UTC.
 	Language Language
 	// Progress hears now and then how many rows are written, and at the end; an
 	// error ends the export.
