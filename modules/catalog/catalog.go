@@ -61,7 +61,7 @@ type Service struct {
 	served  *prometheus.CounterVec
 	fetches singleflight.Group // pages being fetched
 	viewers *viewers
-	plays   *plays.Plays
+	Plays   *plays.Plays // where users play
 	api     *httpapi.API // from Routes on
 	imports *stream.Feed
 }
@@ -83,7 +83,7 @@ func New(d Deps) *Service {
 	s := &Service{
 		deps: d, db: catalogdb.New(), crud: resource.Routes{Pool: d.Pool, Reads: d.Lists, Clock: d.Clock, Log: d.Log},
 		pages: resource.NewPageCache(d.PageCacheBytes), served: newPageCounter(),
-		plays: plays.New(plays.Deps{Pool: d.Pool, Clock: d.Clock}),
+		Plays: plays.New(plays.Deps{Pool: d.Pool, Clock: d.Clock}),
 	}
 	s.viewers = newViewers(s.readViewers)
 	if d.Streams != nil {
@@ -91,9 +91,6 @@ func New(d Deps) *Service {
 	}
 	return s
 }
-
-// Plays is where users play.
-func (s *Service) Plays() *plays.Plays { return s.plays }
 
 // Where a shown page of videos came from.
 const (

@@ -33,7 +33,7 @@ func (s *Service) Routes(api *httpapi.API) {
 		h.deleteWatchHistory)
 	httpapi.Route(api, http.MethodGet, "/admin/customers/{id}/watch-history", "customer_watch_history", httpapi.Admin,
 		h.listWatched, httpapi.Summary("What one customer has watched"))
-	s.plays.Routes(api)
+	s.Plays.Routes(api)
 	s.group(api, "/categories", "category", Categories)
 	s.group(api, "/tags", "tag", Tags)
 	s.group(api, "/seasons", "season", Seasons)

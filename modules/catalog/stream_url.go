@@ -58,7 +58,7 @@ func (s *Service) streamURL(ctx context.Context, video, play objectid.ID, pin se
 	if v.VideoID == nil || !admin && !isVisible(v.Enable, v.ExpirationDate, now) {
 		return stream, errNoVideo()
 	}
-	if err := s.permitRating(ctx, v, pin); err != nil {
+	if err := permitRating(ctx, s.deps.Accounts, v, pin); err != nil {
 		return stream, err
 	}
 	stream.ends = now.Add(s.deps.StreamURLTTL).Truncate(time.Second)
@@ -75,19 +75,19 @@ func (s *Service) streamURL(ctx context.Context, video, play objectid.ID, pin se
 	if !admin {
 		request.Most = nullable.Ptr(v.MaxStreams)
 	}
-	stream.play, err = s.plays.Open(ctx, request)
+	stream.play, err = s.Plays.Open(ctx, request)
 	return stream, err
 }
 
 // permitRating asks for the PIN of a customer for what is rated above their age limit.
-func (s *Service) permitRating(ctx context.Context, v catalogdb.ViewerReadStreamRow, pin secret.Text) error {
+func permitRating(ctx context.Context, accounts Accounts, v catalogdb.ViewerReadStreamRow, pin secret.Text) error {
 	if v.MaxAgeRating == "" || v.AgeRating == nil || !resource.IsAbove(*v.AgeRating, v.MaxAgeRating) {
 		return nil
 	}
 	if pin.Reveal() == "" {
 		return fault.PINRequired("This video is rated above the age limit of your account: its PIN is needed.")
 	}
-	return s.deps.Accounts.ProveParentalPin(ctx, httpapi.ClaimsOf(ctx).UserID, pin)
+	return accounts.ProveParentalPin(ctx, httpapi.ClaimsOf(ctx).UserID, pin)
 }
 
 // isVisible reports whether customers may watch a video then. One that is not there has

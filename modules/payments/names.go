@@ -26,7 +26,6 @@ type (
 	UnappliedKind       = state.UnappliedKind
 
 	Applier          = webhook.Applier
-	GroupApplier     = webhook.GroupApplier
 	StrayMoneyTaker  = webhook.StrayMoneyTaker
 	Confirmation     = webhook.Confirmation
 	ConfirmEventArgs = webhook.ConfirmEventArgs

@@ -113,7 +113,7 @@ func newModules(c core) (m modules, err error) {
 		Promos:    m.promos,
 		Personal: []accounts.PersonalData{
 			m.subscriptions, m.subscriptions.Trials(), m.tickets, m.promos, m.payments.Personal(), m.catalog,
-			m.catalog.Plays(),
+			m.catalog.Plays,
 		},
 	})
 	m.files.Connect(files.Above{
