@@ -91,8 +91,8 @@ var traits = map[Name]Traits{
 	GWA: {
 		DisputeLostByRefund: true, RefundsFromBalance: true, AmountsMayChange: true, SearchLags: true,
 		MissNeedsList: true,
-		Quota:        Quota{Calls: 25_000, Window: 12 * time.Hour},
-		ChargesByDay: true, ChargesAhead: 40 * 24 * time.Hour, FirstMonthApart: true, DebitsPix: true,
+		Quota:         Quota{Calls: 25_000, Window: 12 * time.Hour},
+		ChargesByDay:  true, ChargesAhead: 40 * 24 * time.Hour, FirstMonthApart: true, DebitsPix: true,
 		CardField: "credit_card", AmountsInReais: true, LeastPix: 500,
 		Words: PaymentWords{
 			Awaited: "PENDING", AwaitedCard: "PENDING", Lost: "OVERDUE", Settled: "RECEIVED", Refunded: "REFUNDED",
