@@ -65,10 +65,8 @@ func (s *Service) streamURL(ctx context.Context, video, play objectid.ID, pin se
 	if !admin && v.ExpirationDate != nil && v.ExpirationDate.Before(stream.ends) {
 		stream.ends = v.ExpirationDate.Truncate(time.Second)
 	}
-	if stream.signed, err = signStream(s.deps.StreamURLKey, *v.VideoID, stream.ends); err != nil || claims.ViewerID != "" {
-		return stream, err
-	}
-	if err := httpapi.HeadEnds(ctx); err != nil {
+	if stream.signed, err = signStream(s.deps.StreamURLKey, *v.VideoID, stream.ends); err != nil ||
+		claims.ViewerID != "" || httpapi.HeadOnly(ctx) {
 		return stream, err
 	}
 	request := plays.Request{Video: video, Play: play}

@@ -37,7 +37,6 @@ type (
 	RefundRequest  = refund.Request
 
 	AutomaticRefunds = unapplied.AutomaticRefunds
-	Extender         = unapplied.Extender
 	Extension        = unapplied.Extension
 
 	Finding          = reconcile.Finding

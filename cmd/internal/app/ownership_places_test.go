@@ -205,6 +205,7 @@ func TestOwnershipKnowsEveryID(t *testing.T) {
 var notOfCustomers = map[string]string{
 	"accounts.deletions":            "the victim is not deleted",
 	"accounts.last_writes":          "no route shows it to anybody; without replicas it is empty",
+	"accounts.parental_tries":       "counts alone, which no route shows to anybody",
 	"finance.exports":               "of the admin who asked",
 	"subscriptions.plan_moves":      "no route takes its id or shows it to customers",
 	"payments.intents":              "no route takes its id or shows it to customers",

@@ -61,6 +61,10 @@ func (s *Customers) newResource() *resource.Resource {
 				Doc: "street, number, complement, locality, city, region_code, country, postal_code",
 			},
 			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
+			{
+				Name: "max_age_rating", Kind: query.String, Nullable: true, Write: resource.ReadOnly, Rule: resource.Rule{Enum: resource.AgeRatings},
+				Doc: "The highest age_rating that plays without the customer's PIN; null is no limit",
+			},
 			{Name: "my_list", Kind: query.String, Array: true, Rule: resource.Rule{MaxLength: maxListEntry}},
 			{
 				Name: "enable", Kind: query.Bool, Rule: resource.Rule{Required: true},

@@ -126,6 +126,9 @@ func (s *Customers) eraseCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.
 	if err := s.eraseCustomerNotesTx(ctx, tx, id); err != nil {
 		return err
 	}
+	if err := s.db.ParentalTryClear(ctx, tx, id); err != nil {
+		return err
+	}
 	now := s.deps.Clock.Now()
 	if _, err := s.db.CustomerErase(ctx, tx, accountsdb.CustomerEraseParams{ID: id, Now: now}); err != nil {
 		return err

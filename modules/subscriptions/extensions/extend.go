@@ -163,7 +163,7 @@ func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 }
 
 // ExtendTx moves the end of a living subscription by the months that an amount pays
-// for (payments.Extender). It changes what an admin's extension does. The audit trail has
+// for (payments.Hooks). It changes what an admin's extension does. The audit trail has
 // it with the decision about the payment.
 func (s *Extensions) ExtendTx(ctx context.Context, tx pgx.Tx, e payments.Extension) (objectid.ID, error) {
 	if err := s.deps.Store.LockCustomerTx(ctx, tx, e.CustomerID); err != nil {
