@@ -47,8 +47,8 @@ func (s *Service) CustomerOfGateway(ctx context.Context, db postgres.DB,
 	return s.identity.CustomerOfGateway(ctx, db, gateway, gatewayID)
 }
 
-// ProveParentalPin compares the PIN of a user who has an age limit: 403 PIN_REQUIRED when it is wrong, 429 after five wrong
-// ones in a row.
+// ProveParentalPin compares the PIN of a user who has an age limit: 403 PIN_REQUIRED when it is wrong, 429 after five
+// wrong ones in a row.
 func (s *Service) ProveParentalPin(ctx context.Context, user objectid.ID, pin secret.Text) error {
 	return s.customers.ProveParentalPin(ctx, user, pin)
 }

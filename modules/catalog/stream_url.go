@@ -36,8 +36,8 @@ type streamURL struct {
 // 403 without an active subscription; 404 for an unknown video and, unless an
 // admin asks, for a disabled or expired one (docs/contract/catalogue.md, Stream URLs).
 //
-// A play of the caller begins with it, or goes on: 409 TOO_MANY_STREAMS when as many play as their plan allows. A member
-// of staff who sees as a customer begins none.
+// A play of the caller begins with it, or goes on: 409 TOO_MANY_STREAMS when as many play as their plan allows. A
+// member of staff who sees as a customer begins none.
 //
 // 403 PIN_REQUIRED for a video above the customer's age limit without their PIN, 429 after five wrong ones.
 func (s *Service) streamURL(ctx context.Context, video, play objectid.ID, pin secret.Text) (

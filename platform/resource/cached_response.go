@@ -16,8 +16,8 @@ import (
 	"marquee/platform/httpapi"
 )
 
-// CachedResponse is a list's envelope as it is sent, plain and with gzip, each with its entity tag. What is sent never changes:
-// many requests may share it.
+// CachedResponse is a list's envelope as it is sent, plain and with gzip, each with its entity tag. What is sent never
+// changes: many requests may share it.
 type CachedResponse struct {
 	Version int64 // of what the resource shows, as in Page
 

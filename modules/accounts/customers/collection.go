@@ -62,8 +62,9 @@ func (s *Customers) newResource() *resource.Resource {
 			},
 			{Name: "avatar_id", Kind: query.OID, Nullable: true, Doc: "File id of the avatar"},
 			{
-				Name: "max_age_rating", Kind: query.String, Nullable: true, Write: resource.ReadOnly, Rule: resource.Rule{Enum: resource.AgeRatings},
-				Doc: "The highest age_rating that plays without the customer's PIN; null is no limit",
+				Name: "max_age_rating", Kind: query.String, Nullable: true, Write: resource.ReadOnly,
+				Rule: resource.Rule{Enum: resource.AgeRatings},
+				Doc:  "The highest age_rating that plays without the customer's PIN; null is no limit",
 			},
 			{Name: "my_list", Kind: query.String, Array: true, Rule: resource.Rule{MaxLength: maxListEntry}},
 			{

@@ -77,7 +77,9 @@ func errNeedsPassword() error {
 }
 
 // changeParentalTx keeps the age limit and its PIN. 422 for a limit without a PIN, and for a PIN without a limit.
-func (s *Customers) changeParentalTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, edit meEdit) (accountsdb.User, error) {
+func (s *Customers) changeParentalTx(ctx context.Context, tx pgx.Tx, u accountsdb.User, edit meEdit) (
+	accountsdb.User, error,
+) {
 	limit, mac := edited(edit.MaxAgeRating, u.MaxAgeRating), u.ParentalPinMac
 	switch {
 	case limit == nil && edit.ParentalPIN != nil:

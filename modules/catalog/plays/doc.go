@@ -8,6 +8,6 @@
 //
 // # What holds the limit
 //
-// A play takes the lowest place that is free, in one statement; the constraint plays_place_once lets one of several that
-// take it at once have it, and the others look again. So no lock is waited for, and no more play than may.
+// A play takes the lowest place that is free, in one statement; the constraint plays_place_once lets one of several
+// that take it at once have it, and the others look again. So no lock is waited for, and no more play than may.
 package plays

@@ -48,8 +48,9 @@ var plans = resource.New(resource.Definition{
 			Rule: resource.Rule{Default: 1, Min: new(int64(1)), Max: new(int64(100))},
 		},
 		{
-			Name: "max_streams", Kind: query.Int, Nullable: true, Rule: resource.Rule{Min: new(int64(1)), Max: new(int64(100))},
-			Doc: "On how many devices a subscriber may play at once; null is no limit",
+			Name: "max_streams", Kind: query.Int, Nullable: true,
+			Rule: resource.Rule{Min: new(int64(1)), Max: new(int64(100))},
+			Doc:  "On how many devices a subscriber may play at once; null is no limit",
 		},
 		{Name: "is_active", Kind: query.Bool, Rule: resource.Rule{Default: true}},
 		{Name: "gwb_product_id", Kind: query.String, Nullable: true, Write: resource.Privileged},
