@@ -48,7 +48,7 @@ func TestABinaryForProductionHoldsNoSandbox(t *testing.T) {
 func TestABinaryForProductionLinksWhatItUses(t *testing.T) {
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "marquee")
-	// Compiled as the tests are (Makefile), since a release would take minutes: without what inlining adds: 40 MiB of a release are 38.7 MB here.
+	// Compiled as the tests are (Makefile), since a release would take minutes: without what inlining adds: 42 MiB of a release are 40.5 MB here.
 	// A release itself is measured by TestAReleaseTwiceIsEqualOps.
 	link := exec.Command("go", "build", "-tags", "nosandbox,nodynamic", "-gcflags", "all=-dwarf=false -l",
 		"-ldflags", "-s -w -dumpdep", "-o", binary, ".")
@@ -65,7 +65,7 @@ func TestABinaryForProductionLinksWhatItUses(t *testing.T) {
 	require.Empty(t, finders)
 	info, err := os.Stat(binary)
 	require.NoError(t, err)
-	require.Less(t, info.Size()-sizeBelow(t, "../../web/dist"), int64(38_700_000), "without the front ends")
+	require.Less(t, info.Size()-sizeBelow(t, "../../web/dist"), int64(40_500_000), "without the front ends")
 }
 
 // sizeBelow is how many bytes the files below a folder have.

@@ -75,7 +75,7 @@ func TestAReconciliationThatIsKilledIsNotEnded(t *testing.T) {
 	require.Equal(t, 201, status, "%s", raw)
 	require.NoError(t, serving.command.Process.Signal(syscall.SIGTERM))
 	<-serving.exited
-	intents := o.listed(o.sandbox.GWBURL() + "/payment_intents")
+	intents := o.listed(o.sandbox.GWBURL() + "/v1/payment_intents")
 	require.NoError(t, o.sandbox.GWB.PayPIX(intents[0].(map[string]any)["id"].(string)))
 
 	c := exec.Command(build(t, "faultpoints"), "reconcile", "--since", "1h", "--apply")
