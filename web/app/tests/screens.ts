@@ -84,7 +84,7 @@ interface Made { _id: string }
 
 /** Something to see in each of the rooms: a season, an event that sells, a family of codes, cards. */
 async function makeRooms() {
-  const mark = String(Date.now() % 1e8);
+  const mark = Math.random().toString(36).slice(2, 10); // those who begin in the same millisecond differ, too
   const post = async (path: string, bodies: object[]) => (await asRoot<{ docs: Made[] }>('POST', path, bodies)).docs.map(({ _id }) => _id);
   const [season] = await post('/seasons', [{ name: 'O Pátio, segundo ano', slug: `patio-${mark}`, number: 2 }]);
   await post('/videos', ['A chegada', 'O vizinho', 'Chuva de março'].map((title, i) => ({
