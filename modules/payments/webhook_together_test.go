@@ -128,7 +128,7 @@ func TestABadEventSpoilsNoneOfItsNeighbours(t *testing.T) {
 				}
 				b.deliverAll(t, append(ids, fmt.Sprintf("evt_bad_%d", round), fmt.Sprintf("evt_alone_%d", round)))
 			}
-			require.Contains(t, b.logs.String(), "events are applied again, each alone")
+			require.Contains(t, b.logs.String(), "a transaction of events failed")
 		})
 	}
 }

@@ -17,10 +17,14 @@ type Batcher[T any] struct {
 	most  int
 	slow  time.Duration
 
-	mu      sync.Mutex
-	waiting []*entry[T]
-	serving bool // a goroutine takes what waits once its batch is done
+	mu       sync.Mutex
+	waiting  []*entry[T]
+	serving  bool // a goroutine takes what waits once its batch is done
+	underWay int  // batches
 }
+
+// atOnce bounds the batches under way: where all are slow, and not one that is stuck, more of them make it worse.
+const atOnce = 2
 
 // entry is one that waits, or is being served.
 type entry[T any] struct {
@@ -31,8 +35,8 @@ type entry[T any] struct {
 }
 
 // New makes a Batcher. Serve gets at most so many at once, and the context of the first of them, which may end before
-// the others' do; an error of it, or a panic, is one of all. A batch that takes longer than slow holds up nobody behind
-// it: they are served meanwhile.
+// the others' do; an error of it, or a panic, is one of all. A batch that takes longer than slow does not hold up those
+// behind it: they are served meanwhile, by one batch after the other.
 func New[T any](most int, slow time.Duration, serve func(ctx context.Context, batch []T) error) *Batcher[T] {
 	return &Batcher[T]{serve: serve, most: most, slow: slow}
 }
@@ -57,6 +61,9 @@ func (b *Batcher[T]) Join(ctx context.Context, of T) error {
 	}
 }
 
+// turn is a batch that is under way.
+type turn struct{ relieved, ended bool }
+
 // run serves what waits until nothing does. When a batch is slow, another goroutine goes on in its place.
 func (b *Batcher[T]) run() {
 	for {
@@ -64,16 +71,39 @@ func (b *Batcher[T]) run() {
 		if len(entries) == 0 {
 			return
 		}
-		relief := time.AfterFunc(b.slow, b.run)
+		var this turn
+		relief := time.AfterFunc(b.slow, func() {
+			if b.relieve(&this) {
+				b.run()
+			}
+		})
 		err := b.serveSafely(entries)
 		for _, e := range entries {
 			e.err = err
 			close(e.done)
 		}
-		if !relief.Stop() {
+		relief.Stop()
+		if b.end(&this) {
 			return
 		}
 	}
+}
+
+// relieve reports whether the caller is to go on in the place of a slow batch.
+func (b *Batcher[T]) relieve(of *turn) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	of.relieved = !of.ended && b.underWay < atOnce
+	return of.relieved
+}
+
+// end ends a batch, and reports whether somebody else has gone on in its place.
+func (b *Batcher[T]) end(of *turn) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.underWay--
+	of.ended = true
+	return of.relieved
 }
 
 // take returns those to be served next, without those who have gone; none when nobody waits, and then who comes next
@@ -88,6 +118,9 @@ func (b *Batcher[T]) take() (entries []*entry[T]) {
 		b.waiting[0], b.waiting = nil, b.waiting[1:]
 	}
 	b.serving = len(entries) > 0
+	if b.serving {
+		b.underWay++
+	}
 	return entries
 }
 

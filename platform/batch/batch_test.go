@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,8 @@ type batches struct {
 
 	mu  sync.Mutex
 	all [][]string
+
+	begins func() // called as a batch begins
 }
 
 // one that is served.
@@ -32,8 +35,9 @@ type one struct {
 
 // newBatches ends a batch with what end makes of what it was released with.
 func newBatches(slow time.Duration, end func(error) error) *batches {
-	s := &batches{release: make(chan error)}
+	s := &batches{release: make(chan error), begins: func() {}}
 	s.batcher = batch.New(most, slow, func(_ context.Context, all []*one) error {
+		s.begins()
 		s.mu.Lock()
 		var names []string
 		for _, o := range all {
@@ -166,14 +170,40 @@ func TestASlowBatchKeepsNobodyWaiting(t *testing.T) {
 	s := newBatches(20*time.Millisecond, asReleased)
 	stuck, behind := s.join(t.Context(), t, "stuck"), s.join(t.Context(), t, "behind")
 	require.Equal(t, [][]string{{"stuck"}, {"behind"}}, s.seen(t, 2))
-	later := s.join(t.Context(), t, "later")
-	require.Equal(t, []string{"later"}, s.seen(t, 3)[2])
-	for range 3 {
-		s.release <- nil
-	}
+	s.release <- nil
+	s.release <- nil
 	require.Equal(t, result{1, nil}, <-stuck)
 	require.Equal(t, result{2, nil}, <-behind)
-	require.Equal(t, result{3, nil}, <-later)
 	require.Eventually(t, func() bool { return !s.batcher.Serving() }, 5*time.Second, time.Millisecond,
 		"nobody is left to take what waits")
+}
+
+// Where all batches are slow, no more of them are under way at once: they gather instead.
+func TestSlowBatchesDoNotMultiply(t *testing.T) {
+	t.Parallel()
+	var underWay, peak atomic.Int64
+	s := newBatches(time.Millisecond, func(err error) error {
+		underWay.Add(-1)
+		return err
+	})
+	s.begins = func() {
+		if n := underWay.Add(1); n > peak.Load() {
+			peak.Store(n)
+		}
+	}
+	results := []chan result{s.join(t.Context(), t, "first")}
+	results = append(results, s.join(t.Context(), t, "second"))
+	s.seen(t, 2)
+	for i := range most {
+		results = append(results, s.join(t.Context(), t, strconv.Itoa(i)))
+	}
+	for range results[:3] {
+		s.release <- nil
+	}
+	for _, one := range results {
+		require.NoError(t, (<-one).err)
+	}
+	require.Equal(t, int64(2), peak.Load())
+	require.Len(t, s.seen(t, 3)[2], most)
+	require.Eventually(t, func() bool { return !s.batcher.Serving() }, 5*time.Second, time.Millisecond)
 }

@@ -132,7 +132,7 @@ SELECT g.gateway::text AS gateway, s.state::text AS state,
 FROM unnest(@gateways::text[]) g(gateway), (VALUES ('queued'), ('waiting')) s(state);
 
 -- name: ProcessedEventSetLimits :exec
--- ProcessedEventSetLimits has a transaction of many events wait and work no longer than leaves time to apply each alone.
+-- ProcessedEventSetLimits has a transaction of many events wait and work no longer than leaves time to try them again.
 SELECT set_config('lock_timeout', '100ms', true), set_config('statement_timeout', '1s', true);
 
 -- name: ProcessedEventListDone :many
@@ -165,4 +165,5 @@ SELECT d.log_id, @gateway, d.event_id, d.event_type, d.payload::jsonb, nullif(d.
     d.received_at, CASE WHEN d.is_final THEN sqlc.arg(at)::timestamptz END, nullif(d.request_id, '')
 FROM (SELECT unnest(l.log_ids) AS log_id, unnest(l.log_event_ids) AS event_id, unnest(l.event_types) AS event_type,
     unnest(l.payloads) AS payload, unnest(l.signatures) AS signature, unnest(l.finals) AS is_final, unnest(l.results) AS result,
-    unnest(l.received_ats) AS received_at, unnest(l.request_ids) AS request_id FROM lists l) d;
+    unnest(l.received_ats) AS received_at, unnest(l.request_ids) AS request_id FROM lists l) d
+ON CONFLICT DO NOTHING; -- logged by a commit that was not answered

@@ -51,7 +51,7 @@ const webhookTime = 9 * time.Second
 // could be stored does it answer 503, so that the gateway sends the event again.
 func (h Handlers) Receive(api *httpapi.API, name gateway.Name) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		// The work outlives a gateway that hangs up: it is done or not, never half known.
+		// A transaction that has begun outlives a gateway that hangs up: it is done or not, never half known.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), webhookTime)
 		defer cancel()
 		response, err := h.webhooks.take(ctx, w, r, name)
@@ -103,7 +103,16 @@ func (s *Webhooks) take(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		})
 		return Response{}, errBadSignature
 	}
-	response, err := s.Receive(ctx, gw, raw, proof, at)
+	select {
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+	default:
+		cause := *errNotReceived
+		return Response{}, cause.WithCause(errCrowded)
+	}
+	staying, cancel := stays(ctx, r.Context())
+	defer cancel()
+	response, err := s.Receive(staying, gw, raw, proof, at)
 	if postgres.IsBusy(err) {
 		return Response{}, err // 503 SERVICE_BUSY
 	}
@@ -112,6 +121,39 @@ func (s *Webhooks) take(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		return Response{}, cause.WithCause(err)
 	}
 	return response, nil
+}
+
+// errCrowded says that as many deliveries are being received as can be in the time that they have.
+var errCrowded = errors.New("payments: too many deliveries at once")
+
+// stays is the context of a delivery until its transaction begins: it ends, too, when the gateway hangs up. Nothing
+// was acknowledged then, and it sends the event again.
+func stays(ctx, call context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(call, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// inTx runs f in a transaction that, once it has begun, does not end with a caller who leaves, but with the time that
+// the caller has. F gets the context of it.
+func (s *Webhooks) inTx(ctx context.Context, f func(ctx context.Context, tx pgx.Tx) error) error {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	if until, ok := ctx.Deadline(); ok {
+		own, cancel = context.WithDeadline(own, until)
+		defer cancel()
+	}
+	stop := context.AfterFunc(ctx, cancel) // while a connection is waited for
+	defer stop()
+	return postgres.InTx(own, s.deps.Pool, func(tx pgx.Tx) error {
+		if !stop() {
+			return ctx.Err()
+		}
+		return f(own, tx)
+	})
 }
 
 // storableProof is as much of a signature as the log keeps.
@@ -145,6 +187,10 @@ const (
 	applyTime = 3 * time.Second
 	storeTime = 4500 * time.Millisecond
 )
+
+// placesPerCore bounds the deliveries that are being received at once: what a core applies in part of applyTime. One more
+// is answered 503 at once, which costs nothing, and leaves those before it their time.
+const placesPerCore = 2 * maxTogether
 
 // Receive logs an authenticated event and applies it, in one transaction; whatever
 // goes wrong in that is queued in a second one, which waits for nothing but the
@@ -195,12 +241,13 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 		return response, s.logFinal(ctx, d, response.Result)
 	}
 	result, err := s.applyAtOnce(ctx, d)
-	if err == nil {
+	switch {
+	case err == nil:
 		s.metrics.observe(gw.Name(), s.deps.Clock.Now().Sub(at))
-	} else {
+	case ctx.Err() == nil:
 		s.deps.Log.WarnContext(ctx, "webhook event queued", slog.String("gateway", string(d.event.Gateway)),
 			slog.String("event_id", d.event.ID), slog.String("event_type", d.event.Type), slog.Any("error", err))
-		err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
+		err = s.inTx(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
 			result, err = s.queueTx(ctx, tx, d)
 			return err
 		})
@@ -217,7 +264,10 @@ func (s *Webhooks) applyAtOnce(ctx context.Context, d delivery) (result gateway.
 	if result, received := s.receiveShared(ctx, d); received {
 		return result, nil
 	}
-	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
+	if err := ctx.Err(); err != nil {
+		return gateway.Result{}, err
+	}
+	err = s.inTx(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
 		result, err = s.receiveTx(ctx, tx, d)
 		return err
 	})

@@ -26,25 +26,26 @@ const (
 	maxTogether = 64
 	// slowBatch is how long a transaction holds up the deliveries behind it, and waits for a lock.
 	slowBatch = 100 * time.Millisecond
-	// togetherTime bounds a transaction, so that time is left to apply its events alone.
+	// togetherTime bounds a transaction from when it has its connection, so that time is left to try its events again.
 	togetherTime = time.Second
 )
 
 // shared is a delivery that shares a transaction with others.
 type shared struct {
 	delivery
-	received bool // logged, with result; else it is received alone
+	isOver   func() bool // who delivers it has left, or no time is left to apply it
+	received bool        // logged, with result; else it is received alone
 	result   gateway.Result
 }
 
 // receiveShared applies an event, and logs its delivery, together with those that come while others are being
 // committed: one commit for all of them, and few statements. Received is false where that was not done, and is not
-// known to stand: then it is received alone, as are all others of a transaction that fails.
+// known to stand: then it is received alone.
 func (s *Webhooks) receiveShared(ctx context.Context, d delivery) (result gateway.Result, received bool) {
 	if s.together == nil || d.event.Payload == nil || !s.together.MayShare(d.event) {
 		return gateway.Result{}, false
 	}
-	one := &shared{delivery: d}
+	one := &shared{delivery: d, isOver: func() bool { return ctx.Err() != nil }}
 	if err := s.batchOf(d.event).Join(ctx, one); err != nil {
 		return gateway.Result{}, false
 	}
@@ -58,24 +59,54 @@ func (s *Webhooks) batchOf(e gateway.Event) *batch.Batcher[*shared] {
 
 var recurrences = maphash.MakeSeed()
 
-// receiveTogether is receiveShared for a batch, in a transaction that belongs to none of its calls.
-func (s *Webhooks) receiveTogether(ctx context.Context, all []*shared) error {
-	ctx, cancel := context.WithTimeout(postgres.Detach(ctx), togetherTime)
+// receiveTogether is receiveShared for a batch. A transaction that fails is tried again in halves: they take less time
+// each, one bad event keeps few others from sharing, and few are left to be received alone.
+func (s *Webhooks) receiveTogether(ctx context.Context, all []*shared) {
+	all = waitedFor(all)
+	if len(all) == 0 {
+		return
+	}
+	err := s.receiveOnce(ctx, all)
+	if err == nil {
+		return
+	}
+	if errors.Is(err, postgres.ErrBusy) { // nothing has begun, and fewer would wait for a connection as long
+		s.receiveTogether(ctx, all)
+		return
+	}
+	s.deps.Log.WarnContext(ctx, "a transaction of events failed", slog.Int("events", len(all)), slog.Any("error", err))
+	if half := len(all) / 2; half > 0 {
+		s.receiveTogether(ctx, all[:half])
+		s.receiveTogether(ctx, all[half:])
+	}
+}
+
+// receiveOnce receives those of a batch that are waited for once a connection is there, in a transaction that belongs
+// to none of their calls.
+func (s *Webhooks) receiveOnce(ctx context.Context, all []*shared) error {
+	ctx, cancel := context.WithTimeout(postgres.Detach(ctx), applyTime) // with the wait for a connection
 	defer cancel()
 	var received []*shared
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) (err error) {
+		time.AfterFunc(togetherTime, cancel) // also for COMMIT
+		if all = waitedFor(all); len(all) == 0 {
+			return nil // nothing was begun either
+		}
 		received, err = s.receiveTogetherTx(ctx, tx, all[0].event.Gateway, all)
 		return err
 	})
 	if err != nil {
-		s.deps.Log.WarnContext(ctx, "events are applied again, each alone", slog.Int("events", len(all)),
-			slog.Any("error", err))
 		return err
 	}
 	for _, d := range received {
 		d.received = true
 	}
 	return nil
+}
+
+// waitedFor are those of the deliveries that are not over.
+func waitedFor(all []*shared) []*shared {
+	return slices.DeleteFunc(slices.Clone(all), func(d *shared) bool { return d.isOver() })
 }
 
 // receiveTogetherTx receives those of the deliveries that are of the gateway and whose events are applied together, or

@@ -54,14 +54,20 @@ type Webhooks struct {
 	takers   []StrayMoneyTaker
 	metrics  *metrics
 	batches  []*batch.Batcher[*shared] // a transaction at once for each core
+	places   chan struct{}             // holds one a delivery that is being received
 }
 
 // New makes it. Connect it before serving.
 func New(d Deps, r *ledger.Reader, l *ledger.Ledger, refused *Refusals) *Webhooks {
 	s := &Webhooks{deps: d, db: paymentsdb.New(), reader: r, ledger: l, refusals: refused, metrics: newMetrics()}
-	for range runtime.GOMAXPROCS(0) {
-		s.batches = append(s.batches, batch.New(maxTogether, slowBatch, s.receiveTogether))
+	serve := func(ctx context.Context, all []*shared) error {
+		s.receiveTogether(ctx, all)
+		return nil
 	}
+	for range runtime.GOMAXPROCS(0) {
+		s.batches = append(s.batches, batch.New(maxTogether, slowBatch, serve))
+	}
+	s.places = make(chan struct{}, placesPerCore*len(s.batches))
 	return s
 }
 

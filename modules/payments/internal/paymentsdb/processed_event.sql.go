@@ -445,6 +445,7 @@ SELECT d.log_id, $1, d.event_id, d.event_type, d.payload::jsonb, nullif(d.signat
 FROM (SELECT unnest(l.log_ids) AS log_id, unnest(l.log_event_ids) AS event_id, unnest(l.event_types) AS event_type,
     unnest(l.payloads) AS payload, unnest(l.signatures) AS signature, unnest(l.finals) AS is_final, unnest(l.results) AS result,
     unnest(l.received_ats) AS received_at, unnest(l.request_ids) AS request_id FROM lists l) d
+ON CONFLICT DO NOTHING
 `
 
 type ProcessedEventReceiveManyParams struct {
@@ -598,7 +599,7 @@ const processedEventSetLimits = `-- name: ProcessedEventSetLimits :exec
 SELECT set_config('lock_timeout', '100ms', true), set_config('statement_timeout', '1s', true)
 `
 
-// ProcessedEventSetLimits has a transaction of many events wait and work no longer than leaves time to apply each alone.
+// ProcessedEventSetLimits has a transaction of many events wait and work no longer than leaves time to try them again.
 func (q *Queries) ProcessedEventSetLimits(ctx context.Context, db DBTX) error {
 	_, err := db.Exec(ctx, processedEventSetLimits)
 	return err
