@@ -177,22 +177,22 @@ func (b *bundle) hold(t *testing.T, begins chan struct{}) (giveBack func()) {
 }
 
 // call is a delivery whose gateway hangs up when ctx ends.
-func (b *bundle) call(ctx context.Context, t *testing.T, id string) (answered chan *httptest.ResponseRecorder) {
+func (b *bundle) call(ctx context.Context, t *testing.T, id string) (response chan *httptest.ResponseRecorder) {
 	t.Helper()
 	body := renewal(t, id)
 	r := httptest.NewRequest(http.MethodPost, "/webhooks/gwb", bytes.NewReader(body)).WithContext(ctx)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Stripe-Signature", signed(paymentstest.GWBSecret, b.clock.Now(), body))
-	answered = make(chan *httptest.ResponseRecorder, 1)
+	response = make(chan *httptest.ResponseRecorder, 1)
 	go func() {
 		w := httptest.NewRecorder()
 		b.api.Handler().ServeHTTP(w, r)
-		answered <- w
+		response <- w
 	}()
-	return answered
+	return response
 }
 
-func nothing(context.Context, pgx.Tx, []gateway.Event) error { return nil }
+func applyNone(context.Context, pgx.Tx, []gateway.Event) error { return nil }
 
 // Nothing was acknowledged, and the gateway sends the event again.
 func TestADeliveryWhoseGatewayHasLeftIsNotApplied(t *testing.T) {
@@ -201,7 +201,7 @@ func TestADeliveryWhoseGatewayHasLeftIsNotApplied(t *testing.T) {
 		t.Run(fmt.Sprint("shares: ", shares), func(t *testing.T) {
 			t.Parallel()
 			b, begins := single(t)
-			w := watch(b, shares, nothing)
+			w := watch(b, shares, applyNone)
 			giveBack := b.hold(t, begins)
 			ctx, leave := context.WithCancel(t.Context())
 			left := b.call(ctx, t, "evt_left")
@@ -244,7 +244,7 @@ func TestATransactionOutlivesAGatewayThatHangsUp(t *testing.T) {
 func TestOverloadIsTurnedAwayAndEnds(t *testing.T) {
 	t.Parallel()
 	b, begins := single(t)
-	w := watch(b, true, nothing)
+	w := watch(b, true, applyNone)
 	giveBack := b.hold(t, begins)
 	places, more := 128*runtime.GOMAXPROCS(0), 10
 	answers := make(chan *httptest.ResponseRecorder, places+more)

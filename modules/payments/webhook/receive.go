@@ -188,8 +188,8 @@ const (
 	storeTime = 4500 * time.Millisecond
 )
 
-// placesPerCore bounds the deliveries that are being received at once: what a core applies in part of applyTime. One more
-// is answered 503 at once, which costs nothing, and leaves those before it their time.
+// placesPerCore bounds the deliveries that are being received at once: what a core applies in part of applyTime. One
+// more is answered 503 at once, which costs nothing, and leaves those before it their time.
 const placesPerCore = 2 * maxTogether
 
 // Receive logs an authenticated event and applies it, in one transaction; whatever
