@@ -227,8 +227,13 @@ func TestATransactionOutlivesAGatewayThatHangsUp(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			ctx, leave := context.WithCancel(t.Context())
-			watch(b, shares, func(context.Context, pgx.Tx, []gateway.Event) error {
+			watch(b, shares, func(ctx context.Context, tx pgx.Tx, _ []gateway.Event) error {
 				leave()
+				for range 200 {
+					if _, err := tx.Exec(ctx, "SELECT 1"); err != nil {
+						return err
+					}
+				}
 				return nil
 			})
 			<-b.call(ctx, t, "evt_left")

@@ -92,7 +92,7 @@ type bounds struct {
 	health   places
 	streams  places // answers that are sent for as long as their readers take
 	events   places // streams of events
-	hooks    places // bodies of webhooks; once they are there, nobody turns them away
+	hooks    places // bodies of webhooks; what is received of them is bounded by its module
 }
 
 func newBounds(most int, reg prometheus.Registerer) *bounds {
