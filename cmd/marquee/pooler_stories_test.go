@@ -162,6 +162,25 @@ var stories = map[string]func(s *teller){
 			return s.get("/admin/bulk-acts/" + begun["_id"].(string))["done"] == 1.0
 		}, time.Minute, 50*time.Millisecond)
 	},
+	"admin imports": func(s *teller) {
+		s.record("/admin/imports")
+		file := "title,slug,video_id,duration,release_date\nA film,i-film,https://videos.example.com/1,90,2024-01-02\n"
+		req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.api("/admin/imports?filename=films.csv"),
+			strings.NewReader(file))
+		require.NoError(s.t, err)
+		req.Header.Set("Content-Type", "text/csv")
+		req.Header.Set("Authorization", "Bearer "+s.token)
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(s.t, err)
+		defer res.Body.Close()
+		var one map[string]any
+		require.NoError(s.t, json.NewDecoder(res.Body).Decode(&one))
+		id := one["_id"].(string)
+		s.post("/admin/imports/"+id+"/start", nil)
+		require.Eventually(s.t, func() bool {
+			return s.get("/admin/imports/" + id)["state"] == "done"
+		}, time.Minute, 50*time.Millisecond)
+	},
 	"me/watch-history": func(s *teller) {
 		id := s.made("/videos", film("b-film"))
 		s.put("/me/watch-history", object{"video_id": id, "timeline": 12.5})

@@ -116,6 +116,9 @@ func (s *Webhooks) take(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	if postgres.IsBusy(err) {
 		return Response{}, err // 503 SERVICE_BUSY
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return Response{}, fault.Unavailable().WithCause(err)
+	}
 	if err != nil {
 		cause := *errNotReceived
 		return Response{}, cause.WithCause(err)
@@ -139,7 +142,7 @@ func stays(ctx, call context.Context) (context.Context, context.CancelFunc) {
 
 // inTx runs f in a transaction that, once it has begun, does not end with a caller who leaves, but with the time that
 // the caller has. F gets the context of it.
-func (s *Webhooks) inTx(ctx context.Context, f func(ctx context.Context, tx pgx.Tx) error) error {
+func inTx(ctx context.Context, pool postgres.Beginner, f func(ctx context.Context, tx pgx.Tx) error) error {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	if until, ok := ctx.Deadline(); ok {
@@ -148,7 +151,7 @@ func (s *Webhooks) inTx(ctx context.Context, f func(ctx context.Context, tx pgx.
 	}
 	stop := context.AfterFunc(ctx, cancel) // while a connection is waited for
 	defer stop()
-	return postgres.InTx(own, s.deps.Pool, func(tx pgx.Tx) error {
+	return postgres.InTx(own, pool, func(tx pgx.Tx) error {
 		if !stop() {
 			return ctx.Err()
 		}
@@ -247,7 +250,7 @@ func (s *Webhooks) store(ctx context.Context, gw gateway.Adapter, body []byte, p
 	case ctx.Err() == nil:
 		s.deps.Log.WarnContext(ctx, "webhook event queued", slog.String("gateway", string(d.event.Gateway)),
 			slog.String("event_id", d.event.ID), slog.String("event_type", d.event.Type), slog.Any("error", err))
-		err = s.inTx(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+		err = inTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 			result, err = s.queueTx(ctx, tx, d)
 			return err
 		})
@@ -267,7 +270,7 @@ func (s *Webhooks) applyAtOnce(ctx context.Context, d delivery) (result gateway.
 	if err := ctx.Err(); err != nil {
 		return gateway.Result{}, err
 	}
-	err = s.inTx(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+	err = inTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		result, err = s.receiveTx(ctx, tx, d)
 		return err
 	})

@@ -66,7 +66,7 @@ func (s *Webhooks) receiveTogether(ctx context.Context, all []*shared) {
 	if len(all) == 0 {
 		return
 	}
-	err := s.receiveOnce(ctx, all)
+	err := receiveOnce(ctx, s, all)
 	if err == nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (s *Webhooks) receiveTogether(ctx context.Context, all []*shared) {
 
 // receiveOnce receives those of a batch that are waited for once a connection is there, in a transaction that belongs
 // to none of their calls.
-func (s *Webhooks) receiveOnce(ctx context.Context, all []*shared) error {
+func receiveOnce(ctx context.Context, s *Webhooks, all []*shared) error {
 	ctx, cancel := context.WithTimeout(postgres.Detach(ctx), applyTime) // with the wait for a connection
 	defer cancel()
 	var received []*shared
