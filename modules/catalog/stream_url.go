@@ -65,7 +65,8 @@ func (s *Service) streamURL(ctx context.Context, video, play objectid.ID, pin se
 	if !admin && v.ExpirationDate != nil && v.ExpirationDate.Before(stream.ends) {
 		stream.ends = v.ExpirationDate.Truncate(time.Second)
 	}
-	if stream.signed, err = signStream(s.deps.StreamURLKey, *v.VideoID, stream.ends); err != nil || claims.ViewerID != "" {
+	stream.signed, err = signStream(s.deps.StreamURLKey, *v.VideoID, stream.ends)
+	if err != nil || claims.ViewerID != "" {
 		return stream, err
 	}
 	if httpapi.HeadOnly(ctx) { // which begins no play, and tells the length of GET's answer
