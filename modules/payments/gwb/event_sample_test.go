@@ -118,7 +118,8 @@ func TestDisputeDeadline(t *testing.T) {
 		`"status":"warning_under_review","evidence_details":{"due_by":null}`:                      {0, true},
 		`"status":"needs_response","evidence_details":{"due_by":0}`:                               {0, false},
 		`"status":"needs_response","evidence_details":null`:                                       {0, false},
-		`"status":"needs_response"`:                                                               {0, false},
+
+		`"status":"needs_response"`: {0, false},
 	} {
 		e, err := New(Config{}).ReadEvent([]byte(
 			`{"id":"evt_1","type":"charge.dispute.updated","created":1,"data":{"object":{"id":"du_1","charge":"ch_1",` + object + `}}}`))
