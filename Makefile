@@ -15,6 +15,9 @@ export GOFLAGS := $(FULL) '-gcflags=all=-dwarf=false -l'
 # The tests that gain from more rounds than `make test` gives them: a new one adds its package here.
 SOAKED := ./cmd/internal/app ./cmd/internal/app/attacks ./cmd/internal/app/modeltest ./cmd/marquee ./modules/finance ./modules/payments ./modules/subscriptions ./modules/tickets ./platform/export
 
+# The tests that `make test` leaves out or shortens, for their minutes.
+LONG := ./cmd/internal/app ./cmd/internal/app/modeltest ./cmd/marquee ./modules/catalog ./modules/finance ./modules/tickets ./platform/query ./platform/replica
+
 # Test binaries link in half the time without what a debugger reads. Tests wait for Postgres more than they compute:
 # more of them than cores run at once. Compilers, linkers and tests end before their garbage is worth much of their time.
 TEST := GOGC=400 $(GO) test -vet=off -ldflags='-s -w' -parallel 4
@@ -77,9 +80,13 @@ bench-web: export GOFLAGS := $(FULL)
 bench-web: build
 	SCALE='$(SCALE)' WEBHOOKS='$(WEBHOOKS)' ROUNDS='$(ROUNDS)' web/app/bench.sh
 
-## test: every test, on a private Postgres of its own (make verify vets)
+## test: the tests, on a private Postgres of its own (make verify vets)
 test:
-	$(TEST) -timeout 15m ./...
+	$(TEST) -short -timeout 15m ./...
+
+## test-long: what `make test` leaves out: 100,000 rows, replicas, histories at their middle length
+test-long:
+	$(TEST) -run 'Long|HistoriesSoak|FaultsSoak|differential' -timeout 15m $(LONG)
 
 ## test-ops: the release, its image and what else needs programs of operators and minutes; says what is not installed
 test-ops:

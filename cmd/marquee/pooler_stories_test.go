@@ -360,7 +360,7 @@ var stories = map[string]func(s *teller){
 		c := s.customer()
 		c.post("/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": visa})
 		c.subscribed()
-		logs := s.docs("/webhook-logs", `{"gateway":"gwb","processed":true}`)
+		logs := s.docs("/webhook-logs", `{"gateway":"gwb","processed":true,"event_type":"invoice.paid"}`)
 		require.NotEmpty(s.t, logs)
 		s.send(http.MethodPost, "/webhook-logs/"+logs[0].(object)["_id"].(string)+"/replay", nil)
 		s.get("/webhook-logs/stats")

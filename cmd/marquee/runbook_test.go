@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/testutil/pgbouncer"
+	"marquee/testutil/soak"
 )
 
 // names are what a pattern finds in a text, in order and once each.
@@ -67,10 +68,11 @@ func TestAlertsComeWhenTheyShould(t *testing.T) {
 
 var statements = regexp.MustCompile("(?s)```(sh|sql)\n(.*?)```")
 
-// TestTheRunbookIsTrue: each alert has its entry, each command and statement of the page runs, on a database with a
+// TestTheRunbookIsTrueLong: each alert has its entry, each command and statement of the page runs, on a database with a
 // payment that waits for a decision, and what the page names beside them is there.
-func TestTheRunbookIsTrue(t *testing.T) {
+func TestTheRunbookIsTrueLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	runbook := page(t, "runbook.md")
 	alerts := ""
 	for _, rules := range ruleFiles {

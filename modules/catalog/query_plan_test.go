@@ -16,6 +16,7 @@ import (
 	"marquee/platform/postgres"
 	"marquee/platform/resource"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/soak"
 )
 
 // step is a node of EXPLAIN (FORMAT JSON).
@@ -57,14 +58,12 @@ func planOf(t *testing.T, db postgres.DB, sql string, args ...any) step {
 	return plans[0].Plan
 }
 
-// TestPlans holds the plans of the filters of the contract (docs/contract/filters.md, Operators), over
+// TestPlansLong holds the plans of the filters of the contract (docs/contract/filters.md, Operators), over
 // 100,000 videos: page and total come from these indexes, and no filter that one
 // serves reads the whole table.
-func TestPlans(t *testing.T) {
+func TestPlansLong(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("100,000 rows")
-	}
+	soak.Long(t)
 	db := pgtest.DB(t)
 	began := time.Now()
 	catalogtest.Videos(t, db, 100_000)

@@ -15,6 +15,7 @@ import (
 	"marquee/modules/finance"
 	"marquee/platform/replica"
 	"marquee/testutil/secrettest"
+	"marquee/testutil/soak"
 )
 
 // breaking are connections of which all break once so many more bytes have been read from them.
@@ -63,9 +64,10 @@ func behindBreaking(t *testing.T, by *breaking) func(*finance.Deps) {
 	}
 }
 
-// TestAReplicaBreaksReportsAndExportsOff: wherever it does, the primary answers, with each row once.
-func TestAReplicaBreaksReportsAndExportsOff(t *testing.T) {
+// TestAReplicaBreaksReportsAndExportsOffLong: wherever it does, the primary answers, with each row once.
+func TestAReplicaBreaksReportsAndExportsOffLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	var by breaking
 	var reads *replica.Set
 	b := setup(t, behindBreaking(t, &by), func(d *finance.Deps) { reads = d.Reads })

@@ -11,6 +11,7 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
+	"marquee/testutil/soak"
 )
 
 func TestEventsAreACollection(t *testing.T) {
@@ -164,8 +165,9 @@ func TestPurchaseErrors(t *testing.T) {
 	require.Equal(t, 0, b.issued(event))
 }
 
-func TestHotQueriesUseTheirIndexes(t *testing.T) {
+func TestHotQueriesUseTheirIndexesLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	b := setup(t)
 	b.unsound = []string{"orders_match_ledger", "paid_orders_have_tickets"} // orders without money and tickets
 	_, err := b.db.Exec(t.Context(), `

@@ -258,6 +258,10 @@ func mismatch(ctx context.Context, db *pgx.Conn, documents []document, lists ...
 // shrunk to its smallest failing part.
 func TestVideos_differential(t *testing.T) {
 	t.Parallel()
+	lists := differentialLists
+	if testing.Short() {
+		lists /= 10
+	}
 	seed := *differentialSeed
 	t.Logf("seed %d (-query.seed)", seed)
 	address, documents := setupVideos(t, draw{Rand: rand.New(rand.NewPCG(seed, 3))})
@@ -265,7 +269,7 @@ func TestVideos_differential(t *testing.T) {
 	for worker := range differentialWorkers {
 		group.Go(func() error {
 			r := draw{rand.New(rand.NewPCG(seed, uint64(4+worker))), videoWords, slices.Sorted(maps.Keys(videoWords))}
-			return compareLists(ctx, r, address, documents, differentialLists/differentialWorkers)
+			return compareLists(ctx, r, address, documents, lists/differentialWorkers)
 		})
 	}
 	require.NoError(t, group.Wait(), "seed %d", seed)

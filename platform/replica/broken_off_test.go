@@ -14,6 +14,7 @@ import (
 	"marquee/testutil/pgbouncer"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/secrettest"
+	"marquee/testutil/soak"
 )
 
 // slowThere counts the rows, and takes a minute for it on a replica.
@@ -48,10 +49,11 @@ func (f *fixture) brokenOff(number int, happens func()) (port int) {
 	return port
 }
 
-// TestReadsThatAReplicaBreaksOff are answered by the primary: those in the way of the log's replay, those of a replica
+// TestReadsThatAReplicaBreaksOffLong are answered by the primary: those in the way of the log's replay, those of a replica
 // that is killed, and those of one that hangs.
-func TestReadsThatAReplicaBreaksOff(t *testing.T) {
+func TestReadsThatAReplicaBreaksOffLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	c := pgtest.Replicated(t, 1)
 	primary := portOf(t, c.URL())
 	f := newSet(t, c, time.Hour, c.ReplicaURL(0))
@@ -84,9 +86,10 @@ func TestReadsThatAReplicaBreaksOff(t *testing.T) {
 	served()
 }
 
-// TestAReplicaThatIsNoneAnyMore is not read: one that was promoted and has rows of its own, and one that follows it.
-func TestAReplicaThatIsNoneAnyMore(t *testing.T) {
+// TestAReplicaThatIsNoneAnyMoreLong is not read: one that was promoted and has rows of its own, and one that follows it.
+func TestAReplicaThatIsNoneAnyMoreLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	c := pgtest.Replicated(t, 2)
 	f := newSet(t, c, time.Hour, c.ReplicaURL(0), c.ReplicaURL(1))
 	_, err := f.primary.Exec(t.Context(), "CREATE TABLE things (id bigserial)")
@@ -126,9 +129,10 @@ func TestAReplicaThatIsNoneAnyMore(t *testing.T) {
 	require.Empty(t, failed(), "no read fails while the primary lives")
 }
 
-// TestACopyThatRunsByItselfIsNotRead: it is of the primary's system, database and timeline, and hears nothing more of it.
-func TestACopyThatRunsByItselfIsNotRead(t *testing.T) {
+// TestACopyThatRunsByItselfIsNotReadLong: it is of the primary's system, database and timeline, and hears nothing more of it.
+func TestACopyThatRunsByItselfIsNotReadLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	c := pgtest.Replicated(t, 1)
 	c.Detach(0)
 	f := newSet(t, c, time.Hour, c.ReplicaURL(0), c.URL())
@@ -145,10 +149,11 @@ func TestACopyThatRunsByItselfIsNotRead(t *testing.T) {
 	}
 }
 
-// TestReplicasBehindAPooler: a role without rights reads behind PgBouncer as it does without, with the limits of each
+// TestReplicasBehindAPoolerLong: a role without rights reads behind PgBouncer as it does without, with the limits of each
 // statement.
-func TestReplicasBehindAPooler(t *testing.T) {
+func TestReplicasBehindAPoolerLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	c := pgtest.Replicated(t, 1)
 	primary := portOf(t, c.URL())
 	direct := pool(t, c.URL(), 1)

@@ -18,6 +18,7 @@ import (
 	"marquee/platform/replica"
 	"marquee/testutil/pgtest"
 	"marquee/testutil/secrettest"
+	"marquee/testutil/soak"
 )
 
 // fixture is a set before a real cluster, with a table whose rows are counted.
@@ -123,10 +124,11 @@ func as(t *testing.T, address, role, password string) string {
 	return u.String()
 }
 
-// TestReplicasAreChosenGivenUpAndTakenBack: two that stream from a primary, paused, killed, frozen and started again; no
+// TestReplicasAreChosenGivenUpAndTakenBackLong: two that stream from a primary, paused, killed, frozen and started again; no
 // read fails meanwhile, and who has written reads nothing older.
-func TestReplicasAreChosenGivenUpAndTakenBack(t *testing.T) {
+func TestReplicasAreChosenGivenUpAndTakenBackLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	ctx, c := t.Context(), pgtest.Replicated(t, 2)
 	primary, first, second := portOf(t, c.URL()), portOf(t, c.ReplicaURL(0)), portOf(t, c.ReplicaURL(1))
 	patient := newSet(t, c, time.Hour, c.ReplicaURL(0), c.ReplicaURL(1))

@@ -22,6 +22,7 @@ func TestTokensAreWhatNoTwoRunsHaveAlike(t *testing.T) {
 		},
 		"http://127.0.0.1:8080/api/v1/subscriptions?qty_docs_page=1":                                  {"address"},
 		"#7352d8ae24673b7b46513a2a-hDWvw4F-cHh0o7BffSrb9fA0rIE34XsZ52wbPts7Y8\r\n":                    {"undo"},
+		"https://sandbox.asaas.com/i/qwertyuiopasdfgh":                                                {"invoice"},
 		"the-general-1926-by-buster-keaton":                                                           {},
 		"You already have an active subscription.":                                                    {},
 		"A code was requested a moment ago. Wait 59 seconds.":                                         {kindWait},

@@ -52,6 +52,7 @@ var kinds = []struct {
 	},
 	{"id", regexp.MustCompile(`^[0-9a-f]{24}`), nil},
 	{kindEpoch, regexp.MustCompile(`^(1[6-9]|2[0-2])\d{8}`), nil},
+	{"invoice", regexp.MustCompile(`^i/[a-z0-9]{16}`), nil}, // the page of a payment, also where chance gives letters alone
 	{"opaque", regexp.MustCompile(`^[A-Za-z0-9_-]{16,}`), random},
 	{kindWait, regexp.MustCompile(`^\d{1,3} seconds?`), nil},
 	{kindCode, regexp.MustCompile(`^\d{6}`), nil},

@@ -41,6 +41,15 @@ func (s share) String() string { return fmt.Sprintf("%d/%d", s.number, s.of) }
 // On tells whether this run is `make soak`, or a share of it.
 func On() bool { return ours().of > 0 }
 
+// Long leaves a test out of `make test`: what it needs, such as 100,000 rows or servers of its own, takes a large part of
+// the minutes of all tests together. Its name ends with Long, by which `make test-long`, and CI with it, runs it.
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make test-long")
+	}
+}
+
 // Rounds is the number of rounds of this run.
 func Rounds(inTest, inSoak int) int { return ours().rounds(inTest, inSoak) }
 

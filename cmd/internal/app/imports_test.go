@@ -13,6 +13,7 @@ import (
 	"marquee/cmd/internal/app/platformtest"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
+	"marquee/testutil/soak"
 )
 
 type fileImport struct {
@@ -270,8 +271,9 @@ func TestAnImportAsksForRightsAnew(t *testing.T) {
 	require.Zero(t, p.Count("SELECT count(*) FROM catalog.videos"))
 }
 
-func TestAnImportOfTenThousandTellsItsProgress(t *testing.T) {
+func TestAnImportOfTenThousandTellsItsProgressLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	p, _ := streaming(t)
 	root := p.Root()
 	var one fileImport

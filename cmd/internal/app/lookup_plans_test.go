@@ -15,6 +15,7 @@ import (
 	"marquee/cmd/internal/app"
 	"marquee/cmd/internal/app/platformtest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/soak"
 )
 
 // fillForLookup writes 100,000 customers with Brazilian names, and 20,000 of what else grows.
@@ -61,13 +62,11 @@ TRUNCATE subscriptions.subscriptions, payments.payments, payments.refunds, payme
 DELETE FROM accounts.logins WHERE user_id LIKE 'a00%';
 DELETE FROM accounts.users WHERE id LIKE 'a00%';`
 
-// TestLookupPlans: over 100,000 customers whatever staff type is found by indexes, and no table that grows is read
+// TestLookupPlansLong: over 100,000 customers whatever staff type is found by indexes, and no table that grows is read
 // whole, as the planner has it for just these words.
-func TestLookupPlans(t *testing.T) {
+func TestLookupPlansLong(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("100,000 rows")
-	}
+	soak.Long(t)
 	database, heard := pgtest.URL(t), &statements{}
 	conn, err := pgx.Connect(t.Context(), database)
 	require.NoError(t, err)

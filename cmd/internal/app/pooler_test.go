@@ -12,5 +12,5 @@ func TestTheSuiteBehindPgBouncerSoak(t *testing.T) {
 	pgbouncer.Suite(t, "^(TestAPromoCodeOfSignupLowersTheFirstSubscription|TestAGuestsWayToTheDoor)$",
 		// They count round trips, look at plans or at sessions, restart Postgres, have poolers of their own, or are long in
 		// a soak of their own.
-		"Soak|RoundTrip|Plans|TestWhatIsReadOnReplicas|TestReplicasBehindPoolers|TestMetrics")
+		"Soak|RoundTrip|Plans|TestWhatIsReadOnReplicasLong|TestReplicasBehindPoolersLong|TestMetrics")
 }

@@ -20,13 +20,15 @@ import (
 	"marquee/testutil/apitest"
 	"marquee/testutil/golden"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/soak"
 )
 
-// TestWhatIsReadOnReplicas holds the list of docs/operations.md: each route that reads is called, by root, an admin, a
+// TestWhatIsReadOnReplicasLong holds the list of docs/operations.md: each route that reads is called, by root, an admin, a
 // customer and nobody, with a replica behind a proxy that counts what is said to it; and what is read there is answered
 // there.
-func TestWhatIsReadOnReplicas(t *testing.T) {
+func TestWhatIsReadOnReplicasLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	c := pgtest.Replicated(t, 1)
 	proxy, through, err := wire.Listen(c.ReplicaURL(0))
 	require.NoError(t, err)

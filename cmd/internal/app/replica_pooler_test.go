@@ -17,12 +17,14 @@ import (
 	"marquee/platform/resource"
 	"marquee/testutil/pgbouncer"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/soak"
 )
 
-// TestReplicasBehindPoolers: one replica behind a PgBouncer, one at its own address, and one that is not there when the
+// TestReplicasBehindPoolersLong: one replica behind a PgBouncer, one at its own address, and one that is not there when the
 // process starts, of which nobody can tell what stands before it; all with the limits of lists.
-func TestReplicasBehindPoolers(t *testing.T) {
+func TestReplicasBehindPoolersLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	c := pgtest.Replicated(t, 1)
 	pgbouncer.Each(t, func(t *testing.T, program pgbouncer.Program) {
 		pooled, nowhere := program.Start(t, c.ReplicaURL(0)), "postgres://127.0.0.1:1/marquee"

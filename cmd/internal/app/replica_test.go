@@ -16,6 +16,7 @@ import (
 	"marquee/cmd/internal/app/platformtest"
 	"marquee/testutil/apitest"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/soak"
 )
 
 // replicaStates are what GET /readyz tells of the replicas.
@@ -42,10 +43,11 @@ func replicasAre(t *testing.T, p *platformtest.Platform, want ...string) {
 		50*time.Millisecond, "%v", want)
 }
 
-// TestReplicasLagBehindNobodysBack: with all replicas standing still, lists, searches, reports and exports are as they
+// TestReplicasLagBehindNobodysBackLong: with all replicas standing still, lists, searches, reports and exports are as they
 // were, but not for who has written; and who may do what is as it is.
-func TestReplicasLagBehindNobodysBack(t *testing.T) {
+func TestReplicasLagBehindNobodysBackLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	c := pgtest.Replicated(t, 2)
 	p := platformtest.New(t, withReplicas(c, 30*time.Minute))
 	writer := p.Admin()
@@ -112,10 +114,11 @@ func requireRightsOfNow(t *testing.T, p *platformtest.Platform, person string, c
 	reader.Get("/events").Expect(http.StatusForbidden)
 }
 
-// TestNoRequestFailsWithItsReplica: whatever becomes of the replicas, lists, searches, reports and exports are answered;
+// TestNoRequestFailsWithItsReplicaLong: whatever becomes of the replicas, lists, searches, reports and exports are answered;
 // and replicas are taken back.
-func TestNoRequestFailsWithItsReplica(t *testing.T) {
+func TestNoRequestFailsWithItsReplicaLong(t *testing.T) {
 	t.Parallel()
+	soak.Long(t)
 	c := pgtest.Replicated(t, 2)
 	p := platformtest.New(t, withReplicas(c, 2*time.Second))
 	stop := repeatOn(t, p.Admin(), "/events", "/search/events?q=film", "/admin/finance/overview",

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// inTest and inSoak are how many TestHistoriesSoak plays unless -rapid.checks says
-	// so.
-	inTest, inSoak = 100, 2000
+	// inShort, inTest and inSoak are how many TestHistoriesSoak plays in `make test`, `make test-long` and `make soak`,
+	// unless -rapid.checks says so.
+	inShort, inTest, inSoak = 30, 100, 2000
 	// storiesPerDatabase is how many histories run in one database: rows that were deleted
 	// slow the later ones down.
 	storiesPerDatabase = 60
@@ -65,10 +65,13 @@ func keepFirst(t *testing.T, seed string, played int, text string) {
 // setUpRapid sets what the command line leaves open, and returns the seed.
 func setUpRapid(t *testing.T) string {
 	t.Helper()
-	given := map[string]bool{}
+	given, rounds := map[string]bool{}, soak.Rounds(inTest, inSoak)
+	if testing.Short() {
+		rounds = inShort
+	}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	for name, value := range map[string]string{
-		"rapid.checks": strconv.Itoa(soak.Rounds(inTest, inSoak)), "rapid.nofailfile": "true",
+		"rapid.checks": strconv.Itoa(rounds), "rapid.nofailfile": "true",
 		"rapid.seed": strconv.FormatUint(soak.Seed(t), 10),
 	} {
 		if !given[name] {
