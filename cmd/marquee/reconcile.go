@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/user"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -38,7 +39,7 @@ func reconcileCommand() *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("apply", "dry-run")
 	needs(c, "since")
 	c.PreRunE = func(*cobra.Command, []string) error {
-		if o.gateway != "" && o.gateway != "gwa" && o.gateway != "gwb" {
+		if o.gateway != "" && !slices.Contains(gateway.Names(), gateway.Name(o.gateway)) {
 			return fmt.Errorf("--gateway: %q is neither gwa nor gwb", o.gateway)
 		}
 		return nil

@@ -67,11 +67,11 @@ WHERE purpose = @purpose AND local_id = ANY(@local_ids::text[]) AND status = 'do
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
 WHERE gateway = @gateway AND payment_ref = @payment_ref AND status = 'done';
 
--- name: RefundUpdate :exec
+-- name: RefundUpdate :execrows
 UPDATE payments.refunds SET
     gateway_refund_id = coalesce(sqlc.narg(gateway_refund_id), gateway_refund_id), amount_cents = @amount_cents, status = @status,
     reason = coalesce(reason, sqlc.narg(reason)), failure = sqlc.narg(failure), refunded_at = sqlc.narg(refunded_at), updated_at = @at
-WHERE id = @id;
+WHERE id = @id AND status = @from_status;
 
 -- name: RefundReportInsert :exec
 INSERT INTO payments.refund_reports (gateway, payment_ref, kind, refund_id, reported_at, amount_cents)

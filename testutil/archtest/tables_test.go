@@ -28,6 +28,7 @@ func TestThePageNamesEveryRoom(t *testing.T) {
 	for module, all := range rooms {
 		row := regexp.MustCompile("(?m)^\\| `" + module + "` \\| `.*$").FindString(string(page))
 		require.NotEmpty(t, row, module)
+		require.Len(t, regexp.MustCompile("(?m)^\\| `"+module+"` \\| [^`]").FindAllString(string(page), -1), 1, module)
 		for _, r := range all {
 			if r.name != "" && !strings.HasPrefix(r.name, "internal/") {
 				require.Contains(t, row, "`"+r.name+"`", module)

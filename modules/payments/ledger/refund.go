@@ -156,11 +156,15 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 				return err
 			}
 		}
-		return s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-			ID: row.ID, GatewayRefundID: nullable.Ptr(row.GatewayRefundID), AmountCents: int64(row.Amount),
+		n, err := s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
+			ID: row.ID, FromStatus: row.stored, GatewayRefundID: nullable.Ptr(row.GatewayRefundID), AmountCents: int64(row.Amount),
 			Status: row.Status,
 			Reason: nullable.Ptr(row.Reason), Failure: nullable.Ptr(row.Failure), RefundedAt: row.RefundedAt, At: now,
 		})
+		if err == nil && n == 0 {
+			err = fmt.Errorf("settle refund %s: it is no longer %s", row.ID, row.stored)
+		}
+		return err
 	}
 	return nil
 }
@@ -310,7 +314,7 @@ func RefundOf(row paymentsdb.PaymentsRefund) Refund {
 		GatewayRefundID: nullable.Value(row.GatewayRefundID),
 		Purpose:         row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID,
 		Amount: money.Cents(row.AmountCents),
-		Kind:   row.Kind, Status: row.Status, ByAdmin: row.Source != state.ByGateway, EventID: row.EventID,
+		Kind:   row.Kind, Status: row.Status, stored: row.Status, ByAdmin: row.Source != state.ByGateway, EventID: row.EventID,
 		EventType: row.EventType,
 		Reason:    nullable.Value(row.Reason), Admin: nullable.Value(row.Admin), AdminID: row.AdminID,
 		Failure:     nullable.Value(row.Failure),

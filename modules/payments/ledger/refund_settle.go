@@ -141,6 +141,7 @@ type Refund struct {
 	RefundedAt  *time.Time // when the money counted, by the gateway's clock
 	UpdatedAt   time.Time  // when the row was last changed, by ours
 
+	stored         gateway.RefundStatus // as it was read
 	isNew, changed bool
 	unlisted       error // a move that the table does not have
 }

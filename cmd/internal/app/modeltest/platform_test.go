@@ -3,7 +3,6 @@ package modeltest_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -37,6 +36,7 @@ import (
 	"marquee/platform/secret"
 	"marquee/platform/taxid"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/secrettest"
 	"marquee/web"
 )
 
@@ -84,7 +84,7 @@ func newTestPlatform(t *testing.T) *testPlatform {
 	w := &testPlatform{workers: river.NewWorkers(), connections: &connections{loans: map[*pgx.Conn]loan{}}}
 	w.db = tracedPool(t, w.connections)
 	w.at.Store(dawn.UnixMilli())
-	log := slog.New(slog.DiscardHandler)
+	log := secrettest.Logger(t)
 	client, err := jobs.New(w.db, jobs.Options{Log: log})
 	require.NoError(t, err)
 	w.zone, err = time.LoadLocation("America/Sao_Paulo")

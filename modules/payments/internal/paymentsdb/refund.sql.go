@@ -550,11 +550,11 @@ func (q *Queries) RefundSumSince(ctx context.Context, db DBTX, arg RefundSumSinc
 	return column_1, err
 }
 
-const refundUpdate = `-- name: RefundUpdate :exec
+const refundUpdate = `-- name: RefundUpdate :execrows
 UPDATE payments.refunds SET
     gateway_refund_id = coalesce($1, gateway_refund_id), amount_cents = $2, status = $3,
     reason = coalesce(reason, $4), failure = $5, refunded_at = $6, updated_at = $7
-WHERE id = $8
+WHERE id = $8 AND status = $9
 `
 
 type RefundUpdateParams struct {
@@ -566,10 +566,11 @@ type RefundUpdateParams struct {
 	RefundedAt      *time.Time
 	At              time.Time
 	ID              objectid.ID
+	FromStatus      gateway.RefundStatus
 }
 
-func (q *Queries) RefundUpdate(ctx context.Context, db DBTX, arg RefundUpdateParams) error {
-	_, err := db.Exec(ctx, refundUpdate,
+func (q *Queries) RefundUpdate(ctx context.Context, db DBTX, arg RefundUpdateParams) (int64, error) {
+	result, err := db.Exec(ctx, refundUpdate,
 		arg.GatewayRefundID,
 		arg.AmountCents,
 		arg.Status,
@@ -578,6 +579,10 @@ func (q *Queries) RefundUpdate(ctx context.Context, db DBTX, arg RefundUpdatePar
 		arg.RefundedAt,
 		arg.At,
 		arg.ID,
+		arg.FromStatus,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
