@@ -54,7 +54,7 @@ func (s *Service) ProveParentalPin(ctx context.Context, user objectid.ID, pin se
 }
 
 // LockCustomerTx locks a customer's row; 404 as CustomerByID.
-func (s *Service) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+func (s *Service) LockCustomerTx(ctx context.Context, tx postgres.DB, id objectid.ID) error {
 	return s.identity.LockCustomerTx(ctx, tx, id)
 }
 
@@ -69,8 +69,8 @@ func (s *Service) CustomerDeletedAt(ctx context.Context, db postgres.DB, id obje
 	return s.identity.CustomerDeletedAt(ctx, db, id)
 }
 
-// SetCurrentSubscriptionTx points the customer to a subscription; 404 when there is no such
-// customer.
+// SetCurrentSubscriptionTx points the customer to a subscription, with the transaction's next statement, and does
+// nothing where there is no such customer, or the account is deleted.
 func (s *Service) SetCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx,
 	customerID, subscriptionID objectid.ID,
 ) error {

@@ -229,19 +229,16 @@ func (a *Attempt) KeepOpen() {
 func (a *Attempt) Final() bool { return a != nil && !a.open }
 
 // BindTx records the row of the request in the transaction that writes
-// it; 409 CodeInProgress, which undoes the transaction, when another attempt has
+// it, with its next statement; 409 CodeInProgress, which undoes the transaction, when another attempt has
 // taken over.
 func (a *Attempt) BindTx(ctx context.Context, tx pgx.Tx, subject objectid.ID) error {
 	if a == nil {
 		return nil
 	}
-	n, err := tx.Exec(ctx,
+	err := postgres.ChangeLater(ctx, tx, InProgress(),
 		"UPDATE platform.idempotency_keys SET subject_id = $3 WHERE key_mac = $1 AND attempt_id = $2 AND answer IS NULL", a.keyMAC, a.id, subject)
 	if err != nil {
 		return fmt.Errorf("bind idempotency key: %w", err)
-	}
-	if n.RowsAffected() == 0 {
-		return InProgress()
 	}
 	return nil
 }

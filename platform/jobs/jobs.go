@@ -27,6 +27,16 @@ const Schema = "jobs"
 // Client inserts jobs, and works them when it was made with workers.
 type Client = river.Client[pgx.Tx]
 
+// InsertLaterTx inserts a job that is not unique as InsertTx of the client does, with the next statement of a transaction
+// of postgres.InTx (postgres.Later).
+func InsertLaterTx(ctx context.Context, c *Client, within pgx.Tx, args river.JobArgs, o *river.InsertOpts) error {
+	if later, ok := postgres.Later(within).(pgx.Tx); ok {
+		within = later
+	}
+	_, err := c.InsertManyFastTx(ctx, within, []river.InsertManyParams{{Args: args, InsertOpts: o}})
+	return err
+}
+
 // Queues, each with its own number of workers, so that slow gateways never hold
 // up mails.
 const (

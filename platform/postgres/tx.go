@@ -2,6 +2,9 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -53,12 +56,35 @@ func (l later) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandT
 	return pgconn.CommandTag{}, nil
 }
 
-// ChangeLater has a statement of a transaction of InTx sent as Later does. It has to change a row: where it changes
-// none, unchanged is the error of what it is sent with, and the transaction is over. So it is never sent with COMMIT,
-// but before it. In any other transaction it is sent at once.
+// CopyFrom implements DB, by an INSERT a row: a copy cannot be sent with others. It tells no number.
+func (l later) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string,
+	rows pgx.CopyFromSource,
+) (int64, error) {
+	if l.conn.Config().DefaultQueryExecMode > pgx.QueryExecModeDescribeExec { // the types of columns are not asked for
+		return l.tx.CopyFrom(ctx, table, columns, rows)
+	}
+	names, places := make([]string, len(columns)), make([]string, len(columns))
+	for i, column := range columns {
+		names[i], places[i] = pgx.Identifier{column}.Sanitize(), "$"+strconv.Itoa(i+1)
+	}
+	sql := "INSERT INTO " + table.Sanitize() + " (" + strings.Join(names, ", ") + ") VALUES (" +
+		strings.Join(places, ", ") + ")"
+	for rows.Next() {
+		values, err := rows.Values()
+		if err != nil {
+			return 0, err
+		}
+		l.pending.Queue(sql, values...)
+	}
+	return 0, rows.Err()
+}
+
+// ChangeLater has an UPDATE, INSERT or DELETE without RETURNING, in a transaction of InTx, sent as Later does. It has
+// to change a row: where it changes none, unchanged is the error of what it is sent with, and the transaction is over.
+// In any other transaction it is sent at once.
 func ChangeLater(ctx context.Context, within pgx.Tx, unchanged error, sql string, args ...any) error {
 	if t, ok := within.(*tx); ok {
-		t.changes = append(t.changes, change{place: t.pending.Len(), unchanged: unchanged})
+		t.awaited = append(t.awaited, awaited{place: t.pending.Len(), unchanged: unchanged})
 		t.pending.Queue(sql, args...)
 		return nil
 	}
@@ -69,11 +95,20 @@ func ChangeLater(ctx context.Context, within pgx.Tx, unchanged error, sql string
 	return err
 }
 
-// change is a pending statement that has to change a row.
-type change struct {
-	place     int // among those that are pending
-	unchanged error
+// awaited is a pending statement of whose answer more is asked than that it is no error.
+type awaited struct {
+	place     int                            // among those that are pending
+	unchanged error                          // of a change: that it changed no row
+	read      func(results pgx.BatchResults) // of what was asked for
 }
+
+// orFail makes a change that is sent with COMMIT fail where it changes no row: its count is known too late.
+func orFail(sql string) string {
+	return "WITH changed AS (" + sql + " RETURNING 1) SELECT 1 / count(*) FROM changed"
+}
+
+// errNoChange is Postgres's division_by_zero, what orFail fails with.
+const errNoChange = "22012"
 
 type beginner struct {
 	conn  *pgx.Conn
@@ -91,8 +126,8 @@ type tx struct {
 	pgx.Tx  // nil until BEGIN is sent
 	conn    *pgx.Conn
 	pending *pgx.Batch // what is sent with the next statement
-	changes []change   // those of the pending that have to change a row
-	missed  error      // that one of those which were sent last did not
+	awaited []awaited  // those of the pending whose answers are looked at
+	missed  error      // that a change of those which were sent last changed nothing
 	begins  int        // of how many statements it begins
 }
 
@@ -149,26 +184,37 @@ func isOption(arg any) bool {
 func (t *tx) flushWith(ctx context.Context, sql string, args ...any) pgx.BatchResults {
 	before := t.pending.Len()
 	t.pending.Queue(sql, args...)
-	changes := t.changes
+	awaited := t.awaited
 	results := t.flushBatch(ctx)
-	_ = t.readPending(results, before, changes) // an error of it is that of the statement as well
+	_ = t.readPending(results, before, awaited) // an error of it is that of the statement as well
 	return results
 }
 
 // readPending reads the results of what was pending.
-func (t *tx) readPending(results pgx.BatchResults, n int, changes []change) (first error) {
+func (t *tx) readPending(results pgx.BatchResults, n int, awaited []awaited) (first error) {
 	for i := range n {
+		if len(awaited) == 0 || awaited[0].place != i {
+			if _, err := results.Exec(); first == nil {
+				first = err
+			}
+			continue
+		}
+		w := awaited[0]
+		awaited = awaited[1:]
+		if w.read != nil {
+			w.read(results) // an error of the server is that of all behind it as well
+			continue
+		}
 		tag, err := results.Exec()
+		if t.missed == nil && (err == nil && tag.RowsAffected() == 0 || first == nil && code(err) == errNoChange) {
+			t.missed = w.unchanged
+			if err != nil {
+				t.missed = errors.Join(w.unchanged, err)
+			}
+		}
 		if first == nil {
 			first = err
 		}
-		if len(changes) == 0 || changes[0].place != i {
-			continue
-		}
-		if err == nil && tag.RowsAffected() == 0 && t.missed == nil {
-			t.missed = changes[0].unchanged
-		}
-		changes = changes[1:]
 	}
 	return first
 }
@@ -178,14 +224,14 @@ func (t *tx) flush(ctx context.Context) error {
 	if t.pending.Len() == 0 {
 		return nil
 	}
-	n, changes := t.pending.Len(), t.changes
+	n, awaited := t.pending.Len(), t.awaited
 	results := t.flushBatch(ctx)
-	return t.close(ctx, results, t.readPending(results, n, changes))
+	return t.close(ctx, results, t.readPending(results, n, awaited))
 }
 
 func (t *tx) flushBatch(ctx context.Context) pgx.BatchResults {
 	pending := t.pending
-	t.pending, t.changes, t.missed = &pgx.Batch{}, nil, nil
+	t.pending, t.awaited, t.missed = &pgx.Batch{}, nil, nil
 	if t.Tx != nil {
 		return t.Tx.SendBatch(ctx, pending)
 	}
@@ -199,7 +245,7 @@ func (t *tx) flushBatch(ctx context.Context) pgx.BatchResults {
 // transaction is over.
 func (t *tx) close(ctx context.Context, results pgx.BatchResults, err error) error {
 	closing := results.Close()
-	if closing == nil && t.missed != nil {
+	if t.missed != nil && (closing == nil || code(closing) == errNoChange) {
 		closing, err = t.missed, nil
 	}
 	t.missed = nil
@@ -304,13 +350,13 @@ func (t *tx) Commit(ctx context.Context) error {
 	switch {
 	case t.Tx == nil && t.pending.Len() == t.begins:
 		return nil // but for its begin, which was not sent, there was nothing
-	case len(t.changes) > 0:
-		if err := t.flush(ctx); err != nil {
-			return err
-		}
-		return t.Tx.Commit(ctx)
 	case t.pending.Len() == 0:
 		return t.Tx.Commit(ctx)
+	}
+	for _, w := range t.awaited {
+		if change := t.pending.QueuedQueries[w.place]; w.unchanged != nil {
+			change.SQL = orFail(change.SQL)
+		}
 	}
 	results := t.flushWith(ctx, "commit")
 	tag, err := results.Exec()

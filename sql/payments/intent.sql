@@ -24,12 +24,13 @@ SELECT EXISTS (SELECT 1 FROM payments.intents
 
 -- name: IntentEnd :many
 -- IntentEnd ends the open intent of a name; given the one that a check was of, that alone, unless it was requested again
--- meanwhile, or another check has it.
+-- meanwhile, or another check has it; untold, only one of which people were not told.
 WITH ended AS (
     UPDATE payments.intents i SET state = @state, ended_at = @at::timestamptz, next_look_at = NULL, leased_until = NULL, calls = 0
     WHERE i.subject_id = @subject_id AND i.kind = @kind AND i.item = @item AND i.state = 'open'
       AND (@checked::text = '' OR i.id = @checked AND i.looked_at IS NOT NULL
         AND i.leased_until IS NOT DISTINCT FROM sqlc.narg(leased_until)::timestamptz)
+      AND NOT (@untold::bool AND i.told_at IS NOT NULL)
     RETURNING i.id, i.state, i.gateway, i.told_at
 ), noted AS (
     INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
@@ -68,6 +69,18 @@ INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
 SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
 RETURNING intent_id;
 
+-- name: IntentInsertFresh :exec
+-- IntentInsertFresh opens intents as IntentInsert does, of rows that the same transaction writes. What is in the way of
+-- one is an error.
+WITH made AS (
+    INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
+    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
+    FROM jsonb_populate_recordset(NULL::payments.intents, @opened::jsonb) o
+    RETURNING id, calls, created_at
+)
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
+SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made;
+
 -- name: IntentGetNextCheck :one
 -- IntentGetNextCheck is the first check at the gateway after an instant.
 SELECT next_look_at::timestamptz AS at FROM payments.intents
@@ -91,6 +104,17 @@ WITH noted AS (
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state, cause)
 SELECT id, @at::timestamptz, @by, @outcome, 'open', left(sqlc.narg(cause)::text, 500) FROM noted;
+
+-- name: IntentWait :exec
+-- IntentWait notes of the open intent of a name, whoever has it, that its call was answered: the gateway decides later.
+WITH noted AS (
+    UPDATE payments.intents i SET
+        leased_until = NULL, next_look_at = CASE WHEN looks > 0 AND looked_at IS NULL THEN next_look_at ELSE @next_look_at::timestamptz END, cause = NULL, calls = 0,
+        not_known_since = NULL, forwards = 0
+    WHERE i.subject_id = @subject_id AND i.kind = @kind AND i.item = @item AND i.state = 'open'
+    RETURNING i.id
+)
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, @at::timestamptz, @by, @outcome, @state FROM noted;
 
 -- name: IntentCallAgain :execrows
 -- IntentCallAgain counts a call that a check is about to make, and leases the intent for its time.

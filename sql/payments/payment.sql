@@ -19,6 +19,16 @@ SELECT EXISTS (SELECT 1 FROM first) AS is_first, EXISTS (
     WHERE e.state = 'waiting' AND e.gateway = @gateway AND e.subjects && @subjects::text[]
 ) AS is_awaited;
 
+-- name: PaymentInsertNew :exec
+-- PaymentInsertNew writes the ledger row of a settled payment that has none.
+INSERT INTO payments.payments (
+    id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
+    amount_cents, method, native_status, settled_at, due_at, shown_at, created_at, updated_at, counted
+) VALUES (
+    @id, @gateway, @gateway_payment_id, sqlc.narg(invoice_id), sqlc.narg(payment_intent_id), @purpose, @local_id, @customer_id,
+    @amount_cents, @method, @native_status, @settled_at, sqlc.narg(due_at), sqlc.narg(shown_at), @at, @at, sqlc.narg(counted)
+);
+
 -- name: PaymentInsertMany :many
 -- PaymentInsertMany writes the ledger rows of payments of subscriptions that have none, all of which count, and lists
 -- those for which an event waits.

@@ -96,7 +96,7 @@ SELECT * FROM subscriptions.subscriptions WHERE customer_id = @customer_id AND s
 -- Whether any subscription of the customer has begun.
 SELECT EXISTS (SELECT 1 FROM subscriptions.subscriptions WHERE customer_id = @customer_id AND started_at IS NOT NULL);
 
--- name: SubscriptionInsert :one
+-- name: SubscriptionInsert :exec
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
     gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, renews_id, starts_at, intent_open,
@@ -105,7 +105,7 @@ INSERT INTO subscriptions.subscriptions (
     @id, @customer_id, @plan_id, @gateway, @payment_method, 'pending', @price_cents, @period_months, @trial_days,
     @gwa_customer_id, @gwb_customer_id, @gwb_price_id, @pix_automatic, @promo_code, @first_amount_cents, @anchor_day, @renews_id, @starts_at, true,
     @customer_id, @now, @now
-) RETURNING *;
+);
 
 -- name: SubscriptionListCustomers :many
 -- In order, so that two who lock them all cannot deadlock.

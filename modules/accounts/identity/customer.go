@@ -93,7 +93,7 @@ func (s *Store) CustomersByID(ctx context.Context, db postgres.DB,
 
 // LockCustomerTx locks a customer's row, so that what they start twice at once
 // happens one after the other; 404 as CustomerByID.
-func (s *Store) LockCustomerTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
+func (s *Store) LockCustomerTx(ctx context.Context, tx postgres.DB, id objectid.ID) error {
 	n, err := s.db.UserHoldCustomer(ctx, tx, id)
 	return oneCustomer(n, err, "lock customer")
 }
@@ -129,13 +129,16 @@ func (s *Store) CustomerDeletedAt(ctx context.Context, db postgres.DB, id object
 	return &deletion.DeletedAt, nil
 }
 
-// SetCurrentSubscriptionTx points the customer to a subscription; 404 when there
-// is no such customer.
+// SetCurrentSubscriptionTx points the customer to a subscription, with the transaction's next statement, and does
+// nothing where there is no such customer, or the account is deleted.
 func (s *Store) SetCurrentSubscriptionTx(ctx context.Context, tx pgx.Tx, customerID, subscriptionID objectid.ID) error {
-	n, err := s.db.UserSetCurrentSubscription(ctx, tx, accountsdb.UserSetCurrentSubscriptionParams{
+	_, err := s.db.UserSetCurrentSubscription(ctx, postgres.Later(tx), accountsdb.UserSetCurrentSubscriptionParams{
 		ID: customerID, SubscriptionID: &subscriptionID, Now: s.deps.Clock.Now(),
 	})
-	return oneCustomer(n, err, "set current subscription")
+	if err != nil {
+		return fmt.Errorf("set current subscription: %w", err)
+	}
+	return nil
 }
 
 // ClearCurrentSubscriptionTx clears current_subscription_id where it still points

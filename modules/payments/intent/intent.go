@@ -78,6 +78,8 @@ type Opening struct {
 	CallTime time.Duration `json:"-"`
 	// After is when the first check is made of what Take is to call for at once. Only without CallTime.
 	After time.Duration `json:"-"`
+	// Fresh: its row is written by the same transaction, and it excludes nothing. It is opened with the next statement.
+	Fresh bool `json:"-"`
 	// Called says that a call may have been made before, of which no answer is known: a refusal proves nothing.
 	Called bool `json:"-"`
 	// Begun is when the call's lease begins, its row's own time: after it Run calls nothing. Default now.

@@ -121,14 +121,17 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 	if len(openings) == 0 {
 		return nil
 	}
-	rows := make([]opened, len(openings))
+	rows, fresh := make([]opened, len(openings)), true
 	for n, o := range openings {
 		if s.hooks.Checkers[o.Kind].check == nil {
 			return fmt.Errorf("open intent: nobody checks intents of kind %q", o.Kind)
 		}
-		rows[n] = s.opened(o)
+		rows[n], fresh = s.opened(o), fresh && o.Fresh
 	}
 	columns, err := json.Marshal(rows)
+	if err == nil && fresh {
+		return s.db.IntentInsertFresh(ctx, postgres.Later(tx), columns)
+	}
 	if err != nil {
 		return fmt.Errorf("open intent: %w", err)
 	}
@@ -260,6 +263,9 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 		return row, nil
 	}
 	ctx = context.WithoutCancel(ctx)
+	if by == ByResponse {
+		ctx = context.WithValue(ctx, answered{}, &answered{ref, false})
+	}
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		err := o.SettleTx(ctx, tx, &row, outcome, by)
 		switch {
@@ -276,6 +282,13 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 	return row, err
 }
 
+// answered is the key of the intent whose call has just been answered. Its end is sent with the next statement of the
+// transaction. One of which people were told, since its process had stood still for a day, is left to its check.
+type answered struct {
+	Ref
+	ended bool
+}
+
 // EndTx ends the open intent of an outcome, in the transaction that settles it: that of an operation's phase, or of
 // what else has brought it. One that has ended already is left alone, since an event may be faster than the answer. An
 // error is the database's, or of Hooks.Known.
@@ -289,10 +302,18 @@ func (s *Service) endTx(ctx context.Context, tx pgx.Tx, r Ref, checked stored, o
 	if err != nil {
 		return fmt.Errorf("end intent: %w", err)
 	}
-	ended, err := s.db.IntentEnd(ctx, tx, paymentsdb.IntentEndParams{
+	p := paymentsdb.IntentEndParams{
 		At: s.deps.Clock.Now(), By: by, State: to, SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
 		Checked: checked.ID.String(), LeasedUntil: checked.LeasedUntil,
-	})
+	}
+	end := func(db postgres.DB) ([]paymentsdb.IntentEndRow, error) { return s.db.IntentEnd(ctx, db, p) }
+	if own, _ := ctx.Value(answered{}).(*answered); own != nil && own.Ref == r {
+		if p.Untold = true; !own.ended {
+			own.ended = postgres.Ask(tx, end) != nil
+		}
+		return nil
+	}
+	ended, err := end(tx)
 	if err != nil {
 		return fmt.Errorf("end intent: %w", err)
 	}

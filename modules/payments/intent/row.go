@@ -72,14 +72,18 @@ func (s *Service) NotKnown(ctx context.Context, r Ref, cause error) error {
 	return s.recordNotKnown(ctx, row, ByResponse, cause)
 }
 
-// waitTx notes, in the transaction that settles an answer, that the gateway decides later: the call has ended, and the
-// next check is after RECOVERY_DELAY. An error is the database's: nothing is settled then.
+// waitTx notes, with the next statement of the transaction that settles an answer, that the gateway decides later: the
+// call has ended, and the next check is after RECOVERY_DELAY. An error is the table's.
 func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
-	row, ok, err := s.open(ctx, tx, r)
-	if err != nil || !ok {
-		return err
+	to, err := state.Intents.Move(state.IntentOpen, state.StepWaiting)
+	if err != nil {
+		return fmt.Errorf("note intent: %w", err)
 	}
-	return s.recordPending(ctx, tx, row, ByResponse, s.deps.RecoveryDelay)
+	now := s.deps.Clock.Now()
+	return s.db.IntentWait(ctx, postgres.Later(tx), paymentsdb.IntentWaitParams{
+		At: now, By: ByResponse, Outcome: state.StepWaiting, State: to, NextLookAt: now.Add(s.deps.RecoveryDelay),
+		SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
+	})
 }
 
 // recordNotKnown: only the time of the next check changes. A gateway that refused has answered. Errors are of record.

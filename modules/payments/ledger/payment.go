@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/state"
+	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
@@ -49,15 +50,8 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 	}
 	p := r.Payment
 	now := s.deps.Clock.Now()
-	settledAt := now
-	if p.SettledAt != nil {
-		settledAt = *p.SettledAt
-	}
-	var confirmedAt *time.Time
-	if r.Confirmed {
-		confirmedAt = &now
-	}
-	ids := r.eventSubjects()
+	settledAt, confirmedAt := r.instants(now)
+	ids := r.EventSubjects()
 	row, err := s.db.PaymentInsert(ctx, tx, paymentsdb.PaymentInsertParams{
 		ID: objectid.At(now), Gateway: r.Gateway, GatewayPaymentID: p.ID,
 		InvoiceID: nullable.Ptr(p.InvoiceID), PaymentIntentID: nullable.Ptr(p.PaymentIntentID),
@@ -85,6 +79,41 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 	return true, nil
 }
 
+// instants are when it settled, and when the gateway showed it.
+func (r Record) instants(now time.Time) (settledAt time.Time, confirmedAt *time.Time) {
+	settledAt = now
+	if r.Payment.SettledAt != nil {
+		settledAt = *r.Payment.SettledAt
+	}
+	if r.Confirmed {
+		confirmedAt = &now
+	}
+	return settledAt, confirmedAt
+}
+
+// RecordNewTx writes a settled payment into the ledger, with the next statement of the transaction: what RecordPaymentTx
+// does, and CountPaymentTx of one that counts, but that the caller has seen that the ledger has none of it, holds what
+// it is for, and has the events replayed that wait for it (EventSubjects). One that is there all the same is an error
+// of what it is sent with. Errors are those of RecordPaymentTx.
+func (s *Ledger) RecordNewTx(ctx context.Context, tx pgx.Tx, r Record, counts bool) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	p, now := r.Payment, s.deps.Clock.Now()
+	settledAt, confirmedAt := r.instants(now)
+	var counted *bool
+	if r.Purpose == gateway.ForSubscription {
+		counted = &counts
+	}
+	return s.db.PaymentInsertNew(ctx, postgres.Later(tx), paymentsdb.PaymentInsertNewParams{
+		ID: objectid.At(now), Gateway: r.Gateway, GatewayPaymentID: p.ID,
+		InvoiceID: nullable.Ptr(p.InvoiceID), PaymentIntentID: nullable.Ptr(p.PaymentIntentID),
+		Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID,
+		AmountCents: int64(p.Amount), Method: p.Method, NativeStatus: p.NativeStatus,
+		SettledAt: settledAt, DueAt: p.MadeFor, ShownAt: confirmedAt, Counted: counted, At: now,
+	})
+}
+
 // ReplayArgs applies the events that wait for one of the subjects.
 type ReplayArgs struct {
 	Gateway  gateway.Name `json:"gateway"`
@@ -96,7 +125,7 @@ func (ReplayArgs) Kind() string { return "payments_events_replay" }
 
 // ReplayWaitingTx has the events applied that came before anybody knew their
 // subject. Call it in the transaction that makes ids known: the gateway's
-// subscription, authorization or payment id, the local id. It inserts a job;
+// subscription, authorization or payment id, the local id. It inserts a job, with the transaction's next statement;
 // subjects that are empty are left out. An error is the database's: make nothing known then, since no later job would
 // apply them.
 func (s *Ledger) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects ...string) error {
@@ -114,8 +143,7 @@ func (s *Ledger) InsertReplayTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 	if len(subjects) == 0 {
 		return nil
 	}
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, ReplayArgs{Gateway: gateway, Subjects: subjects}, nil)
-	return err
+	return jobs.InsertLaterTx(ctx, s.deps.Jobs, tx, ReplayArgs{Gateway: gateway, Subjects: subjects}, nil)
 }
 
 // CountPaymentTx notes that a booked payment opened its subscription or paid one of its
@@ -160,9 +188,9 @@ func (s *Ledger) BookOfCustomerTx(ctx context.Context, tx pgx.Tx, name gateway.N
 	return nil
 }
 
-// eventSubjects are the ids by which events name the payment: a refund or a dispute,
+// EventSubjects are the ids by which events name the payment: a refund or a dispute,
 // which may come before it, names nothing else.
-func (r Record) eventSubjects() []string {
+func (r Record) EventSubjects() []string {
 	ids := []string{}
 	for _, id := range []string{r.Payment.ID, r.Payment.InvoiceID, r.Payment.PaymentIntentID} {
 		if id != "" && !slices.Contains(ids, id) {

@@ -45,7 +45,7 @@ func (s *Charges) renewPix(ctx context.Context,
 	if err := s.mayRenewByPix(sub); err != nil {
 		return lifecycle.Subscription{}, lifecycle.RenewalCharge{}, err
 	}
-	if _, err := s.deps.Plans.SellablePlan(ctx, sub.PlanID); err != nil {
+	if _, err := s.deps.Plans.SellablePlan(ctx, s.deps.Pool, sub.PlanID); err != nil {
 		return lifecycle.Subscription{}, lifecycle.RenewalCharge{}, err
 	}
 	o := chargeOrder{amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)), until: *sub.ExpiresAt}

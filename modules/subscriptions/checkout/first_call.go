@@ -65,13 +65,10 @@ func (s *Checkout) start(ctx context.Context, w request,
 	ctx = context.WithoutCancel(ctx)
 	c = firstCall{plan: w.plan, payer: w.payer, instrument: card, callTime: s.callTimeOf(w)}
 	err = s.FirstCalls().Begin(ctx, &c, func(tx pgx.Tx) error {
-		if err := s.deps.Accounts.LockCustomerTx(ctx, tx, w.customer.ID); err != nil {
-			return err
-		}
-		live, found, err := s.live(ctx, tx, w.customer.ID)
+		live, err := s.lockTx(ctx, tx, w.customer.ID)
 		switch {
-		case found:
-			err = s.replaceTx(ctx, tx, &w, live)
+		case live != nil:
+			err = s.replaceTx(ctx, tx, &w, *live)
 		case err == nil && w.renews != nil:
 			err = s.renewsStillTx(ctx, tx, *w.renews)
 		}
@@ -98,6 +95,20 @@ func (s *Checkout) start(ctx context.Context, w request,
 		}
 	}
 	return s.FirstCalls().Run(ctx, c)
+}
+
+// lockTx locks the customer, and reads what is live of theirs behind the lock, in one round trip; nil: nothing is.
+func (s *Checkout) lockTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (*lifecycle.Subscription, error) {
+	held := postgres.Ask(tx, func(db postgres.DB) (struct{}, error) {
+		return struct{}{}, s.deps.Accounts.LockCustomerTx(ctx, db, customerID)
+	})
+	live := postgres.Ask(tx, func(db postgres.DB) (*lifecycle.Subscription, error) {
+		return s.live(ctx, db, customerID)
+	})
+	if _, err := held.Get(ctx); err != nil {
+		return nil, err
+	}
+	return live.Get(ctx)
 }
 
 // callTimeOf bounds the calls that follow the request: a renewal ends the old one first, a
@@ -148,7 +159,7 @@ func (s *Checkout) insertTx(ctx context.Context, tx pgx.Tx, w request) (lifecycl
 func openingOf(sub lifecycle.Subscription, callTime time.Duration) intent.Opening {
 	return intent.Opening{
 		Ref: lifecycle.IntentOf(sub.ID), Customer: sub.CustomerID, Gateway: sub.Gateway, CallTime: callTime,
-		Begun: sub.RegisterDate,
+		Begun: sub.RegisterDate, Fresh: true,
 	}
 }
 

@@ -40,7 +40,7 @@ func newCheckout(t *testing.T, db *pgxpool.Pool) *Checkout {
 func (s *Checkout) requestOf(t *testing.T, db *pgxpool.Pool) request {
 	t.Helper()
 	subscriptionstest.Plan(t, db, subscriptionstest.PlanID, 4990)
-	plan, err := s.deps.Plans.SellablePlan(t.Context(), subscriptionstest.PlanID)
+	plan, err := s.deps.Plans.SellablePlan(t.Context(), s.deps.Pool, subscriptionstest.PlanID)
 	require.NoError(t, err)
 	gw, err := s.deps.Payments.Gateway(gateway.GWB)
 	require.NoError(t, err)

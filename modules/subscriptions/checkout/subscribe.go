@@ -3,6 +3,7 @@ package checkout
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -225,6 +226,7 @@ type request struct {
 	automatic bool // PIX by authorized debits
 	promoCode string
 	first     *money.Cents            // what the first payment costs with the promo code
+	live      *lifecycle.Subscription // the customer's live subscription, if any
 	renews    *lifecycle.Subscription // the subscription that this one replaces
 	startsAt  *time.Time              // end of its paid time, at which the first charge falls due; set with the row
 }
@@ -234,11 +236,24 @@ func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gat
 	planID string,
 ) (request, error) {
 	var w request
-	plan, err := s.deps.Plans.SellablePlan(ctx, planID)
+	var q postgres.Questions
+	asked := postgres.Add(&q, func(db postgres.DB) (lifecycle.Plan, error) {
+		return s.deps.Plans.SellablePlan(ctx, db, planID)
+	})
+	payer := postgres.Add(&q, func(db postgres.DB) (accounts.Customer, error) {
+		return s.deps.Accounts.CustomerByID(ctx, db, customerID)
+	})
+	live := postgres.Add(&q, func(db postgres.DB) (*lifecycle.Subscription, error) {
+		return s.live(ctx, db, customerID)
+	})
+	if err := q.Send(ctx, s.deps.Pool); err != nil {
+		return w, fmt.Errorf("read plan and customer: %w", err)
+	}
+	plan, err := asked.Get(ctx)
 	if err != nil {
 		return w, err
 	}
-	customer, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, customerID)
+	customer, err := payer.Get(ctx)
 	if err != nil {
 		return w, err
 	}
@@ -250,7 +265,9 @@ func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gat
 	if err != nil {
 		return w, gateway.FaultOf(err)
 	}
-	return request{customer: customer, plan: plan, gateway: gw, months: 1}, nil
+	w = request{customer: customer, plan: plan, gateway: gw, months: 1}
+	w.live, err = live.Get(ctx)
+	return w, err
 }
 
 // discount lowers the first month of a request; a code never makes it dearer. The
@@ -278,12 +295,8 @@ func (s *Checkout) discount(ctx context.Context, w *request, code string) error 
 // ensureGatewayCustomer cancels a pending subscription that may be replaced, and sees to it that
 // the gateway knows the payer.
 func (s *Checkout) ensureGatewayCustomer(ctx context.Context, w *request) (err error) {
-	if w.renews == nil {
-		live, found, err := s.live(ctx, s.deps.Pool, w.customer.ID)
-		if err == nil && found {
-			err = s.cancelReplaceable(ctx, live)
-		}
-		if err != nil {
+	if w.renews == nil && w.live != nil {
+		if err := s.cancelReplaceable(ctx, *w.live); err != nil {
 			return err
 		}
 	}
@@ -291,15 +304,13 @@ func (s *Checkout) ensureGatewayCustomer(ctx context.Context, w *request) (err e
 	return err
 }
 
-// live is the customer's live subscription; ok is false when there is none.
-func (s *Checkout) live(ctx context.Context, db postgres.DB,
-	customerID objectid.ID,
-) (sub lifecycle.Subscription, ok bool, err error) {
-	sub, err = s.db.SubscriptionGetLive(ctx, db, customerID)
+// live is the customer's live subscription; nil when there is none.
+func (s *Checkout) live(ctx context.Context, db postgres.DB, customerID objectid.ID) (*lifecycle.Subscription, error) {
+	sub, err := s.db.SubscriptionGetLive(ctx, db, customerID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return sub, false, nil
+		return nil, nil //nolint:nilnil // nil is the answer
 	}
-	return sub, err == nil, err
+	return &sub, err
 }
 
 // payerAt makes the customer known to the gateway and keeps the id it has there. Making

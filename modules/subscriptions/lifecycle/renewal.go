@@ -99,9 +99,5 @@ func (s *Store) activateRenewalTx(ctx context.Context, tx pgx.Tx, ended Subscrip
 	if err != nil || !ok || waiting.ID == ended.ID {
 		return err
 	}
-	err = s.deps.Accounts.SetCurrentSubscriptionTx(ctx, tx, ended.CustomerID, waiting.ID)
-	if IsMissing(err) {
-		return nil // the customer has deleted the account meanwhile
-	}
-	return err
+	return s.deps.Accounts.SetCurrentSubscriptionTx(ctx, tx, ended.CustomerID, waiting.ID)
 }

@@ -160,11 +160,7 @@ func (s *Store) recordMoveTx(ctx context.Context, tx pgx.Tx, sub Subscription, f
 		return s.activateRenewalTx(ctx, tx, sub)
 	}
 	if from.Ended() || from == state.None && !sub.IsPendingRenewal() || from == state.Pending && sub.RenewsID != nil {
-		err = s.deps.Accounts.SetCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
-		if IsMissing(err) {
-			return nil // the account was deleted meanwhile
-		}
-		return err
+		return s.deps.Accounts.SetCurrentSubscriptionTx(ctx, tx, sub.CustomerID, sub.ID)
 	}
 	return nil
 }
@@ -179,9 +175,12 @@ func CallerID(ctx context.Context) *objectid.ID {
 }
 
 // InsertTx writes a subscription that begins by the action, pending and with its intent open, with all that goes with
-// that. An error is the database's, subscriptions_one_live_per_customer included, or of PromoCodes.
+// that, with the transaction's next statement, whose error is the database's, subscriptions_one_live_per_customer
+// included. Other errors are those of PromoCodes.
 func (s *Store) InsertTx(ctx context.Context, tx pgx.Tx, sub Subscription, by state.Action) (Subscription, error) {
-	r, err := s.db.SubscriptionInsert(ctx, tx, subscriptionsdb.SubscriptionInsertParams{
+	sub.Status, sub.IntentOpen, sub.DocumentCreatedByID = state.Pending, true, &sub.CustomerID
+	sub.RegisterUpdateDate = sub.RegisterDate
+	err := s.db.SubscriptionInsert(ctx, postgres.Later(tx), subscriptionsdb.SubscriptionInsertParams{
 		ID: sub.ID, CustomerID: sub.CustomerID, PlanID: sub.PlanID, Gateway: sub.Gateway,
 		PaymentMethod: sub.PaymentMethod, PriceCents: sub.PriceCents, PeriodMonths: sub.PeriodMonths,
 		TrialDays: sub.TrialDays, GwaCustomerID: sub.GwaCustomerID, GwbCustomerID: sub.GwbCustomerID,
@@ -192,7 +191,6 @@ func (s *Store) InsertTx(ctx context.Context, tx pgx.Tx, sub Subscription, by st
 	if err != nil {
 		return Subscription{}, err
 	}
-	sub = Subscription(r)
 	if err := s.ScheduleTx(ctx, tx, sub); err != nil {
 		return Subscription{}, err
 	}

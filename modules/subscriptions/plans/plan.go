@@ -72,8 +72,8 @@ var PublicPlans = plans.Restrict("t.is_active", "gwb_product_id", "gwb_price_id"
 
 // SellablePlan finds a plan that can be subscribed to: 404 when there is none of
 // that plan_id, 400 when it is no longer offered.
-func (s *Plans) SellablePlan(ctx context.Context, planID string) (lifecycle.Plan, error) {
-	plan, err := s.db.PlanGetByPlanID(ctx, s.deps.Pool, planID)
+func (s *Plans) SellablePlan(ctx context.Context, db postgres.DB, planID string) (lifecycle.Plan, error) {
+	plan, err := s.db.PlanGetByPlanID(ctx, db, planID)
 	if postgres.IsNoRows(err) {
 		return plan, fault.NotFound("Plan")
 	}

@@ -50,7 +50,7 @@ func (s *SelfService) renew(ctx context.Context, customerID objectid.ID, r renew
 		return checkout.CardOutcome{},
 			s.deps.Checkout.ConflictWith(ctx, s.deps.Pool, old.StandIn(state.Pending))
 	}
-	if _, err := s.deps.Plans.SellablePlan(ctx, old.PlanID); err != nil {
+	if _, err := s.deps.Plans.SellablePlan(ctx, s.deps.Pool, old.PlanID); err != nil {
 		return checkout.CardOutcome{}, err
 	}
 	if old.Status == state.Active {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/subscriptions/lifecycle"
@@ -113,10 +114,10 @@ func (s *Settler) Settle(ctx context.Context, sub lifecycle.Subscription, source
 func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, source state.Source,
 	outcome Outcome,
 ) (lifecycle.Subscription, error) {
-	settled, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
+	settled, a, err := s.lockTx(ctx, tx, sub, outcome)
 	ended := err == nil && settled.Status.Ended()
 	if err == nil {
-		err = s.settleTx(ctx, tx, &settled, source, outcome)
+		err = s.settleTx(ctx, tx, &settled, source, outcome, a)
 	}
 	if err == nil && ended && settled.Status.Ended() {
 		err = s.deps.Store.EndAtGatewayTx(ctx, tx, settled) // it was not known there when it ended here
@@ -127,20 +128,63 @@ func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscri
 	return settled, nil
 }
 
+// ahead is what is known of a payment before it is settled.
+type ahead struct {
+	absent  Absent
+	replays bool // the events that wait for it are replayed, since its recurrence is seen for the first time
+}
+
+// lockTx locks the subscription as LockTx of its store does. In the same round trip it is read, behind the locks, what
+// the payment of a recurrence has to be held against.
+func (s *Settler) lockTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, outcome Outcome,
+) (locked lifecycle.Subscription, a ahead, err error) {
+	if err := s.deps.Store.LockCustomerTx(ctx, tx, sub.CustomerID); err != nil {
+		return locked, a, err
+	}
+	row := postgres.Ask(tx, func(db postgres.DB) (lifecycle.Subscription, error) {
+		return s.db.SubscriptionLock(ctx, db, sub.ID)
+	})
+	made, _ := outcome.(Succeeded)
+	paid := latestPaid(recurrenceOf(made.Result))
+	if paid == nil {
+		locked, err = row.Get(ctx)
+		return locked, a, err
+	}
+	absent := postgres.Ask(tx, func(db postgres.DB) (Absent, error) {
+		found, err := s.db.SubscriptionCheckAbsent(ctx, db, sub, paid.ID, gateway.Event{Gateway: sub.Gateway})
+		found.Failures, found.Charge = false, false // they were not asked for
+		return Absent(found), err
+	})
+	if locked, err = row.Get(ctx); err == nil {
+		a.absent, err = absent.Get(ctx)
+	}
+	return locked, a, err
+}
+
+// latestPaid is the money that a recurrence was last paid; nil for none.
+func latestPaid(remote *gateway.RemoteSubscription) *gateway.Payment {
+	if remote == nil || remote.LatestPayment == nil || remote.LatestPayment.Amount == 0 ||
+		remote.LatestPayment.Status != gateway.PaymentStatusSettled {
+		return nil
+	}
+	return remote.LatestPayment
+}
+
 func (s *Settler) settleTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source,
-	outcome Outcome,
+	outcome Outcome, a ahead,
 ) error {
 	switch outcome := outcome.(type) {
 	case Succeeded:
+		a.replays = !sub.KnownAtGateway()
 		if err := s.recordMadeTx(ctx, tx, sub, outcome.Result, false); err != nil {
 			return err
 		}
-		return s.settleMadeTx(ctx, tx, sub, source, outcome.Result, false)
+		return s.settleMadeTx(ctx, tx, sub, source, outcome.Result, a, false)
 	case Pending:
 		if err := s.recordMadeTx(ctx, tx, sub, outcome.Result, true); err != nil {
 			return err
 		}
-		return s.settleMadeTx(ctx, tx, sub, source, outcome.Result, true)
+		return s.settleMadeTx(ctx, tx, sub, source, outcome.Result, ahead{}, true)
 	case Declined:
 		if err := s.recordMadeTx(ctx, tx, sub, outcome.Result, false); err != nil {
 			return err
@@ -199,12 +243,15 @@ func (s *Settler) recordMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Su
 		sub.ID.String(), nullable.Value(sub.GwaSubscriptionID), nullable.Value(sub.GwbSubscriptionID),
 		nullable.Value(sub.PixPaymentID), nullable.Value(sub.GwaPixAuthID), nullable.Value(sub.PixConciliationID),
 	}
+	if paid := latestPaid(recurrenceOf(made)); paid != nil {
+		ids = append(ids, payments.Record{Payment: *paid}.EventSubjects()...)
+	}
 	return s.deps.Payments.ReplayWaitingTx(ctx, tx, sub.Gateway, ids...)
 }
 
 // settleMadeTx does what follows from it.
 func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source,
-	made Made, open bool,
+	made Made, a ahead, open bool,
 ) error {
 	switch made := made.(type) {
 	case Code:
@@ -220,7 +267,7 @@ func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Su
 	case FirstMonth:
 		return s.settleFirstMonthTx(ctx, tx, sub, source, made, open)
 	case Recurrence:
-		return s.settleRemoteTx(ctx, tx, sub, source, &made.RemoteSubscription)
+		return s.settleRemoteTx(ctx, tx, sub, source, &made.RemoteSubscription, a)
 	}
 	return nil
 }
@@ -256,7 +303,7 @@ func (s *Settler) declineTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subsc
 // charge runs after the call, so only a trial is active at once; the rest is
 // told by webhook, or by a check when that one is lost.
 func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, source state.Source,
-	remote *gateway.RemoteSubscription,
+	remote *gateway.RemoteSubscription, a ahead,
 ) error {
 	if !lifecycle.Running(remote.Status) {
 		return nil
@@ -279,7 +326,8 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 			}})
 		return err
 	case paid && !awaitsPayment:
-		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: *latest, Source: source, Recurs: true})
+		return s.settleFirstSeenTx(ctx, tx, sub,
+			Payment{Payment: *latest, Source: source, Recurs: true, Absent: a.absent}, a.replays)
 	case sub.Traits().StatusImpliesPayment &&
 		sub.Status != state.Suspended: // what reopens that is judged elsewhere
 		_, err := s.deps.Store.MoveTx(ctx, tx, sub, lifecycle.Change{

@@ -81,6 +81,25 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 	return s.settleBookedTx(ctx, tx, sub, p)
 }
 
+// settleFirstSeenTx is SettlePaymentTx, but that a plain first payment of a card, which nothing makes anything else, is
+// booked without waiting for the answer. The argument replays says that the events are replayed that wait for it.
+func (s *Settler) settleFirstSeenTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment,
+	replays bool,
+) error {
+	plain := Absent{Payment: true, Others: true, Pauses: true, ChargeMoves: true, Deletion: true}
+	if !replays || p.Absent != plain || sub.Status != state.Pending || sub.Traits().AmountsMayChange || sub.PaysOnce() ||
+		sub.PixAutomatic || sub.HasChargeback || paysADay(*sub, p) {
+		return s.SettlePaymentTx(ctx, tx, sub, p)
+	}
+	booking := Booking{}
+	p.Booking = &booking
+	err := s.SettlePaymentTx(ctx, tx, sub, p)
+	if err == nil {
+		err = s.deps.Payments.RecordNewTx(ctx, tx, booking.Record, booking.Counts)
+	}
+	return err
+}
+
 // bookTx takes a payment into the ledger, where the caller does not. First: it was not there.
 func (p Payment) bookTx(ctx context.Context, tx pgx.Tx, in *payments.Service,
 	sub *lifecycle.Subscription,

@@ -151,7 +151,11 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 		return w, instrument,
 			fault.InvalidAt(fmt.Sprintf("has to be at most %d", s.deps.Config.MaxQuantity), "body", "quantity")
 	}
-	e, err := s.db.EventGet(ctx, s.deps.Pool, p.eventID)
+	event, buyer, err := s.askFor(ctx, p)
+	if err != nil {
+		return w, instrument, err
+	}
+	e, err := event.Get(ctx)
 	if postgres.IsNoRows(err) {
 		return w, instrument, fault.NotFound("Event").WithField("event_id")
 	}
@@ -183,7 +187,7 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 			return w, instrument, err
 		}
 	}
-	if w.customer, err = s.customerOf(ctx, p, free); err != nil {
+	if w.customer, err = s.customerOf(ctx, p, buyer, free); err != nil {
 		return w, instrument, err
 	}
 	w.unproved = !w.customer.EmailVerified
@@ -202,6 +206,24 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 	return w, instrument, err
 }
 
+// askFor reads the event, and the customer whose account buys it; a guest's is looked for later.
+func (s *Checkout) askFor(ctx context.Context, p purchase) (*postgres.Answer[events.Event],
+	*postgres.Answer[accounts.Customer], error,
+) {
+	var q postgres.Questions
+	event := postgres.Add(&q, func(db postgres.DB) (events.Event, error) { return s.db.EventGet(ctx, db, p.eventID) })
+	var buyer *postgres.Answer[accounts.Customer]
+	if p.buyer == nil {
+		buyer = postgres.Add(&q, func(db postgres.DB) (accounts.Customer, error) {
+			return s.deps.Accounts.CustomerByID(ctx, db, p.customerID)
+		})
+	}
+	if err := q.Send(ctx, s.deps.Pool); err != nil {
+		return nil, nil, fmt.Errorf("read event and buyer: %w", err)
+	}
+	return event, buyer, nil
+}
+
 // instrumentOf reads the card.
 func instrumentOf(p purchase, total int64) (gateway.Instrument, error) {
 	if p.instrument == nil {
@@ -216,7 +238,9 @@ func instrumentOf(p purchase, total int64) (gateway.Instrument, error) {
 
 // customerOf is the account that the purchase is for; money moves only for one
 // with a tax id.
-func (s *Checkout) customerOf(ctx context.Context, p purchase, free bool) (accounts.Customer, error) {
+func (s *Checkout) customerOf(ctx context.Context, p purchase, buyer *postgres.Answer[accounts.Customer],
+	free bool,
+) (accounts.Customer, error) {
 	if p.buyer != nil {
 		if !taxid.Valid(p.buyer.TaxID, s.deps.Config.AlphanumericTaxIDs) {
 			return accounts.Customer{},
@@ -230,7 +254,7 @@ func (s *Checkout) customerOf(ctx context.Context, p purchase, free bool) (accou
 		}
 		return s.deps.Accounts.CheckoutCustomer(ctx, accounts.Buyer(*p.buyer))
 	}
-	c, err := s.deps.Accounts.CustomerByID(ctx, s.deps.Pool, p.customerID)
+	c, err := buyer.Get(ctx)
 	if err != nil {
 		return c, err
 	}

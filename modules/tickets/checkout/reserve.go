@@ -235,6 +235,7 @@ func (s *Checkout) reserveTogether(ctx context.Context, requests []request,
 			err = fmt.Errorf("%w: %w", errUnsure, err)
 		}
 	}()
+	var made *postgres.Answer[[]ticketsdb.OrderReserveRow]
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.keepBuyersTx(ctx, tx, requests); err != nil {
 			return err
@@ -244,11 +245,29 @@ func (s *Checkout) reserveTogether(ctx context.Context, requests []request,
 			return err
 		}
 		results = s.seat(sale, taken, requests)
-		err = s.writeTx(ctx, tx, sale, requests, results)
+		made, err = s.writeTx(ctx, tx, sale, requests, results)
 		written = err == nil
 		return err
 	})
+	if err == nil && made != nil {
+		err = nameTickets(ctx, results, made)
+	}
 	return results, err
+}
+
+// nameTickets tells the orders that were written which tickets they have.
+func nameTickets(ctx context.Context, results []reservation, made *postgres.Answer[[]ticketsdb.OrderReserveRow]) error {
+	rows, err := made.Get(ctx)
+	byOrder := map[string][]string{}
+	for _, row := range rows {
+		byOrder[row.OrderID] = row.TicketIds
+	}
+	for i := range results {
+		for _, id := range byOrder[results[i].order.ID.String()] {
+			results[i].tickets = append(results[i].tickets, objectid.ID(id))
+		}
+	}
+	return err
 }
 
 func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, requests []request) error {
@@ -328,20 +347,18 @@ func (s *Checkout) holdUntil(e events.Event, method gateway.Method, now time.Tim
 	return until
 }
 
-// writeTx inserts the orders that have places, with their tickets.
+// writeTx has the orders inserted that have places, with their tickets, and what goes with them, with the transaction's
+// next statement, which is COMMIT. Nil where none has.
 func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests []request,
 	results []reservation,
-) error {
+) (*postgres.Answer[[]ticketsdb.OrderReserveRow], error) {
 	p := ticketsdb.OrderReserveParams{Now: s.deps.Clock.Now()}
-	byID := map[string]*reservation{}
-	by := map[string]request{}
 	for i := range results {
 		r := &results[i]
 		if r.err != nil {
 			continue
 		}
 		o, e := r.order, *sale[r.order.EventID]
-		byID[o.ID.String()], by[o.ID.String()] = r, requests[i]
 		p.Ids, p.CustomerIds, p.Quantities = append(p.Ids, o.ID.String()), append(p.CustomerIds, o.CustomerID.String()),
 			append(p.Quantities, o.Quantity)
 		p.EventIds, p.UnitPrices = append(p.EventIds, e.ID.String()), append(p.UnitPrices, o.UnitPriceCents)
@@ -362,32 +379,29 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests
 			append(p.AddressMacs, h.address)
 	}
 	if len(p.Ids) == 0 {
-		return nil
+		return nil, nil //nolint:nilnil // nil is the answer
 	}
-	rows, err := s.db.OrderReserve(ctx, tx, p)
-	if err != nil {
-		return err
-	}
+	made := postgres.Ask(tx, func(db postgres.DB) ([]ticketsdb.OrderReserveRow, error) {
+		return s.db.OrderReserve(ctx, db, p)
+	})
 	if err := s.intents.OpenTx(ctx, tx, s.openingsOf(results)...); err != nil {
-		return err
+		return nil, err
 	}
-	for _, row := range rows {
-		r := byID[row.OrderID]
-		for _, id := range row.TicketIds {
-			r.tickets = append(r.tickets, objectid.ID(id))
+	for i, r := range results {
+		if r.err != nil {
+			continue
 		}
-		w := by[row.OrderID]
-		if err := w.attempt.BindTx(ctx, tx, r.order.ID); err != nil {
-			return err
+		if err := requests[i].attempt.BindTx(ctx, tx, r.order.ID); err != nil {
+			return nil, err
 		}
-		if err := w.counter.saleTx(tx, r.order); err != nil {
-			return err
+		if err := requests[i].counter.saleTx(tx, r.order); err != nil {
+			return nil, err
 		}
 		if err := s.deps.Orders.PaidTx(ctx, tx, r.order); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return made, nil
 }
 
 // openingsOf are the intents of the orders whose gateway is about to be called.

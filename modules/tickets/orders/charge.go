@@ -11,7 +11,6 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/intent"
 	"marquee/modules/tickets/state"
-	"marquee/platform/fault"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/nullable"
@@ -78,11 +77,11 @@ func (s *Store) Charge() *intent.Operation[Purchase, Made] {
 	}
 }
 
-// OpeningOf is the intent of an order whose gateway is about to be called.
+// OpeningOf is the intent of an order whose gateway is about to be called, in the transaction that writes it.
 func (s *Store) OpeningOf(o Order) intent.Opening {
 	return intent.Opening{
 		Ref: IntentOf(o.ID), Customer: o.CustomerID, Gateway: nullable.Value(o.Gateway), CallTime: s.intents.CallTime(),
-		Begun: o.CreatedAt,
+		Begun: o.CreatedAt, Fresh: true,
 	}
 }
 
@@ -190,8 +189,14 @@ func (s *Store) Settle(ctx context.Context, id objectid.ID, outcome Outcome) (Or
 // lockAndSettleTx does so in the caller's transaction.
 func (s *Store) lockAndSettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outcome, by intent.By) (err error) {
 	id := o.ID
-	if *o, err = s.db.OrderLock(ctx, tx, id); err == nil {
-		err = s.SettleTx(ctx, tx, o, outcome, by)
+	locked := postgres.Ask(tx, func(db postgres.DB) (Order, error) { return s.db.OrderLock(ctx, db, id) })
+	read := s.askAhead(ctx, tx, *o, outcome)
+	w := settling{Store: s}
+	if *o, err = locked.Get(ctx); err == nil {
+		w.ahead, err = read()
+	}
+	if err == nil {
+		err = w.settleTx(ctx, tx, o, outcome, by)
 	}
 	if err != nil {
 		return fmt.Errorf("settle order %s: %w", id, err)
@@ -202,6 +207,17 @@ func (s *Store) lockAndSettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcom
 // SettleTx writes an outcome into a locked order: the one way in which an order learns of
 // its money. NotKnown is an error: of it nothing is written.
 func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outcome, by intent.By) error {
+	return settling{Store: s}.settleTx(ctx, tx, o, outcome, by)
+}
+
+// settling writes one outcome into an order, with what was read of the order when it was locked.
+type settling struct {
+	*Store
+	ahead    *ahead // nil: all is read where it is needed
+	replayed bool   // what waits for the payment is applied once this is committed
+}
+
+func (s settling) settleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outcome, by intent.By) error {
 	end := End{How: outcome, By: by}
 	switch outcome := outcome.(type) {
 	case Succeeded:
@@ -229,7 +245,7 @@ func (s *Store) SettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outco
 }
 
 // recordMadeTx keeps what the gateway has made, and does what follows from its money.
-func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
+func (s settling) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
 	p := made.Payment
 	if made.Pix != nil {
 		p = &made.Pix.Payment
@@ -258,9 +274,11 @@ func (s *Store) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Made
 	}
 	if firstSight {
 		// Events may have overtaken the id by which they are found.
-		if err := s.deps.Payments.ReplayWaitingTx(ctx, tx, nullable.Value(o.Gateway), o.ID.String(), p.ID); err != nil {
+		ids := append(recordOf(*o, *p).EventSubjects(), o.ID.String())
+		if err := s.deps.Payments.ReplayWaitingTx(ctx, tx, nullable.Value(o.Gateway), ids...); err != nil {
 			return err
 		}
+		s.replayed = true
 	}
 	switch p.Status {
 	case gateway.PaymentStatusSettled:
@@ -286,10 +304,7 @@ func (o Order) isOtherAmount(p gateway.Payment) bool {
 // keepOtherAmountTx books and lists it: it buys nothing, and people decide. Where it paid
 // the order's own charge nobody can pay that any more, and the places are free again.
 func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
-	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: nullable.Value(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID,
-		Payment: p,
-	})
+	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, recordOf(*o, p))
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
 	}
@@ -307,11 +322,8 @@ func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 
 // settlePaymentTx is where money ends: in the ledger, and in tickets or a refund,
 // never in neither and never in both. Repetitions change nothing.
-func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
-	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: nullable.Value(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID,
-		Payment: p,
-	})
+func (s settling) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gateway.Payment) error {
+	first, err := s.bookTx(ctx, tx, *o, p)
 	if err != nil {
 		return fmt.Errorf("record payment: %w", err)
 	}
@@ -336,7 +348,7 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 	if _, ok := state.Orders.Next(o.State, state.PaymentSeated); !ok {
 		return nil
 	}
-	gone, err := s.isGoneTx(ctx, tx, o.CustomerID)
+	gone, err := s.isGoneTx(ctx, tx, *o)
 	if err != nil {
 		return err
 	}
@@ -371,10 +383,7 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 	if err := s.MoveTx(ctx, tx, o, state.PaymentSeated, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
-	if err := s.DisputedTx(ctx, tx, o); err != nil { // as above
-		return err
-	}
-	if err := s.ReturnedTx(ctx, tx, o, ""); err != nil {
+	if err := s.toldBeforeTx(ctx, tx, o); err != nil {
 		return err
 	}
 	return s.PaidTx(ctx, tx, *o)
@@ -382,12 +391,11 @@ func (s *Store) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 
 // isGoneTx reports whether the customer has deleted the account. It holds their row, so
 // that who deletes it meanwhile loses the tickets that were paid before, and no others.
-func (s *Store) isGoneTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (bool, error) {
-	err := s.deps.Accounts.LockCustomerTx(ctx, tx, customerID)
-	if !fault.Is(err, fault.KindNotFound) {
+func (s settling) isGoneTx(ctx context.Context, tx pgx.Tx, o Order) (bool, error) {
+	if held, err := s.holdCustomerTx(ctx, tx, o); err != nil || held {
 		return false, err
 	}
-	deleted, err := s.deps.Accounts.CustomerDeletedAt(ctx, tx, customerID)
+	deleted, err := s.deps.Accounts.CustomerDeletedAt(ctx, tx, o.CustomerID)
 	return deleted != nil, err
 }
 
@@ -456,7 +464,7 @@ func (MailArgs) Kind() string { return "tickets_mail" }
 
 // MailLaterTx has the buyer of an order written once the transaction is committed.
 func (s *Store) MailLaterTx(ctx context.Context, tx pgx.Tx, orderID objectid.ID, template string) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, MailArgs{OrderID: orderID, Template: template},
+	err := jobs.InsertLaterTx(ctx, s.deps.Jobs, tx, MailArgs{OrderID: orderID, Template: template},
 		&river.InsertOpts{Queue: jobs.QueueMail})
 	if err != nil {
 		return fmt.Errorf("queue mail: %w", err)

@@ -210,8 +210,8 @@ var columns = postgres.Columns[Order]{
 var errMoved = errors.New("order was moved by somebody else")
 
 // MoveTx moves a locked order by the action, and is the only way in which its
-// state changes. An action that the state does not permit is an error, and a programming one; errMoved
-// when the order, which was not locked then, has another state by now.
+// state changes. An action that the state does not permit is an error, and a programming one; errMoved, of the next
+// statement, when the order, which was not locked then, has another state by now.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action, edit func(*Order), end ...End) error {
 	to, ok := state.Orders.Next(o.State, by)
 	if !ok {
@@ -244,8 +244,8 @@ type named struct {
 // saveTx writes the columns in which a locked order differs from what was read, if its state
 // is still that one. What differs is written in any case; a column that the change does not
 // name is a mistake of ours, and logged as one. Where it now holds the outcome of the order's
-// call, its intent ends: as done by the answer, unless the caller knows better. errMoved when the state
-// is another.
+// call, its intent ends: as done by the answer, unless the caller knows better. errMoved, of the next statement
+// (postgres.ChangeLater), when the state is another.
 func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, o *Order, after Order, as named, end []End) error {
 	before := *o
 	after.UpdatedAt = s.deps.Clock.Now()
@@ -255,12 +255,9 @@ func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, o *Order, after Order, as
 			slog.String("order_id", o.ID.String()), slog.String("change", as.name), slog.Any("columns", more))
 	}
 	const update = "UPDATE tickets.orders SET updated_at = $3%s WHERE id = $1 AND state = $2"
-	n, err := differ.Update(ctx, tx, update, &after, o.ID, before.State, after.UpdatedAt)
-	if err != nil {
+	moved := fmt.Errorf("order %s is no longer %s: %w", o.ID, before.State, errMoved)
+	if err := differ.UpdateLater(ctx, tx, moved, update, &after, o.ID, before.State, after.UpdatedAt); err != nil {
 		return fmt.Errorf("write order: %w", err)
-	}
-	if n == 0 {
-		return fmt.Errorf("order %s is no longer %s: %w", o.ID, before.State, errMoved)
 	}
 	*o = after
 	if !before.IntentOpen || after.IntentOpen {
@@ -285,18 +282,14 @@ func (s *Store) PaidTx(ctx context.Context, tx pgx.Tx, o Order) error {
 // seatTx makes an order's tickets good, and takes places again for those that
 // have lost them, as long as there are any. Seated is false, and nothing is
 // changed, when there are too few, the event is over or called off.
-func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, err error) {
-	e, err := s.deps.Events.LockTx(ctx, tx, o.EventID)
+func (s settling) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, err error) {
+	e, tickets, err := s.lockPlacesTx(ctx, tx, o)
 	if err != nil {
-		return false, fmt.Errorf("lock event: %w", err)
+		return false, err
 	}
 	now := s.deps.Clock.Now()
 	if !e.EndsAt.After(now) || e.CancelledAt != nil {
 		return false, nil
-	}
-	tickets, err := s.db.TicketListOfOrder(ctx, tx, &o.ID)
-	if err != nil {
-		return false, fmt.Errorf("read tickets: %w", err)
 	}
 	places := 0
 	for _, t := range tickets {
@@ -314,7 +307,7 @@ func (s *Store) seatTx(ctx context.Context, tx pgx.Tx, o Order) (seated bool, er
 	}
 	reason := state.Tickets.ReasonOf(by)
 	from, to := state.Tickets.Of(by)
-	if _, err = s.db.TicketSeatOfOrder(ctx, tx, ticketsdb.TicketSeatOfOrderParams{
+	if _, err = s.db.TicketSeatOfOrder(ctx, postgres.Later(tx), ticketsdb.TicketSeatOfOrderParams{
 		OrderID: &o.ID, Reason: reason, Now: now, FromStates: from, ToStates: to,
 	}); err != nil {
 		return false, fmt.Errorf("seat tickets: %w", err)

@@ -196,10 +196,11 @@ WITH ended AS (
     WHERE i.subject_id = $3 AND i.kind = $4 AND i.item = $5 AND i.state = 'open'
       AND ($6::text = '' OR i.id = $6 AND i.looked_at IS NOT NULL
         AND i.leased_until IS NOT DISTINCT FROM $7::timestamptz)
+      AND NOT ($8::bool AND i.told_at IS NOT NULL)
     RETURNING i.id, i.state, i.gateway, i.told_at
 ), noted AS (
     INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-    SELECT id, $2::timestamptz, $8, state, state FROM ended
+    SELECT id, $2::timestamptz, $9, state, state FROM ended
 )
 SELECT gateway, (told_at IS NOT NULL)::bool AS told FROM ended
 `
@@ -212,6 +213,7 @@ type IntentEndParams struct {
 	Item        string
 	Checked     string
 	LeasedUntil *time.Time
+	Untold      bool
 	By          state.IntentBy
 }
 
@@ -221,7 +223,7 @@ type IntentEndRow struct {
 }
 
 // IntentEnd ends the open intent of a name; given the one that a check was of, that alone, unless it was requested again
-// meanwhile, or another check has it.
+// meanwhile, or another check has it; untold, only one of which people were not told.
 func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) ([]IntentEndRow, error) {
 	rows, err := db.Query(ctx, intentEnd,
 		arg.State,
@@ -231,6 +233,7 @@ func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) (
 		arg.Item,
 		arg.Checked,
 		arg.LeasedUntil,
+		arg.Untold,
 		arg.By,
 	)
 	if err != nil {
@@ -445,6 +448,24 @@ func (q *Queries) IntentInsert(ctx context.Context, db DBTX, opened json.RawMess
 		return nil, err
 	}
 	return items, nil
+}
+
+const intentInsertFresh = `-- name: IntentInsertFresh :exec
+WITH made AS (
+    INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
+    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
+    FROM jsonb_populate_recordset(NULL::payments.intents, $1::jsonb) o
+    RETURNING id, calls, created_at
+)
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
+SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
+`
+
+// IntentInsertFresh opens intents as IntentInsert does, of rows that the same transaction writes. What is in the way of
+// one is an error.
+func (q *Queries) IntentInsertFresh(ctx context.Context, db DBTX, opened json.RawMessage) error {
+	_, err := db.Exec(ctx, intentInsertFresh, opened)
+	return err
 }
 
 const intentListMailedOf = `-- name: IntentListMailedOf :many
@@ -814,4 +835,41 @@ func (q *Queries) IntentTake(ctx context.Context, db DBTX, arg IntentTakeParams)
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const intentWait = `-- name: IntentWait :exec
+WITH noted AS (
+    UPDATE payments.intents i SET
+        leased_until = NULL, next_look_at = CASE WHEN looks > 0 AND looked_at IS NULL THEN next_look_at ELSE $5::timestamptz END, cause = NULL, calls = 0,
+        not_known_since = NULL, forwards = 0
+    WHERE i.subject_id = $6 AND i.kind = $7 AND i.item = $8 AND i.state = 'open'
+    RETURNING i.id
+)
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, $1::timestamptz, $2, $3, $4 FROM noted
+`
+
+type IntentWaitParams struct {
+	At         time.Time
+	By         state.IntentBy
+	Outcome    state.IntentStep
+	State      state.Intent
+	NextLookAt time.Time
+	SubjectID  objectid.ID
+	Kind       state.IntentKind
+	Item       string
+}
+
+// IntentWait notes of the open intent of a name, whoever has it, that its call was answered: the gateway decides later.
+func (q *Queries) IntentWait(ctx context.Context, db DBTX, arg IntentWaitParams) error {
+	_, err := db.Exec(ctx, intentWait,
+		arg.At,
+		arg.By,
+		arg.Outcome,
+		arg.State,
+		arg.NextLookAt,
+		arg.SubjectID,
+		arg.Kind,
+		arg.Item,
+	)
+	return err
 }

@@ -328,6 +328,58 @@ func (q *Queries) PaymentInsertMany(ctx context.Context, db DBTX, arg PaymentIns
 	return items, nil
 }
 
+const paymentInsertNew = `-- name: PaymentInsertNew :exec
+INSERT INTO payments.payments (
+    id, gateway, gateway_payment_id, invoice_id, payment_intent_id, purpose, local_id, customer_id,
+    amount_cents, method, native_status, settled_at, due_at, shown_at, created_at, updated_at, counted
+) VALUES (
+    $1, $2, $3, $4, $5, $6, $7, $8,
+    $9, $10, $11, $12, $13, $14, $15, $15, $16
+)
+`
+
+type PaymentInsertNewParams struct {
+	ID               objectid.ID
+	Gateway          gateway.Name
+	GatewayPaymentID string
+	InvoiceID        *string
+	PaymentIntentID  *string
+	Purpose          gateway.Purpose
+	LocalID          objectid.ID
+	CustomerID       objectid.ID
+	AmountCents      int64
+	Method           gateway.Method
+	NativeStatus     string
+	SettledAt        time.Time
+	DueAt            *time.Time
+	ShownAt          *time.Time
+	At               time.Time
+	Counted          *bool
+}
+
+// PaymentInsertNew writes the ledger row of a settled payment that has none.
+func (q *Queries) PaymentInsertNew(ctx context.Context, db DBTX, arg PaymentInsertNewParams) error {
+	_, err := db.Exec(ctx, paymentInsertNew,
+		arg.ID,
+		arg.Gateway,
+		arg.GatewayPaymentID,
+		arg.InvoiceID,
+		arg.PaymentIntentID,
+		arg.Purpose,
+		arg.LocalID,
+		arg.CustomerID,
+		arg.AmountCents,
+		arg.Method,
+		arg.NativeStatus,
+		arg.SettledAt,
+		arg.DueAt,
+		arg.ShownAt,
+		arg.At,
+		arg.Counted,
+	)
+	return err
+}
+
 const paymentIsCounted = `-- name: PaymentIsCounted :one
 SELECT coalesce(counted, false)::boolean FROM payments.payments WHERE gateway = $1 AND gateway_payment_id = $2
 `

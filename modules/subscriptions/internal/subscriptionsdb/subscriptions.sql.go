@@ -843,7 +843,7 @@ func (q *Queries) SubscriptionHasOpenIntent(ctx context.Context, db DBTX, custom
 	return exists, err
 }
 
-const subscriptionInsert = `-- name: SubscriptionInsert :one
+const subscriptionInsert = `-- name: SubscriptionInsert :exec
 INSERT INTO subscriptions.subscriptions (
     id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days,
     gwa_customer_id, gwb_customer_id, gwb_price_id, pix_automatic, promo_code, first_amount_cents, anchor_day, renews_id, starts_at, intent_open,
@@ -852,7 +852,7 @@ INSERT INTO subscriptions.subscriptions (
     $1, $2, $3, $4, $5, 'pending', $6, $7, $8,
     $9, $10, $11, $12, $13, $14, $15, $16, $17, true,
     $2, $18, $18
-) RETURNING id, customer_id, plan_id, gateway, payment_method, status, price_cents, period_months, trial_days, gwa_subscription_id, gwa_customer_id, gwa_pix_auth_id, gwb_subscription_id, gwb_customer_id, gwb_price_id, pix_payment_id, pix_payload, pix_image, pix_expires_at, started_at, next_billing_date, last_payment_at, expires_at, ended_at, gateway_deleted_at, cancel_at_period_end, payment_failures, total_refunded_cents, has_chargeback, intent_open, last_event_at, last_event_id, last_paid_invoice_id, document_created_by_id, register_date, register_update_date, pix_automatic, pix_conciliation_id, promo_code, first_amount_cents, gateway_ended_at, anchor_day, renews_id, starts_at, gateway_end_open_since, period_end_told_at, period_end_tells, period_end_look_at
+)
 `
 
 type SubscriptionInsertParams struct {
@@ -876,8 +876,8 @@ type SubscriptionInsertParams struct {
 	Now              time.Time
 }
 
-func (q *Queries) SubscriptionInsert(ctx context.Context, db DBTX, arg SubscriptionInsertParams) (Subscription, error) {
-	row := db.QueryRow(ctx, subscriptionInsert,
+func (q *Queries) SubscriptionInsert(ctx context.Context, db DBTX, arg SubscriptionInsertParams) error {
+	_, err := db.Exec(ctx, subscriptionInsert,
 		arg.ID,
 		arg.CustomerID,
 		arg.PlanID,
@@ -897,58 +897,7 @@ func (q *Queries) SubscriptionInsert(ctx context.Context, db DBTX, arg Subscript
 		arg.StartsAt,
 		arg.Now,
 	)
-	var i Subscription
-	err := row.Scan(
-		&i.ID,
-		&i.CustomerID,
-		&i.PlanID,
-		&i.Gateway,
-		&i.PaymentMethod,
-		&i.Status,
-		&i.PriceCents,
-		&i.PeriodMonths,
-		&i.TrialDays,
-		&i.GwaSubscriptionID,
-		&i.GwaCustomerID,
-		&i.GwaPixAuthID,
-		&i.GwbSubscriptionID,
-		&i.GwbCustomerID,
-		&i.GwbPriceID,
-		&i.PixPaymentID,
-		&i.PixPayload,
-		&i.PixImage,
-		&i.PixExpiresAt,
-		&i.StartedAt,
-		&i.NextBillingDate,
-		&i.LastPaymentAt,
-		&i.ExpiresAt,
-		&i.EndedAt,
-		&i.GatewayDeletedAt,
-		&i.CancelAtPeriodEnd,
-		&i.PaymentFailures,
-		&i.TotalRefundedCents,
-		&i.HasChargeback,
-		&i.IntentOpen,
-		&i.LastEventAt,
-		&i.LastEventID,
-		&i.LastPaidInvoiceID,
-		&i.DocumentCreatedByID,
-		&i.RegisterDate,
-		&i.RegisterUpdateDate,
-		&i.PixAutomatic,
-		&i.PixConciliationID,
-		&i.PromoCode,
-		&i.FirstAmountCents,
-		&i.GatewayEndedAt,
-		&i.AnchorDay,
-		&i.RenewsID,
-		&i.StartsAt,
-		&i.GatewayEndOpenSince,
-		&i.PeriodEndToldAt,
-		&i.PeriodEndTells,
-		&i.PeriodEndLookAt,
-	)
-	return i, err
+	return err
 }
 
 const subscriptionListCustomers = `-- name: SubscriptionListCustomers :many
