@@ -249,9 +249,13 @@ func (a *Attempt) Finish(ctx context.Context, response Response) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.store.pool.Exec(ctx,
-		`UPDATE platform.idempotency_keys SET answer = $3, running_until = $4 WHERE key_mac = $1 AND attempt_id = $2`,
-		a.keyMAC, a.id, sealed, a.store.clock.Now())
+	// In a transaction a connection need not be told first, nor told back, how long this may wait.
+	err = postgres.InTx(ctx, a.store.pool, func(tx pgx.Tx) error {
+		_, err := postgres.Later(tx).Exec(ctx,
+			`UPDATE platform.idempotency_keys SET answer = $3, running_until = $4 WHERE key_mac = $1 AND attempt_id = $2`,
+			a.keyMAC, a.id, sealed, a.store.clock.Now())
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("keep answer: %w", err)
 	}

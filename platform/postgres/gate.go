@@ -296,8 +296,11 @@ func (g Gate) lockWait(ctx context.Context) time.Duration {
 // lockWaitKey is under what a connection keeps the lock_timeout that it has.
 const lockWaitKey = "lock_timeout"
 
+// localLockWait is what a transaction has to begin with where its connection has another lock_timeout.
+type localLockWait struct{ sql, value string }
+
 // prepare gives the connection the lock_timeout of its new holder, where it has
-// another. A new one has the requests'.
+// another. A new one has the requests'. A transaction of InTx says it itself, for its own time.
 func (g *gate) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	want := g.lockWait(ctx)
 	data := conn.PgConn().CustomData()
@@ -306,6 +309,10 @@ func (g *gate) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 		has = g.LockWait
 	}
 	if has == want {
+		return true, nil
+	}
+	if local, ok := ctx.Value(localLockWait{}).(*localLockWait); ok {
+		*local = localLockWait{"SELECT set_config('lock_timeout', $1, true)", milliseconds(want)}
 		return true, nil
 	}
 	if _, err := conn.Exec(ctx, "SET lock_timeout = "+milliseconds(want), pgx.QueryExecModeSimpleProtocol); err != nil {

@@ -33,7 +33,11 @@ func InTx(ctx context.Context, db Beginner, f func(tx pgx.Tx) error) error {
 	default:
 		return pgx.BeginFunc(ctx, db, f)
 	}
-	return pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+	var wait localLockWait
+	return pool.AcquireFunc(context.WithValue(ctx, localLockWait{}, &wait), func(c *pgxpool.Conn) error {
+		if wait.sql != "" {
+			begin.Queue(wait.sql, wait.value)
+		}
 		return pgx.BeginFunc(ctx, beginner{c.Conn(), begin}, f)
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 	"marquee/platform/secret"
 )
 
@@ -303,6 +304,11 @@ func (s *Checkout) checkDeclines(ctx context.Context, sub subjects) error {
 	if err != nil {
 		return fmt.Errorf("count declines: %w", err)
 	}
+	return s.withinDeclines(n)
+}
+
+// withinDeclines answers 429 for as many declines.
+func (s *Checkout) withinDeclines(n ticketsdb.DeclineCountRow) error {
 	if int(n.Address) >= s.deps.Config.DeclinesPerAddress || int(n.Card) >= s.deps.Config.DeclinesPerCard ||
 		int(n.Buyer) >= s.deps.Config.DeclinesPerBuyer {
 		return fault.TooManyRequests(s.deps.Config.DeclineWindow,
@@ -310,6 +316,38 @@ func (s *Checkout) checkDeclines(ctx context.Context, sub subjects) error {
 			fault.Count(int(s.deps.Config.DeclineWindow.Minutes()), "minute"))
 	}
 	return nil
+}
+
+// askDeclines counts the recent declines of those who order, by their places, with the statement that locks their
+// events. What it returns reads them.
+func (s *Checkout) askDeclines(ctx context.Context, tx pgx.Tx,
+	requests []request,
+) (read func() (map[int]ticketsdb.DeclineCountRow, error)) {
+	p := ticketsdb.DeclineCountManyParams{Since: s.deps.Clock.Now().Add(-s.deps.Config.DeclineWindow)}
+	for i, w := range requests {
+		if w.tried != nil {
+			p.Places = append(p.Places, int32(i)) //nolint:gosec // at most maxTogether
+			p.AddressMacs, p.CardMacs = append(p.AddressMacs, w.tried.address), append(p.CardMacs, w.tried.card)
+			p.BuyerMacs = append(p.BuyerMacs, w.tried.buyer)
+		}
+	}
+	counted := map[int]ticketsdb.DeclineCountRow{}
+	if len(p.Places) == 0 {
+		return func() (map[int]ticketsdb.DeclineCountRow, error) { return counted, nil }
+	}
+	asked := postgres.Ask(tx, func(db postgres.DB) ([]ticketsdb.DeclineCountManyRow, error) {
+		return s.db.DeclineCountMany(ctx, db, p)
+	})
+	return func() (map[int]ticketsdb.DeclineCountRow, error) {
+		rows, err := asked.Get(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("count declines: %w", err)
+		}
+		for _, row := range rows {
+			counted[int(row.Place)] = ticketsdb.DeclineCountRow{Address: row.Address, Card: row.Card, Buyer: row.Buyer}
+		}
+		return counted, nil
+	}
 }
 
 func (s *Checkout) recordDecline(ctx context.Context, sub subjects) error {

@@ -146,6 +146,8 @@ func (s *Checkout) buy(ctx context.Context, p purchase) (receipt, error) {
 		w.customer)
 }
 
+// prepare does all of it that needs no lock. The declines of a customer whom the gateway knows are counted with the
+// lock of the event.
 func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrument gateway.Instrument, err error) {
 	if p.quantity > s.deps.Config.MaxQuantity {
 		return w, instrument,
@@ -194,13 +196,17 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 	if w.holder = s.holderOf(ctx, e, w.customer, p.buyer); free {
 		return w, instrument, nil
 	}
-	if p.buyer == nil && p.method == gateway.MethodCard {
-		if err := s.checkDeclines(ctx, s.subjects(ctx, instrument, w.customer.Email)); err != nil {
-			return w, instrument, err
-		}
-	}
 	if w.gateway, err = s.deps.Payments.Gateway(p.gateway); err != nil {
 		return w, instrument, gateway.FaultOf(err)
+	}
+	if p.buyer == nil && p.method == gateway.MethodCard {
+		w.tried = new(s.subjects(ctx, instrument, w.customer.Email))
+		if w.customer.GatewayCustomerIDs[string(p.gateway)] == "" { // before the gateway is asked for anything
+			if err := s.checkDeclines(ctx, *w.tried); err != nil {
+				return w, instrument, err
+			}
+			w.tried = nil
+		}
 	}
 	w.payer, err = s.payerAt(ctx, w.gateway, w.customer, p.buyer)
 	return w, instrument, err

@@ -41,6 +41,7 @@ type request struct {
 	holder       holder
 	attempt      *idempotency.Attempt // nil without an Idempotency-Key
 	counter      *counterSale         // nil for a purchase of the store
+	tried        *subjects            // whose declines are still to be counted; nil for none
 }
 
 // reservation is an order that was written with its tickets, or why not.
@@ -240,11 +241,16 @@ func (s *Checkout) reserveTogether(ctx context.Context, requests []request,
 		if err := s.keepBuyersTx(ctx, tx, requests); err != nil {
 			return err
 		}
+		readDeclines := s.askDeclines(ctx, tx, requests)
 		sale, taken, err := lock(ctx, tx, requests)
 		if err != nil {
 			return err
 		}
-		results = s.seat(sale, taken, requests)
+		declines, err := readDeclines()
+		if err != nil {
+			return err
+		}
+		results = s.seat(sale, taken, declines, requests)
 		made, err = s.writeTx(ctx, tx, sale, requests, results)
 		written = err == nil
 		return err
@@ -278,10 +284,12 @@ func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, requests []reque
 	return s.deps.Events.KeepNamesTx(ctx, tx, buyers)
 }
 
-// seat gives places as long as there are any, within the limits of what one buyer and
+// seat gives places as long as there are any, within the limits of declined cards, and of what one buyer and
 // all guests may hold: an order that is too large for what is left is refused, a smaller
 // one behind it is not.
-func (s *Checkout) seat(sale onSale, taken holdings, requests []request) []reservation {
+func (s *Checkout) seat(sale onSale, taken holdings, declines map[int]ticketsdb.DeclineCountRow,
+	requests []request,
+) []reservation {
 	now := s.deps.Clock.Now()
 	results := make([]reservation, len(requests))
 	for i, w := range requests {
@@ -291,6 +299,9 @@ func (s *Checkout) seat(sale onSale, taken holdings, requests []request) []reser
 			continue
 		}
 		err := sellable(*e, w, now)
+		if n, counted := declines[i]; counted && err == nil {
+			err = s.withinDeclines(n)
+		}
 		if err == nil && w.counter == nil {
 			err = s.withinLimits(*e, taken, w)
 		}

@@ -44,6 +44,62 @@ func (q *Queries) DeclineCount(ctx context.Context, db DBTX, arg DeclineCountPar
 	return i, err
 }
 
+const declineCountMany = `-- name: DeclineCountMany :many
+SELECT p.place::int AS place,
+    (SELECT count(*) FROM tickets.declines d WHERE d.subject = 'address' AND d.mac = p.address_mac AND d.at > $1)::int AS address,
+    (SELECT count(*) FROM tickets.declines d WHERE d.subject = 'card' AND d.mac = p.card_mac AND d.at > $1)::int AS card,
+    (SELECT count(*) FROM tickets.declines d WHERE d.subject = 'buyer' AND d.mac = p.buyer_mac AND d.at > $1)::int AS buyer
+FROM (SELECT unnest($2::int[]) AS place, unnest($3::bytea[]) AS address_mac,
+    unnest($4::bytea[]) AS card_mac, unnest($5::bytea[]) AS buyer_mac) p
+`
+
+type DeclineCountManyParams struct {
+	Since       time.Time
+	Places      []int32
+	AddressMacs [][]byte
+	CardMacs    [][]byte
+	BuyerMacs   [][]byte
+}
+
+type DeclineCountManyRow struct {
+	Place   int32
+	Address int32
+	Card    int32
+	Buyer   int32
+}
+
+// Recent declines of the subjects of several payments, each by its place among them.
+func (q *Queries) DeclineCountMany(ctx context.Context, db DBTX, arg DeclineCountManyParams) ([]DeclineCountManyRow, error) {
+	rows, err := db.Query(ctx, declineCountMany,
+		arg.Since,
+		arg.Places,
+		arg.AddressMacs,
+		arg.CardMacs,
+		arg.BuyerMacs,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []DeclineCountManyRow{}
+	for rows.Next() {
+		var i DeclineCountManyRow
+		if err := rows.Scan(
+			&i.Place,
+			&i.Address,
+			&i.Card,
+			&i.Buyer,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const declineDeleteOld = `-- name: DeclineDeleteOld :execrows
 DELETE FROM tickets.declines WHERE at <= $1
 `
