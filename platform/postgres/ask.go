@@ -141,7 +141,9 @@ func (*recorder) CopyFrom(context.Context, pgx.Identifier, []string, pgx.CopyFro
 type reply struct{ results pgx.BatchResults }
 
 // Exec implements DB.
-func (r reply) Exec(context.Context, string, ...any) (pgconn.CommandTag, error) { return r.results.Exec() }
+func (r reply) Exec(context.Context, string, ...any) (pgconn.CommandTag, error) {
+	return r.results.Exec()
+}
 
 // Query implements DB.
 func (r reply) Query(context.Context, string, ...any) (pgx.Rows, error) { return r.results.Query() }

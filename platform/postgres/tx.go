@@ -383,8 +383,9 @@ func closedTx() pgx.Tx {
 	return pgx.FailedBatchResults(b, pgx.ErrTxClosed).Tx()
 }
 
-// Rollback implements pgx.Tx.
+// Rollback implements pgx.Tx. What is pending is never sent.
 func (t *tx) Rollback(ctx context.Context) error {
+	t.pending, t.awaited = &pgx.Batch{}, nil
 	if t.Tx == nil {
 		return nil
 	}

@@ -21,7 +21,7 @@ type sum struct {
 }
 
 var sums = []sum{
-	{dir: "payments/intent", method: "outcome", aliases: []string{"settle", "orders"}},
+	{dir: "payments/outcomes", method: "outcome", aliases: []string{"intent", "settle", "orders"}},
 	{dir: "subscriptions/settle", method: "applyTo"},
 	{dir: "payments/gateway", method: "facts", defaults: true},
 }

@@ -122,6 +122,7 @@ var rooms = map[string][]room{
 	"payments": {
 		{name: "gateway", words: true},
 		{name: "state", words: true, uses: []string{"gateway"}},
+		{name: "outcomes", words: true, uses: []string{"gateway", "state"}},
 		{name: "internal/reply", uses: []string{"gateway"}},
 		{name: "internal/paymentsdb", uses: []string{"gateway", "state"}},
 		{name: "gwa", uses: []string{"gateway", "internal/reply"}},
@@ -129,7 +130,7 @@ var rooms = map[string][]room{
 		{name: "backoff", words: true},
 		{name: "health", uses: []string{"gateway", "internal/paymentsdb"}, sql: []string{"gateway_state"}},
 		{
-			name: "intent", uses: []string{"backoff", "gateway", "health", "internal/paymentsdb", "state"},
+			name: "intent", uses: []string{"backoff", "gateway", "health", "internal/paymentsdb", "outcomes", "state"},
 			sql: []string{"intent"},
 		},
 		{name: "checks", uses: []string{"gateway", "intent", "internal/paymentsdb"}, sql: []string{"intent"}},

@@ -15,6 +15,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/health"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/outcomes"
 	"marquee/modules/payments/state"
 	"marquee/platform/clock"
 	"marquee/platform/objectid"
@@ -115,72 +116,17 @@ const (
 	ByWebhook  By = "webhook"
 )
 
-// Outcome is what a call, or the check of what it made, means for its user's row: one of the types below.
-type Outcome[A any] interface {
-	outcome(A)
-	stepped
-}
-
-// stepped says what an intent's history tells of an outcome, and whether that ends it.
-type stepped interface{ step() state.IntentStep }
-
-// Succeeded says that what the call was for is there. Whether its money counts, or its payer has still to pay or to
-// authenticate, is the answer's to say.
-type Succeeded[A any] struct{ Result A }
-
-// Pending says that it is there, and the gateway decides later.
-type Pending[A any] struct{ Result A }
-
-// Declined by the payer's bank or the gateway: no money moves.
-type Declined[A any] struct {
-	Result A // what was made nevertheless, if anything was
-	Cause  error
-}
-
-// Refused for its shape, or never asked: the gateway certainly made nothing.
-type Refused[A any] struct{ Cause error }
-
-// Missing was looked for and proved not to be there.
-type Missing[A any] struct{}
-
-// Void says that nothing is left to be asked, or to be paid.
-type Void[A any] struct{ Result A }
-
-// NotKnown is everything else. It changes no row: the checks find out.
-type NotKnown[A any] struct {
-	Result A // what the steps before have made
-	Cause  error
-}
-
-func (Succeeded[A]) outcome(A) {}
-func (Pending[A]) outcome(A)   {}
-func (Declined[A]) outcome(A)  {}
-func (Refused[A]) outcome(A)   {}
-func (Missing[A]) outcome(A)   {}
-func (Void[A]) outcome(A)      {}
-func (NotKnown[A]) outcome(A)  {}
-
-func (Succeeded[A]) step() state.IntentStep { return state.StepDone }
-func (Pending[A]) step() state.IntentStep   { return state.StepWaiting }
-func (Declined[A]) step() state.IntentStep  { return state.StepDeclined }
-func (Refused[A]) step() state.IntentStep   { return state.StepRefused }
-func (Missing[A]) step() state.IntentStep   { return state.StepMissing }
-func (Void[A]) step() state.IntentStep      { return state.StepVoid }
-func (NotKnown[A]) step() state.IntentStep  { return state.StepNotKnown }
-
-// outcomeOf reads the error of a call, for all users in one place. An unexpected error is not known. A refusal counts
-// where no other call may have made something. That the gateway was not reached, or lacks what the call refers to,
-// counts where somebody waits for the answer; otherwise the checks ask again.
-func outcomeOf[A any](err error, made A, counts, waited bool) Outcome[A] {
-	switch {
-	case errors.Is(err, gateway.ErrOutcomeUnknown):
-	case gateway.IsDeclined(err):
-		return Declined[A]{Cause: err}
-	case counts && gateway.Certain(err) && (waited || gateway.IsRejected(err)):
-		return Refused[A]{Cause: err}
-	}
-	return NotKnown[A]{Result: made, Cause: err}
-}
+// What a call, or the check of what it made, means for its user's row (package outcomes).
+type (
+	Outcome[A any]   = outcomes.Outcome[A]
+	Succeeded[A any] = outcomes.Succeeded[A]
+	Pending[A any]   = outcomes.Pending[A]
+	Declined[A any]  = outcomes.Declined[A]
+	Refused[A any]   = outcomes.Refused[A]
+	Missing[A any]   = outcomes.Missing[A]
+	Void[A any]      = outcomes.Void[A]
+	NotKnown[A any]  = outcomes.NotKnown[A]
+)
 
 // Deps is what New needs.
 type Deps struct {

@@ -14,6 +14,7 @@ import (
 	"marquee/modules/payments/backoff"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/outcomes"
 	"marquee/modules/payments/state"
 	"marquee/platform/faultpoint"
 	"marquee/platform/objectid"
@@ -225,7 +226,7 @@ func (o *Operation[R, A]) call(
 	case step.Behind:
 		return NotKnown[A]{Result: made, Cause: err}
 	}
-	return outcomeOf(err, made, counts, waited)
+	return outcomes.Of(err, made, counts, waited)
 }
 
 // caught keeps a panic within a call or check: what it did is not known. An error is do's, or says that it panicked.
@@ -269,7 +270,7 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		err := o.SettleTx(ctx, tx, &row, outcome, by)
 		switch {
-		case err == nil && outcome.step().Ends():
+		case err == nil && outcome.Step().Ends():
 			err = s.EndTx(ctx, tx, ref, outcome, by)
 		case err == nil && by == ByResponse:
 			err = s.waitTx(ctx, tx, ref)
@@ -292,13 +293,13 @@ type answered struct {
 // EndTx ends the open intent of an outcome, in the transaction that settles it: that of an operation's phase, or of
 // what else has brought it. One that has ended already is left alone, since an event may be faster than the answer. An
 // error is the database's, or of Hooks.Known.
-func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, outcome stepped, by By) error {
+func (s *Service) EndTx(ctx context.Context, tx pgx.Tx, r Ref, outcome outcomes.Stepped, by By) error {
 	return s.endTx(ctx, tx, r, stored{}, outcome, by)
 }
 
 // endTx is EndTx; of a check, it ends the one that was checked.
-func (s *Service) endTx(ctx context.Context, tx pgx.Tx, r Ref, checked stored, outcome stepped, by By) error {
-	to, err := state.Intents.Move(state.IntentOpen, outcome.step())
+func (s *Service) endTx(ctx context.Context, tx pgx.Tx, r Ref, checked stored, outcome outcomes.Stepped, by By) error {
+	to, err := state.Intents.Move(state.IntentOpen, outcome.Step())
 	if err != nil {
 		return fmt.Errorf("end intent: %w", err)
 	}
@@ -364,7 +365,7 @@ func (o *Operation[R, A]) check(ctx context.Context, c *check) (finding, error) 
 	switch {
 	case err != nil:
 		return 0, err
-	case !outcome.step().Ends():
+	case !outcome.Step().Ends():
 		return waiting, nil
 	case o.Settled != nil:
 		return settled, o.Settled(ctx, row)
@@ -407,7 +408,7 @@ func (o *Operation[R, A]) stands(
 	}
 	// A refused repetition proves nothing about the call before.
 	outcome := o.call(ctx, step, row, made, *c.row.LeasedUntil, c.row.Calls <= 1, false)
-	if end := outcome.step(); step.Find != nil && (end == state.StepRefused || end == state.StepDeclined) {
+	if end := outcome.Step(); step.Find != nil && (end == state.StepRefused || end == state.StepDeclined) {
 		// What was asked for first may be what the gateway does not make twice.
 		if first, err := find(); err != nil || first != nil {
 			return first, err
