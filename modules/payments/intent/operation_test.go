@@ -101,6 +101,31 @@ func (b *buying) ended(id objectid.ID) (state string) {
 	return state
 }
 
+// TestWhatPeopleWereToldOfIsEndedByItsCheck: its end is theirs to hear of, for which the answer of a call that took a day
+// does not wait.
+func TestWhatPeopleWereToldOfIsEndedByItsCheck(t *testing.T) {
+	t.Parallel()
+	b, op := buy(t)
+	var known []objectid.ID
+	b.svc.Connect(intent.Hooks{
+		Known: func(_ context.Context, _ pgx.Tx, _ gateway.Name, subject objectid.ID) error {
+			known = append(known, subject)
+			return nil
+		},
+	})
+	b.calls["second"] = func() (string, error) {
+		_, err := b.db.Exec(t.Context(), "UPDATE payments.intents SET told_at = now()")
+		return "second", err
+	}
+	id, _ := b.bought(op)
+	require.Equal(t, "second", b.state(id))
+	require.Equal(t, "open", b.ended(id))
+	require.Empty(t, known)
+	b.turn("gwa", time.Hour)
+	require.Equal(t, "done", b.ended(id))
+	require.Equal(t, []objectid.ID{id}, known)
+}
+
 // TestEachOutcomeOfACall says how the row and its intent stand after it.
 func TestEachOutcomeOfACall(t *testing.T) {
 	t.Parallel()
