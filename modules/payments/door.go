@@ -63,13 +63,6 @@ func (s *Service) RecordCountedTx(ctx context.Context, tx pgx.Tx, all []ledger.R
 	return s.ledger.RecordCountedTx(ctx, tx, all)
 }
 
-// RecordNewTx is RecordPaymentTx, and CountPaymentTx of what counts, of a payment that the ledger was seen to lack, sent
-// with the transaction's next statement. The caller holds what it is for, and has the events replayed that wait for it.
-// One that the ledger has all the same is an error, and the transaction has to be rolled back.
-func (s *Service) RecordNewTx(ctx context.Context, tx pgx.Tx, r ledger.Record, counts bool) error {
-	return s.ledger.RecordNewTx(ctx, tx, r, counts)
-}
-
 // CountPaymentTx notes that a booked payment opened its subscription or paid one of its
 // periods. What is not counted has to stand on the list of unapplied payments.
 func (s *Service) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, paymentID string) error {

@@ -8,14 +8,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Answer is what a statement answers that is sent together with others.
-type Answer[T any] struct {
-	asked
+// Result is what a statement answers that is sent together with others.
+type Result[T any] struct {
+	queued
 	value T
 }
 
-// asked is the part of an answer that is the same whatever it is.
-type asked struct {
+// queued is the part of an answer that is the same whatever it is.
+type queued struct {
 	flush func(ctx context.Context) error // sends it, with all before it; nil where it was asked at once
 	read  bool
 	err   error
@@ -24,29 +24,29 @@ type asked struct {
 // errNotSent is of an answer that was asked for, and whose statement was never sent.
 var errNotSent = errors.New("postgres: the statement was not sent")
 
-// Ask has one statement of a transaction of InTx sent with the next one that is waited for, or by Get, at the latest
-// with COMMIT. The argument ask makes it, and reads its answer when that is there: it is called twice, and may do
+// Queue has one statement of a transaction of InTx sent with the next one that is waited for, or by Get, at the latest
+// with COMMIT. The argument do makes it, and reads its answer when that is there: it is called twice, and may do
 // nothing else. In any other transaction it is asked at once.
-func Ask[T any](within pgx.Tx, ask func(db DB) (T, error)) *Answer[T] {
-	a := &Answer[T]{}
+func Queue[T any](within pgx.Tx, do func(db DB) (T, error)) *Result[T] {
+	a := &Result[T]{}
 	t, ok := within.(*tx)
 	if !ok {
-		a.value, a.err = ask(within)
+		a.value, a.err = do(within)
 		a.read = true
 		return a
 	}
 	a.flush = t.flush
 	at := t.pending.Len()
-	if a.queue(t.pending, ask) {
-		t.awaited = append(t.awaited, awaited{place: at, read: a.reader(ask)})
+	if a.queue(t.pending, do) {
+		t.awaited = append(t.awaited, awaited{place: at, read: a.reader(do)})
 	}
 	return a
 }
 
 // queue adds the statement of an answer to a batch; false, with the answer's error, where there is none.
-func (a *Answer[T]) queue(b *pgx.Batch, ask func(db DB) (T, error)) bool {
+func (a *Result[T]) queue(b *pgx.Batch, do func(db DB) (T, error)) bool {
 	r := &recorder{}
-	if _, err := ask(r); r.sql == "" {
+	if _, err := do(r); r.sql == "" {
 		a.read, a.err = true, errors.Join(err, errNotSent)
 		return false
 	}
@@ -55,16 +55,16 @@ func (a *Answer[T]) queue(b *pgx.Batch, ask func(db DB) (T, error)) bool {
 }
 
 // reader reads the answer from the results of what it was sent with.
-func (a *Answer[T]) reader(ask func(db DB) (T, error)) func(results pgx.BatchResults) {
+func (a *Result[T]) reader(do func(db DB) (T, error)) func(results pgx.BatchResults) {
 	return func(results pgx.BatchResults) {
-		a.value, a.err = ask(reply{results})
+		a.value, a.err = do(reply{results})
 		a.read = true
 	}
 }
 
 // Get is the answer, for which the statement is sent where it was not yet. Errors are the statement's, and those of
 // what it is sent with.
-func (a *Answer[T]) Get(ctx context.Context) (T, error) {
+func (a *Result[T]) Get(ctx context.Context) (T, error) {
 	if !a.read && a.flush != nil {
 		if err := a.flush(ctx); err != nil {
 			return a.value, err
@@ -76,23 +76,23 @@ func (a *Answer[T]) Get(ctx context.Context) (T, error) {
 	return a.value, a.err
 }
 
-// Questions are statements that are sent together, outside of any transaction of the caller's.
-type Questions struct {
+// Batch are statements that are sent together, outside of any transaction of the caller's.
+type Batch struct {
 	batch   pgx.Batch
 	readers []func(results pgx.BatchResults)
 }
 
-// Add adds a statement as Ask does. Its answer is there once Send has been called.
-func Add[T any](q *Questions, ask func(db DB) (T, error)) *Answer[T] {
-	a := &Answer[T]{}
-	if a.queue(&q.batch, ask) {
-		q.readers = append(q.readers, a.reader(ask))
+// Add adds a statement as Queue does. Its answer is there once Run has been called.
+func Add[T any](q *Batch, do func(db DB) (T, error)) *Result[T] {
+	a := &Result[T]{}
+	if a.queue(&q.batch, do) {
+		q.readers = append(q.readers, a.reader(do))
 	}
 	return a
 }
 
-// Send sends them in one round trip. An error is that of the first that failed, which Get tells as well.
-func (q *Questions) Send(ctx context.Context, db DB) error {
+// Run sends them in one round trip. An error is that of the first that failed, which Get tells as well.
+func (q *Batch) Run(ctx context.Context, db DB) error {
 	if len(q.readers) == 0 {
 		return nil
 	}

@@ -47,13 +47,13 @@ func TestWhatIsAskedForIsSentWithTheNextStatement(t *testing.T) {
 	t.Parallel()
 	pool, sent := countedPool(t)
 	ctx := t.Context()
-	var last *postgres.Answer[int]
+	var last *postgres.Result[int]
 	require.NoError(t, postgres.InTx(ctx, pool, func(tx pgx.Tx) error {
-		before := postgres.Ask(tx, sum(ctx))
+		before := postgres.Queue(tx, sum(ctx))
 		_, err := postgres.Later(tx).Exec(ctx, insert, 7)
 		require.NoError(t, err)
-		all, after := postgres.Ask(tx, numbers(ctx)), postgres.Ask(tx, sum(ctx))
-		none := postgres.Ask(tx, func(db postgres.DB) (n int, err error) {
+		all, after := postgres.Queue(tx, numbers(ctx)), postgres.Queue(tx, sum(ctx))
+		none := postgres.Queue(tx, func(db postgres.DB) (n int, err error) {
 			return n, db.QueryRow(ctx, "SELECT n FROM platform.numbers WHERE n = $1", 50).Scan(&n)
 		})
 		require.Zero(t, sent.n)
@@ -69,7 +69,7 @@ func TestWhatIsAskedForIsSentWithTheNextStatement(t *testing.T) {
 		_, err = none.Get(ctx)
 		require.ErrorIs(t, err, pgx.ErrNoRows, "which is an answer, and the transaction goes on")
 		require.Equal(t, 1, sent.n)
-		last = postgres.Ask(tx, sum(ctx))
+		last = postgres.Queue(tx, sum(ctx))
 		return postgres.ChangeLater(ctx, tx, errors.New("missed"), "UPDATE platform.numbers SET n = $2 WHERE n = $1", 7, 8)
 	}))
 	require.Equal(t, 2, sent.n, "what is left is sent with COMMIT, also a change")
@@ -88,12 +88,12 @@ func TestAnAnswerThatFailsIsTheErrorOfItsTransaction(t *testing.T) {
 		return n, db.QueryRow(ctx, insert+" RETURNING n", 100).Scan(&n)
 	}
 	for _, heeded := range []bool{true, false} {
-		var failed, behind *postgres.Answer[int]
+		var failed, behind *postgres.Result[int]
 		err := postgres.InTx(ctx, pool, func(tx pgx.Tx) error {
 			if _, err := postgres.Later(tx).Exec(ctx, insert, 1); err != nil {
 				return err
 			}
-			failed, behind = postgres.Ask(tx, fails), postgres.Ask(tx, sum(ctx))
+			failed, behind = postgres.Queue(tx, fails), postgres.Queue(tx, sum(ctx))
 			if heeded {
 				_, err := behind.Get(ctx)
 				return err
@@ -107,11 +107,11 @@ func TestAnAnswerThatFailsIsTheErrorOfItsTransaction(t *testing.T) {
 		require.Error(t, err)
 		requireNumbers(t, pool)
 	}
-	var never *postgres.Answer[int]
+	var never *postgres.Result[int]
 	stop := errors.New("stop")
 	require.ErrorIs(t, postgres.InTx(ctx, pool, func(tx pgx.Tx) error {
-		never = postgres.Ask(tx, sum(ctx))
-		_ = postgres.Ask(tx, func(postgres.DB) (int, error) { return 0, nil })
+		never = postgres.Queue(tx, sum(ctx))
+		_ = postgres.Queue(tx, func(postgres.DB) (int, error) { return 0, nil })
 		return stop
 	}), stop)
 	_, err := never.Get(ctx)
@@ -122,7 +122,7 @@ func TestOutsideOfInTxItIsAskedAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := onePool(t)
 	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
-		n, err := postgres.Ask(tx, sum(t.Context())).Get(t.Context())
+		n, err := postgres.Queue(tx, sum(t.Context())).Get(t.Context())
 		require.Zero(t, n)
 		return err
 	}))
@@ -134,9 +134,9 @@ func TestQuestionsAreOneRoundTrip(t *testing.T) {
 	_, err := pool.Exec(t.Context(), insert, 3)
 	require.NoError(t, err)
 	sent.n = 0
-	var q postgres.Questions
+	var q postgres.Batch
 	total, all := postgres.Add(&q, sum(t.Context())), postgres.Add(&q, numbers(t.Context()))
-	require.NoError(t, q.Send(t.Context(), pool))
+	require.NoError(t, q.Run(t.Context(), pool))
 	require.Equal(t, 1, sent.n)
 	n, err := total.Get(t.Context())
 	require.NoError(t, err)
@@ -145,14 +145,14 @@ func TestQuestionsAreOneRoundTrip(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int{3}, found)
 
-	var bad postgres.Questions
+	var bad postgres.Batch
 	wrong := postgres.Add(&bad, func(db postgres.DB) (n int, err error) {
 		return n, db.QueryRow(t.Context(), "SELECT 1 / $1::int", 0).Scan(&n)
 	})
-	require.Error(t, bad.Send(t.Context(), pool))
+	require.Error(t, bad.Run(t.Context(), pool))
 	_, err = wrong.Get(t.Context())
 	require.Error(t, err)
-	require.NoError(t, new(postgres.Questions).Send(t.Context(), pool))
+	require.NoError(t, new(postgres.Batch).Run(t.Context(), pool))
 }
 
 // TestACopyIsSentLaterAsWell, by inserts.

@@ -105,8 +105,8 @@ WITH noted AS (
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state, cause)
 SELECT id, @at::timestamptz, @by, @outcome, 'open', left(sqlc.narg(cause)::text, 500) FROM noted;
 
--- name: IntentWait :exec
--- IntentWait notes of the open intent of a name, whoever has it, that its call was answered: the gateway decides later.
+-- name: IntentPostponeOpen :exec
+-- IntentPostponeOpen notes of the open intent of a name, whoever has it, that its call was answered: the gateway decides later.
 WITH noted AS (
     UPDATE payments.intents i SET
         leased_until = NULL, next_look_at = CASE WHEN looks > 0 AND looked_at IS NULL THEN next_look_at ELSE @next_look_at::timestamptz END, cause = NULL, calls = 0,

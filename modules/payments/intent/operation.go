@@ -265,7 +265,7 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 	}
 	ctx = context.WithoutCancel(ctx)
 	if by == ByResponse {
-		ctx = context.WithValue(ctx, answered{}, &answered{ref, false})
+		ctx = context.WithValue(ctx, replied{}, &replied{ref, false})
 	}
 	err := postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		err := o.SettleTx(ctx, tx, &row, outcome, by)
@@ -283,9 +283,9 @@ func (o *Operation[R, A]) settle(ctx context.Context, row R, outcome Outcome[A],
 	return row, err
 }
 
-// answered is the key of the intent whose call has just been answered. Its end is sent with the next statement of the
+// replied is the key of the intent whose call has just been answered. Its end is sent with the next statement of the
 // transaction. One of which people were told, since its process had stood still for a day, is left to its check.
-type answered struct {
+type replied struct {
 	Ref
 	ended bool
 }
@@ -308,9 +308,9 @@ func (s *Service) endTx(ctx context.Context, tx pgx.Tx, r Ref, checked stored, o
 		Checked: checked.ID.String(), LeasedUntil: checked.LeasedUntil,
 	}
 	end := func(db postgres.DB) ([]paymentsdb.IntentEndRow, error) { return s.db.IntentEnd(ctx, db, p) }
-	if own, _ := ctx.Value(answered{}).(*answered); own != nil && own.Ref == r {
+	if own, _ := ctx.Value(replied{}).(*replied); own != nil && own.Ref == r {
 		if p.Untold = true; !own.ended {
-			own.ended = postgres.Ask(tx, end) != nil
+			own.ended = postgres.Queue(tx, end) != nil
 		}
 		return nil
 	}

@@ -80,7 +80,7 @@ func (s *Service) waitTx(ctx context.Context, tx pgx.Tx, r Ref) error {
 		return fmt.Errorf("note intent: %w", err)
 	}
 	now := s.deps.Clock.Now()
-	return s.db.IntentWait(ctx, postgres.Later(tx), paymentsdb.IntentWaitParams{
+	return s.db.IntentPostponeOpen(ctx, postgres.Later(tx), paymentsdb.IntentPostponeOpenParams{
 		At: now, By: ByResponse, Outcome: state.StepWaiting, State: to, NextLookAt: now.Add(s.deps.RecoveryDelay),
 		SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
 	})

@@ -27,6 +27,10 @@ type Record struct {
 	CustomerID objectid.ID
 	Payment    gateway.Payment // settled; without SettledAt the present instant counts
 	Confirmed  bool            // the gateway was asked for it and shows it: no event alone tells it
+	// Unbooked: the ledger was seen to lack it by whoever holds what it is for, and has the events replayed that wait
+	// for it. It is sent with the next statement, whose error it is where the ledger has it all the same.
+	Unbooked bool
+	Counts   bool // of what is unbooked: CountPaymentTx as well
 }
 
 // check returns an error for a payment without an id, or one that is not settled: it is no money yet.
@@ -47,6 +51,9 @@ func (r Record) check() error {
 func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (first bool, err error) {
 	if err := r.check(); err != nil {
 		return false, err
+	}
+	if r.Unbooked {
+		return true, s.recordNewTx(ctx, tx, r)
 	}
 	p := r.Payment
 	now := s.deps.Clock.Now()
@@ -91,19 +98,16 @@ func (r Record) instants(now time.Time) (settledAt time.Time, confirmedAt *time.
 	return settledAt, confirmedAt
 }
 
-// RecordNewTx writes a settled payment into the ledger, with the next statement of the transaction: what RecordPaymentTx
+// recordNewTx writes a settled payment into the ledger, with the next statement of the transaction: what RecordPaymentTx
 // does, and CountPaymentTx of one that counts, but that the caller has seen that the ledger has none of it, holds what
 // it is for, and has the events replayed that wait for it (EventSubjects). One that is there all the same is an error
-// of what it is sent with. Errors are those of RecordPaymentTx.
-func (s *Ledger) RecordNewTx(ctx context.Context, tx pgx.Tx, r Record, counts bool) error {
-	if err := r.check(); err != nil {
-		return err
-	}
+// of what it is sent with.
+func (s *Ledger) recordNewTx(ctx context.Context, tx pgx.Tx, r Record) error {
 	p, now := r.Payment, s.deps.Clock.Now()
 	settledAt, confirmedAt := r.instants(now)
 	var counted *bool
 	if r.Purpose == gateway.ForSubscription {
-		counted = &counts
+		counted = &r.Counts
 	}
 	return s.db.PaymentInsertNew(ctx, postgres.Later(tx), paymentsdb.PaymentInsertNewParams{
 		ID: objectid.At(now), Gateway: r.Gateway, GatewayPaymentID: p.ID,

@@ -99,10 +99,10 @@ func (s *Checkout) start(ctx context.Context, w request,
 
 // lockTx locks the customer, and reads what is live of theirs behind the lock, in one round trip; nil: nothing is.
 func (s *Checkout) lockTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) (*lifecycle.Subscription, error) {
-	held := postgres.Ask(tx, func(db postgres.DB) (struct{}, error) {
+	held := postgres.Queue(tx, func(db postgres.DB) (struct{}, error) {
 		return struct{}{}, s.deps.Accounts.LockCustomerTx(ctx, db, customerID)
 	})
-	live := postgres.Ask(tx, func(db postgres.DB) (*lifecycle.Subscription, error) {
+	live := postgres.Queue(tx, func(db postgres.DB) (*lifecycle.Subscription, error) {
 		return s.live(ctx, db, customerID)
 	})
 	if _, err := held.Get(ctx); err != nil {

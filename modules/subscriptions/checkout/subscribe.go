@@ -236,7 +236,7 @@ func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gat
 	planID string,
 ) (request, error) {
 	var w request
-	var q postgres.Questions
+	var q postgres.Batch
 	asked := postgres.Add(&q, func(db postgres.DB) (lifecycle.Plan, error) {
 		return s.deps.Plans.SellablePlan(ctx, db, planID)
 	})
@@ -246,7 +246,7 @@ func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gat
 	live := postgres.Add(&q, func(db postgres.DB) (*lifecycle.Subscription, error) {
 		return s.live(ctx, db, customerID)
 	})
-	if err := q.Send(ctx, s.deps.Pool); err != nil {
+	if err := q.Run(ctx, s.deps.Pool); err != nil {
 		return w, fmt.Errorf("read plan and customer: %w", err)
 	}
 	plan, err := asked.Get(ctx)

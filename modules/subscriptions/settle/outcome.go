@@ -114,7 +114,7 @@ func (s *Settler) Settle(ctx context.Context, sub lifecycle.Subscription, source
 func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, source state.Source,
 	outcome Outcome,
 ) (lifecycle.Subscription, error) {
-	settled, a, err := s.lockTx(ctx, tx, sub, outcome)
+	settled, a, err := lockTx(ctx, s, tx, sub, outcome)
 	ended := err == nil && settled.Status.Ended()
 	if err == nil {
 		err = s.settleTx(ctx, tx, &settled, source, outcome, a)
@@ -136,12 +136,12 @@ type ahead struct {
 
 // lockTx locks the subscription as LockTx of its store does. In the same round trip it is read, behind the locks, what
 // the payment of a recurrence has to be held against.
-func (s *Settler) lockTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, outcome Outcome,
+func lockTx(ctx context.Context, s *Settler, tx pgx.Tx, sub lifecycle.Subscription, outcome Outcome,
 ) (locked lifecycle.Subscription, a ahead, err error) {
 	if err := s.deps.Store.LockCustomerTx(ctx, tx, sub.CustomerID); err != nil {
 		return locked, a, err
 	}
-	row := postgres.Ask(tx, func(db postgres.DB) (lifecycle.Subscription, error) {
+	row := postgres.Queue(tx, func(db postgres.DB) (lifecycle.Subscription, error) {
 		return s.db.SubscriptionLock(ctx, db, sub.ID)
 	})
 	made, _ := outcome.(Succeeded)
@@ -150,7 +150,7 @@ func (s *Settler) lockTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscript
 		locked, err = row.Get(ctx)
 		return locked, a, err
 	}
-	absent := postgres.Ask(tx, func(db postgres.DB) (Absent, error) {
+	absent := postgres.Queue(tx, func(db postgres.DB) (Absent, error) {
 		found, err := s.db.SubscriptionCheckAbsent(ctx, db, sub, paid.ID, gateway.Event{Gateway: sub.Gateway})
 		found.Failures, found.Charge = false, false // they were not asked for
 		return Absent(found), err
@@ -326,7 +326,7 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 			}})
 		return err
 	case paid && !awaitsPayment:
-		return s.settleFirstSeenTx(ctx, tx, sub,
+		return settleFirstSeenTx(ctx, s, tx, sub,
 			Payment{Payment: *latest, Source: source, Recurs: true, Absent: a.absent}, a.replays)
 	case sub.Traits().StatusImpliesPayment &&
 		sub.Status != state.Suspended: // what reopens that is judged elsewhere

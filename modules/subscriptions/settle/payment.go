@@ -83,7 +83,7 @@ func (s *Settler) SettlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle
 
 // settleFirstSeenTx is SettlePaymentTx, but that a plain first payment of a card, which nothing makes anything else, is
 // booked without waiting for the answer. The argument replays says that the events are replayed that wait for it.
-func (s *Settler) settleFirstSeenTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment,
+func settleFirstSeenTx(ctx context.Context, s *Settler, tx pgx.Tx, sub *lifecycle.Subscription, p Payment,
 	replays bool,
 ) error {
 	plain := Absent{Payment: true, Others: true, Pauses: true, ChargeMoves: true, Deletion: true}
@@ -95,7 +95,8 @@ func (s *Settler) settleFirstSeenTx(ctx context.Context, tx pgx.Tx, sub *lifecyc
 	p.Booking = &booking
 	err := s.SettlePaymentTx(ctx, tx, sub, p)
 	if err == nil {
-		err = s.deps.Payments.RecordNewTx(ctx, tx, booking.Record, booking.Counts)
+		booking.Record.Unbooked, booking.Record.Counts = true, booking.Counts
+		_, err = s.deps.Payments.RecordPaymentTx(ctx, tx, booking.Record)
 	}
 	return err
 }

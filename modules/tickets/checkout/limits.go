@@ -318,9 +318,9 @@ func (s *Checkout) withinDeclines(n ticketsdb.DeclineCountRow) error {
 	return nil
 }
 
-// askDeclines counts the recent declines of those who order, by their places, with the statement that locks their
+// queueDeclines counts the recent declines of those who order, by their places, with the statement that locks their
 // events. What it returns reads them.
-func (s *Checkout) askDeclines(ctx context.Context, tx pgx.Tx,
+func (s *Checkout) queueDeclines(ctx context.Context, tx pgx.Tx,
 	requests []request,
 ) (read func() (map[int]ticketsdb.DeclineCountRow, error)) {
 	p := ticketsdb.DeclineCountManyParams{Since: s.deps.Clock.Now().Add(-s.deps.Config.DeclineWindow)}
@@ -335,7 +335,7 @@ func (s *Checkout) askDeclines(ctx context.Context, tx pgx.Tx,
 	if len(p.Places) == 0 {
 		return func() (map[int]ticketsdb.DeclineCountRow, error) { return counted, nil }
 	}
-	asked := postgres.Ask(tx, func(db postgres.DB) ([]ticketsdb.DeclineCountManyRow, error) {
+	asked := postgres.Queue(tx, func(db postgres.DB) ([]ticketsdb.DeclineCountManyRow, error) {
 		return s.db.DeclineCountMany(ctx, db, p)
 	})
 	return func() (map[int]ticketsdb.DeclineCountRow, error) {

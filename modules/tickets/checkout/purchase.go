@@ -153,7 +153,7 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 		return w, instrument,
 			fault.InvalidAt(fmt.Sprintf("has to be at most %d", s.deps.Config.MaxQuantity), "body", "quantity")
 	}
-	event, buyer, err := s.askFor(ctx, p)
+	event, buyer, err := s.lookUp(ctx, p)
 	if err != nil {
 		return w, instrument, err
 	}
@@ -212,19 +212,19 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 	return w, instrument, err
 }
 
-// askFor reads the event, and the customer whose account buys it; a guest's is looked for later.
-func (s *Checkout) askFor(ctx context.Context, p purchase) (*postgres.Answer[events.Event],
-	*postgres.Answer[accounts.Customer], error,
+// lookUp reads the event, and the customer whose account buys it; a guest's is looked for later.
+func (s *Checkout) lookUp(ctx context.Context, p purchase) (*postgres.Result[events.Event],
+	*postgres.Result[accounts.Customer], error,
 ) {
-	var q postgres.Questions
+	var q postgres.Batch
 	event := postgres.Add(&q, func(db postgres.DB) (events.Event, error) { return s.db.EventGet(ctx, db, p.eventID) })
-	var buyer *postgres.Answer[accounts.Customer]
+	var buyer *postgres.Result[accounts.Customer]
 	if p.buyer == nil {
 		buyer = postgres.Add(&q, func(db postgres.DB) (accounts.Customer, error) {
 			return s.deps.Accounts.CustomerByID(ctx, db, p.customerID)
 		})
 	}
-	if err := q.Send(ctx, s.deps.Pool); err != nil {
+	if err := q.Run(ctx, s.deps.Pool); err != nil {
 		return nil, nil, fmt.Errorf("read event and buyer: %w", err)
 	}
 	return event, buyer, nil
@@ -244,7 +244,7 @@ func instrumentOf(p purchase, total int64) (gateway.Instrument, error) {
 
 // customerOf is the account that the purchase is for; money moves only for one
 // with a tax id.
-func (s *Checkout) customerOf(ctx context.Context, p purchase, buyer *postgres.Answer[accounts.Customer],
+func (s *Checkout) customerOf(ctx context.Context, p purchase, buyer *postgres.Result[accounts.Customer],
 	free bool,
 ) (accounts.Customer, error) {
 	if p.buyer != nil {

@@ -236,12 +236,12 @@ func (s *Checkout) reserveTogether(ctx context.Context, requests []request,
 			err = fmt.Errorf("%w: %w", errUnsure, err)
 		}
 	}()
-	var made *postgres.Answer[[]ticketsdb.OrderReserveRow]
+	var made *postgres.Result[[]ticketsdb.OrderReserveRow]
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if err := s.keepBuyersTx(ctx, tx, requests); err != nil {
 			return err
 		}
-		readDeclines := s.askDeclines(ctx, tx, requests)
+		readDeclines := s.queueDeclines(ctx, tx, requests)
 		sale, taken, err := lock(ctx, tx, requests)
 		if err != nil {
 			return err
@@ -262,7 +262,7 @@ func (s *Checkout) reserveTogether(ctx context.Context, requests []request,
 }
 
 // nameTickets tells the orders that were written which tickets they have.
-func nameTickets(ctx context.Context, results []reservation, made *postgres.Answer[[]ticketsdb.OrderReserveRow]) error {
+func nameTickets(ctx context.Context, results []reservation, made *postgres.Result[[]ticketsdb.OrderReserveRow]) error {
 	rows, err := made.Get(ctx)
 	byOrder := map[string][]string{}
 	for _, row := range rows {
@@ -362,7 +362,7 @@ func (s *Checkout) holdUntil(e events.Event, method gateway.Method, now time.Tim
 // next statement, which is COMMIT. Nil where none has.
 func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests []request,
 	results []reservation,
-) (*postgres.Answer[[]ticketsdb.OrderReserveRow], error) {
+) (*postgres.Result[[]ticketsdb.OrderReserveRow], error) {
 	p := ticketsdb.OrderReserveParams{Now: s.deps.Clock.Now()}
 	for i := range results {
 		r := &results[i]
@@ -392,7 +392,7 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests
 	if len(p.Ids) == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer
 	}
-	made := postgres.Ask(tx, func(db postgres.DB) ([]ticketsdb.OrderReserveRow, error) {
+	made := postgres.Queue(tx, func(db postgres.DB) ([]ticketsdb.OrderReserveRow, error) {
 		return s.db.OrderReserve(ctx, db, p)
 	})
 	if err := s.intents.OpenTx(ctx, tx, s.openingsOf(results)...); err != nil {

@@ -24,30 +24,30 @@ type ahead struct {
 	quiet    bool // no refund and no dispute of the order was told
 }
 
-// askAhead asks for it, behind the lock of the order, where the outcome is money that seats its buyer. What it returns
+// readAhead asks for it, behind the lock of the order, where the outcome is money that seats its buyer. What it returns
 // reads it.
-func (s *Store) askAhead(ctx context.Context, tx pgx.Tx, o Order, outcome Outcome) (read func() (*ahead, error)) {
+func (s *Store) readAhead(ctx context.Context, tx pgx.Tx, o Order, outcome Outcome) (read func() (*ahead, error)) {
 	succeeded, ok := outcome.(Succeeded)
 	if p := succeeded.Result.Payment; !ok || o.EventID == "" || p == nil || p.Status != gateway.PaymentStatusSettled {
 		return func() (*ahead, error) { return nil, nil } //nolint:nilnil // nil is the answer
 	}
-	customer := postgres.Ask(tx, func(db postgres.DB) (struct{}, error) {
+	customer := postgres.Queue(tx, func(db postgres.DB) (struct{}, error) {
 		return struct{}{}, s.deps.Accounts.LockCustomerTx(ctx, db, o.CustomerID)
 	})
-	event := postgres.Ask(tx, func(db postgres.DB) (events.Event, error) {
+	event := postgres.Queue(tx, func(db postgres.DB) (events.Event, error) {
 		e, err := s.db.EventLock(ctx, db, o.EventID)
 		return events.Event(e), err
 	})
-	tickets := postgres.Ask(tx, func(db postgres.DB) ([]events.Ticket, error) {
+	tickets := postgres.Queue(tx, func(db postgres.DB) ([]events.Ticket, error) {
 		return s.db.TicketListOfOrder(ctx, db, &o.ID)
 	})
-	known := postgres.Ask(tx, func(db postgres.DB) (*gateway.LedgerPayment, error) {
+	known := postgres.Queue(tx, func(db postgres.DB) (*gateway.LedgerPayment, error) {
 		return s.deps.Payments.FindPayment(ctx, db, *o.Gateway, succeeded.Result.Payment.ID)
 	})
-	refunds := postgres.Ask(tx, func(db postgres.DB) ([]payments.Refund, error) {
+	refunds := postgres.Queue(tx, func(db postgres.DB) ([]payments.Refund, error) {
 		return s.deps.Payments.RefundsOf(ctx, db, gateway.ForOrder, o.ID)
 	})
-	disputes := postgres.Ask(tx, func(db postgres.DB) ([]payments.Dispute, error) {
+	disputes := postgres.Queue(tx, func(db postgres.DB) ([]payments.Dispute, error) {
 		return s.deps.Payments.DisputesOf(ctx, db, gateway.ForOrder, o.ID)
 	})
 	return func() (*ahead, error) {
@@ -108,14 +108,13 @@ func (s settling) lockPlacesTx(ctx context.Context, tx pgx.Tx, o Order) (events.
 
 // bookTx takes the order's payment into the ledger. First: it was not there.
 func (s settling) bookTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment) (first bool, err error) {
-	if s.ahead == nil || !s.ahead.unbooked || !s.replayed {
-		return s.deps.Payments.RecordPaymentTx(ctx, tx, recordOf(o, p))
-	}
-	return true, s.deps.Payments.RecordNewTx(ctx, tx, recordOf(o, p), true)
+	r := recordOf(o, p)
+	r.Unbooked = s.ahead != nil && s.ahead.unbooked && s.replayed
+	return s.deps.Payments.RecordPaymentTx(ctx, tx, r)
 }
 
-// toldBeforeTx has the order follow what was told of its payment's disputes and refunds before the payment itself.
-func (s settling) toldBeforeTx(ctx context.Context, tx pgx.Tx, o *Order) error {
+// followReportsTx has the order follow what was told of its payment's disputes and refunds before the payment itself.
+func (s settling) followReportsTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	if s.ahead != nil && s.ahead.quiet && o.DisputedAt == nil {
 		return nil
 	}

@@ -189,8 +189,8 @@ func (s *Store) Settle(ctx context.Context, id objectid.ID, outcome Outcome) (Or
 // lockAndSettleTx does so in the caller's transaction.
 func (s *Store) lockAndSettleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Outcome, by intent.By) (err error) {
 	id := o.ID
-	locked := postgres.Ask(tx, func(db postgres.DB) (Order, error) { return s.db.OrderLock(ctx, db, id) })
-	read := s.askAhead(ctx, tx, *o, outcome)
+	locked := postgres.Queue(tx, func(db postgres.DB) (Order, error) { return s.db.OrderLock(ctx, db, id) })
+	read := s.readAhead(ctx, tx, *o, outcome)
 	w := settling{Store: s}
 	if *o, err = locked.Get(ctx); err == nil {
 		w.ahead, err = read()
@@ -383,7 +383,7 @@ func (s settling) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 	if err := s.MoveTx(ctx, tx, o, state.PaymentSeated, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
-	if err := s.toldBeforeTx(ctx, tx, o); err != nil {
+	if err := s.followReportsTx(ctx, tx, o); err != nil {
 		return err
 	}
 	return s.PaidTx(ctx, tx, *o)

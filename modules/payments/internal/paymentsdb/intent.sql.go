@@ -677,6 +677,43 @@ func (q *Queries) IntentPostpone(ctx context.Context, db DBTX, arg IntentPostpon
 	return result.RowsAffected(), nil
 }
 
+const intentPostponeOpen = `-- name: IntentPostponeOpen :exec
+WITH noted AS (
+    UPDATE payments.intents i SET
+        leased_until = NULL, next_look_at = CASE WHEN looks > 0 AND looked_at IS NULL THEN next_look_at ELSE $5::timestamptz END, cause = NULL, calls = 0,
+        not_known_since = NULL, forwards = 0
+    WHERE i.subject_id = $6 AND i.kind = $7 AND i.item = $8 AND i.state = 'open'
+    RETURNING i.id
+)
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, $1::timestamptz, $2, $3, $4 FROM noted
+`
+
+type IntentPostponeOpenParams struct {
+	At         time.Time
+	By         state.IntentBy
+	Outcome    state.IntentStep
+	State      state.Intent
+	NextLookAt time.Time
+	SubjectID  objectid.ID
+	Kind       state.IntentKind
+	Item       string
+}
+
+// IntentPostponeOpen notes of the open intent of a name, whoever has it, that its call was answered: the gateway decides later.
+func (q *Queries) IntentPostponeOpen(ctx context.Context, db DBTX, arg IntentPostponeOpenParams) error {
+	_, err := db.Exec(ctx, intentPostponeOpen,
+		arg.At,
+		arg.By,
+		arg.Outcome,
+		arg.State,
+		arg.NextLookAt,
+		arg.SubjectID,
+		arg.Kind,
+		arg.Item,
+	)
+	return err
+}
+
 const intentProbe = `-- name: IntentProbe :many
 UPDATE payments.intents i SET leased_until = $1::timestamptz, looked_at = $2::timestamptz, looks = looks + 1
 FROM (
@@ -835,41 +872,4 @@ func (q *Queries) IntentTake(ctx context.Context, db DBTX, arg IntentTakeParams)
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const intentWait = `-- name: IntentWait :exec
-WITH noted AS (
-    UPDATE payments.intents i SET
-        leased_until = NULL, next_look_at = CASE WHEN looks > 0 AND looked_at IS NULL THEN next_look_at ELSE $5::timestamptz END, cause = NULL, calls = 0,
-        not_known_since = NULL, forwards = 0
-    WHERE i.subject_id = $6 AND i.kind = $7 AND i.item = $8 AND i.state = 'open'
-    RETURNING i.id
-)
-INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, $1::timestamptz, $2, $3, $4 FROM noted
-`
-
-type IntentWaitParams struct {
-	At         time.Time
-	By         state.IntentBy
-	Outcome    state.IntentStep
-	State      state.Intent
-	NextLookAt time.Time
-	SubjectID  objectid.ID
-	Kind       state.IntentKind
-	Item       string
-}
-
-// IntentWait notes of the open intent of a name, whoever has it, that its call was answered: the gateway decides later.
-func (q *Queries) IntentWait(ctx context.Context, db DBTX, arg IntentWaitParams) error {
-	_, err := db.Exec(ctx, intentWait,
-		arg.At,
-		arg.By,
-		arg.Outcome,
-		arg.State,
-		arg.NextLookAt,
-		arg.SubjectID,
-		arg.Kind,
-		arg.Item,
-	)
-	return err
 }
