@@ -153,7 +153,7 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 		return w, instrument,
 			fault.InvalidAt(fmt.Sprintf("has to be at most %d", s.deps.Config.MaxQuantity), "body", "quantity")
 	}
-	event, buyer, err := s.lookUp(ctx, p)
+	event, buyer, err := s.readEventAndBuyer(ctx, p)
 	if err != nil {
 		return w, instrument, err
 	}
@@ -212,8 +212,8 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 	return w, instrument, err
 }
 
-// lookUp reads the event, and the customer whose account buys it; a guest's is looked for later.
-func (s *Checkout) lookUp(ctx context.Context, p purchase) (*postgres.Result[events.Event],
+// readEventAndBuyer reads the event, and the customer whose account buys it; a guest's is looked for later.
+func (s *Checkout) readEventAndBuyer(ctx context.Context, p purchase) (*postgres.Result[events.Event],
 	*postgres.Result[accounts.Customer], error,
 ) {
 	var q postgres.Batch

@@ -113,8 +113,8 @@ func (s settling) bookTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Paym
 	return s.deps.Payments.RecordPaymentTx(ctx, tx, r)
 }
 
-// followReportsTx has the order follow what was told of its payment's disputes and refunds before the payment itself.
-func (s settling) followReportsTx(ctx context.Context, tx pgx.Tx, o *Order) error {
+// syncEarlierTx has the order follow what was told of its payment's disputes and refunds before the payment itself.
+func (s settling) syncEarlierTx(ctx context.Context, tx pgx.Tx, o *Order) error {
 	if s.ahead != nil && s.ahead.quiet && o.DisputedAt == nil {
 		return nil
 	}

@@ -383,7 +383,7 @@ func (s settling) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 	if err := s.MoveTx(ctx, tx, o, state.PaymentSeated, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
-	if err := s.followReportsTx(ctx, tx, o); err != nil {
+	if err := s.syncEarlierTx(ctx, tx, o); err != nil {
 		return err
 	}
 	return s.PaidTx(ctx, tx, *o)
