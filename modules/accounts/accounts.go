@@ -19,6 +19,7 @@ import (
 	"marquee/modules/accounts/views"
 	"marquee/modules/files"
 	"marquee/platform/clock"
+	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/postgres"
@@ -73,6 +74,8 @@ type Config struct {
 	// PASSWORD_LIST=off: the commonest passwords, and one's own e-mail or name, are taken
 	NoPasswordList bool
 	Password       sessions.PasswordCost // default: argon2id, 2 passes over 19 MiB
+	// REQUESTS_IN_FLIGHT: of those the half at most sign in, or wait for it
+	RequestsInFlight int
 	// UNVERIFIED_TTL: an account that was to be verified at once is removed after it; default 30 days
 	UnverifiedTTL time.Duration
 	Throttle      sessions.ThrottleLimits
@@ -134,7 +137,7 @@ func New(d Deps) (*Service, error) {
 		TrialKey: cfg.TrialKey,
 	})
 	s.trail = trail.New(trail.Deps{Pool: d.Pool, Clock: d.Clock})
-	s.hasher = sessions.NewHasher(cfg.Password)
+	s.hasher = sessions.NewHasher(cfg.Password, httpapi.RequestsAtOnce(cfg.RequestsInFlight))
 	var err error
 	s.signIns = signins.New(signins.Deps{
 		Pool: d.Pool, Clock: d.Clock, LongestLife: max(cfg.AccessTokenTTL, cfg.RefreshTokenTTL),

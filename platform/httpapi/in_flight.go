@@ -95,10 +95,16 @@ type bounds struct {
 	hooks    places // bodies of webhooks; what is received of them is bounded by its module
 }
 
-func newBounds(most int, reg prometheus.Registerer) *bounds {
-	if most <= 0 {
-		most = requestsPerCore * runtime.NumCPU()
+// RequestsAtOnce is how many requests are worked on at once where so many are configured: 64 a core for 0.
+func RequestsAtOnce(configured int) int {
+	if configured <= 0 {
+		return requestsPerCore * runtime.NumCPU()
 	}
+	return configured
+}
+
+func newBounds(most int, reg prometheus.Registerer) *bounds {
+	most = RequestsAtOnce(most)
 	b := &bounds{
 		requests: places{most: most, patience: bodyPatience}, health: places{most: healthAtOnce},
 		streams: places{most: 2 * most}, events: places{most: 4 * most}, hooks: places{most: most},

@@ -142,7 +142,7 @@ func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
 			PasskeyOrigins:           origins,
 			NoPasswordList:           cfg.PasswordList == "off",
 			LogUnsentCodes:           cfg.LogUnsentCodes, TaxIDAlphanumeric: c.cfg.Platform.TaxIDAlphanumeric,
-			UnverifiedTTL: cfg.UnverifiedTTL, Password: c.password,
+			UnverifiedTTL: cfg.UnverifiedTTL, Password: c.password, RequestsInFlight: c.cfg.HTTP.InFlight,
 			Throttle: accounts.ThrottleLimits{
 				LoginFailures: throttle.LoginFailures, CodeFailures: codeCfg.Failures,
 				AddressFailures: throttle.AddressFailures, UnknownResets: throttle.UnknownResets,

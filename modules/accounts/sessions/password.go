@@ -11,21 +11,21 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/bcrypt"
 
-	"marquee/platform/fault"
+	"marquee/platform/httpapi"
 	"marquee/platform/secret"
 )
 
 const (
 	saltBytes = 16
 	hashBytes = 32
-	// waitersPerCore bounds the queue before the hasher: about 2 s of work.
-	waitersPerCore = 64
 )
+
+// signInsPerCore bounds who has a turn at the hasher or waits for one: about a second of work.
+const signInsPerCore = 32
 
 // PasswordCost is the price of one argon2id hash.
 type PasswordCost struct {
@@ -37,43 +37,31 @@ type PasswordCost struct {
 // Hasher makes and checks password hashes, as many at once as there are cores:
 // more would only make all of them slower and take memory.
 type Hasher struct {
-	cost    PasswordCost
-	slots   chan struct{}
-	waiting atomic.Int64
-	limit   int64
-	dummy   string
-	checks  atomic.Int64 // hashes computed to check a password
-	made    atomic.Int64 // hashes computed to keep a password
+	cost   PasswordCost
+	turns  *turns
+	dummy  string
+	checks atomic.Int64 // hashes computed to check a password
+	made   atomic.Int64 // hashes computed to keep a password
 }
 
-// NewHasher makes the hasher of a process; the cost that is not told is 2 passes over 19 MiB.
-func NewHasher(cost PasswordCost) *Hasher {
+// NewHasher makes the hasher of a process that works on so many requests at once, at half of which it is asked at most, so
+// that those of other routes find their places beside a crowd who sign in. The cost that is not told is 2 passes over
+// 19 MiB.
+func NewHasher(cost PasswordCost, requests int) *Hasher {
 	cost = cmp.Or(cost, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
-	cores := runtime.GOMAXPROCS(0)
-	h := &Hasher{cost: cost, slots: make(chan struct{}, cores), limit: int64(cores * waitersPerCore)}
+	cores, most := runtime.GOMAXPROCS(0), max(requests/2, 2)
+	atOnce := min(cores, most-1)
+	h := &Hasher{cost: cost, turns: newTurns(atOnce, min(cores*signInsPerCore, most)-atOnce)}
 	h.dummy = h.phc(random(saltBytes), random(hashBytes)) // of no password
 	return h
 }
 
-// acquire waits for a slot; 503 when too many wait already.
+// acquire waits for a turn among those of the client's address; 503 when too many wait already.
 func (h *Hasher) acquire(ctx context.Context) error {
-	if h.waiting.Add(1) > h.limit {
-		h.waiting.Add(-1)
-		return &fault.Error{
-			Kind: fault.KindUnavailable, Message: "Too many logins at this moment. Try again in a few seconds.",
-			RetryAfter: 3 * time.Second,
-		}
-	}
-	defer h.waiting.Add(-1)
-	select {
-	case h.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return h.turns.take(ctx, httpapi.ClientNetwork(ctx))
 }
 
-func (h *Hasher) release() { <-h.slots }
+func (h *Hasher) release() { h.turns.end() }
 
 // Hash returns the PHC text of a password that is to be kept; 503 when too many wait already.
 func (h *Hasher) Hash(ctx context.Context, password secret.Text) (string, error) {
@@ -104,7 +92,7 @@ func random(n int) []byte {
 	return b
 }
 
-// turn runs f while it holds one of the slots, in which f may call verify.
+// turn runs f while it is the caller's turn, in which f may call verify.
 func (h *Hasher) turn(ctx context.Context, f func() error) error {
 	if err := h.acquire(ctx); err != nil {
 		return err

@@ -1,16 +1,12 @@
 package sessions
 
 import (
-	"context"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/bcrypt"
 
-	"marquee/platform/fault"
 	"marquee/platform/secret"
 )
 
@@ -18,7 +14,7 @@ var cheap = PasswordCost{Passes: 1, MemoryKiB: 64, Threads: 1}
 
 func TestHashIsPHC(t *testing.T) {
 	t.Parallel()
-	h := NewHasher(PasswordCost{})
+	h := NewHasher(PasswordCost{}, 128)
 	stored, err := h.Hash(t.Context(), secret.NewText("correct horse"))
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(stored, "$argon2id$v=19$m=19456,t=2,p=1$"), stored)
@@ -33,9 +29,9 @@ func TestHashIsPHC(t *testing.T) {
 
 func TestVerifyPassword(t *testing.T) {
 	t.Parallel()
-	h := NewHasher(cheap)
+	h := NewHasher(cheap, 128)
 	ours := h.derive("correct horse")
-	foreign := NewHasher(PasswordCost{Passes: 2, MemoryKiB: 32, Threads: 1}).derive("correct horse")
+	foreign := NewHasher(PasswordCost{Passes: 2, MemoryKiB: 32, Threads: 1}, 128).derive("correct horse")
 	imported, err := bcrypt.GenerateFromPassword([]byte("correct horse"), bcrypt.MinCost)
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
@@ -64,7 +60,7 @@ func TestVerifyPassword(t *testing.T) {
 
 func TestMalformedHashIsAnErrorThatDoesNotShowIt(t *testing.T) {
 	t.Parallel()
-	h := NewHasher(cheap)
+	h := NewHasher(cheap, 128)
 	for _, stored := range []string{
 		"", "plain", "$argon2id$v=19$m=64,t=1,p=1$!!!!$!!!!", "$argon2i$v=19$m=64,t=1,p=1$c2FsdA$c2FsdA",
 		"$argon2id$v=19$m=64,t=0,p=1$c2FsdHNhbHRzYWx0c2FsdA$c2FsdHNhbHRzYWx0c2FsdA", "$2a$xx",
@@ -76,25 +72,4 @@ func TestMalformedHashIsAnErrorThatDoesNotShowIt(t *testing.T) {
 			require.NotContains(t, err.Error(), stored)
 		}
 	}
-}
-
-func TestHasherRefusesWhenTheQueueIsFull(t *testing.T) {
-	t.Parallel()
-	h := NewHasher(cheap)
-	h.limit = 2
-	for range cap(h.slots) {
-		require.NoError(t, h.acquire(t.Context()))
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	for range h.limit {
-		wg.Go(func() { _ = h.acquire(ctx) })
-	}
-	require.Eventually(t, func() bool { return h.waiting.Load() == h.limit }, time.Minute, time.Millisecond)
-	err := h.acquire(t.Context())
-	require.True(t, fault.Is(err, fault.KindUnavailable), "%v", err)
-	cancel()
-	wg.Wait()
-	h.release()
-	require.NoError(t, h.acquire(t.Context()), "a freed slot is taken")
 }

@@ -2,7 +2,9 @@ package attacks
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"marquee/cmd/internal/app"
 	"marquee/cmd/internal/app/platformtest"
 	"marquee/modules/accounts/accountstest"
+	"marquee/testutil/apitest"
 )
 
 // Somebody sends wrong passwords from one address after the other, so that the
@@ -44,4 +47,44 @@ func TestOwnerIsLockedOutFromChangingAddresses(t *testing.T) {
 			"wrong").Status]++
 	}
 	require.Equal(t, map[int]int{401: 10, 429: 5}, statuses)
+}
+
+// A crowd who sign in from one address take half of the places at most: beyond, each is told to come again, other routes
+// are answered, and who signs in from another address is not turned away for them.
+func TestACrowdSigningInLeavesRoom(t *testing.T) {
+	t.Parallel()
+	const places, crowd = 12, 30
+	p := attacked(t, unthrottled, func(c *app.Config) {
+		c.HTTP.InFlight, c.Database.MaxConns = places, 20
+		c.Database.Wait, c.Database.LockWait = time.Minute, time.Minute
+	})
+	ann := accountstest.Customer(t, p.DB)
+	release := p.hold("accounts.throttles") // which is read when it is somebody's turn
+	office, signedIn := from(p.Guest, "203.0.113.7"), make(chan *apitest.Response, crowd)
+	var all sync.WaitGroup
+	for range crowd {
+		all.Go(func() { signedIn <- p.SignIn(office, ann.Username, platformtest.Password) })
+	}
+	turnedAway := func(n int) {
+		require.Eventually(t, func() bool { return len(signedIn) == n }, time.Minute, time.Millisecond)
+	}
+	turnedAway(crowd - places/2)
+	one := p.SignIn(office, ann.Username, platformtest.Password).Expect(http.StatusServiceUnavailable)
+	require.Equal(t, "SERVICE_BUSY", one.Code())
+	require.Contains(t, string(one.Body), "Too many logins")
+	require.Equal(t, "3", one.Header.Get("Retry-After"))
+	p.Guest.Get("/plans").Expect(http.StatusOK)
+
+	all.Go(func() {
+		p.SignIn(from(p.Guest, "198.51.100.1"), ann.Username, platformtest.Password).Expect(http.StatusOK)
+	})
+	turnedAway(crowd - places/2 + 1) // one more of the crowd
+	p.Guest.Get("/plans").Expect(http.StatusOK)
+	release()
+	all.Wait()
+	statuses := map[int]int{}
+	for range crowd {
+		statuses[(<-signedIn).Status]++
+	}
+	require.Equal(t, map[int]int{http.StatusOK: places/2 - 1, http.StatusServiceUnavailable: crowd - places/2 + 1}, statuses)
 }
