@@ -377,7 +377,12 @@ func respond(ctx context.Context, a *API, op *operation,
 ) (*huma.StreamResponse, error) {
 	out, done, err := replayed(ctx, op.replay)
 	if !done {
-		out, err = handler(a.withTrail(ctx, op.Method != http.MethodGet || op.audited, op.OperationID))
+		ctx := a.withTrail(ctx, op.Method != http.MethodGet || op.audited, op.OperationID)
+		if op.Method == http.MethodGet {
+			out, err = readTwice(ctx, func() (any, error) { return handler(ctx) })
+		} else {
+			out, err = handler(ctx)
+		}
 	}
 	switch {
 	case errors.Is(err, errHeadEnds), err == nil && out == nil:

@@ -182,6 +182,10 @@ func (a *API) rendered(ctx context.Context, err error) error {
 		a.metrics.busy.WithLabelValues(lackOf(err)).Inc()
 		a.log(ctx, slog.LevelWarn, "request put off", err)
 		f = fault.Unavailable()
+	case postgres.IsGone(err) && !hungUp(ctx) && (!known || f.Kind == fault.KindInternal):
+		a.metrics.busy.WithLabelValues("database").Inc()
+		a.log(ctx, slog.LevelWarn, "the database is gone", err)
+		f = errDatabaseGone(ctx)
 	case known:
 		if f.Unwrap() != nil {
 			a.log(ctx, slog.LevelWarn, "request refused", err)
@@ -197,6 +201,26 @@ func (a *API) rendered(ctx context.Context, err error) error {
 		f = &fault.Error{Kind: fault.KindInternal}
 	}
 	return huma.ErrorWithHeaders(bodyOf(f), headersOf(f))
+}
+
+// errDatabaseGone is the answer to a request whose connection to the database has ended under it: whether it was done is
+// not known, of one that only reads there is nothing to know.
+func errDatabaseGone(ctx context.Context) *fault.Error {
+	f := fault.Unavailable()
+	if Writes(ctx) {
+		f.Code, f.Message = "", "The database has broken the connection off. Whether it was done is not known."
+	}
+	return f
+}
+
+// readTwice asks once more where the database has broken the connection off, before anything of the answer was sent: f
+// only reads, or may be asked twice without harm. The pool gives no other connection that has ended with the first.
+func readTwice[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	v, err := f()
+	if err != nil && ctx.Err() == nil && postgres.IsGone(err) && !postgres.IsBusy(err) {
+		v, err = f()
+	}
+	return v, err
 }
 
 func (a *API) log(ctx context.Context, level slog.Level, what string, err error) {

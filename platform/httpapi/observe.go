@@ -33,7 +33,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}, []string{"method", "route", "status"}),
 		busy: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "marquee_http_busy_total",
-			Help: "Requests answered 503 SERVICE_BUSY, by what there was not enough of.",
+			Help: "Requests answered 503 with Retry-After, by what there was not enough of.",
 		}, []string{"reason"}),
 	}
 	if reg != nil {

@@ -138,6 +138,7 @@ type gate struct {
 	brief    chan struct{} // holds one a connection of Brief, which may stand behind a lock as well
 	share    int           // connections of one share of Job and Ask
 	apart    int           // connections of one share of Urgent: less than all of them
+	broken   atomic.Int64  // connections that ended under their holders
 
 	mu     sync.Mutex
 	shares map[shareKey]chan struct{}
@@ -151,6 +152,7 @@ type shareKey struct {
 
 // pass is what a connection's holder has taken, to be put back with it.
 type pass struct {
+	of     context.Context //nolint:containedctx // what it was acquired for, as in acquiring
 	taken  []chan struct{}
 	cancel context.CancelFunc
 }
@@ -233,7 +235,7 @@ func (g *gate) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool,
 	if !ok {
 		return ctx
 	}
-	a := acquiring{Context: ctx, of: ctx, p: &pass{cancel: func() {}}, since: time.Now()}
+	a := acquiring{Context: ctx, of: ctx, p: &pass{of: ctx, cancel: func() {}}, since: time.Now()}
 	if w.hurried() {
 		a.Context, a.p.cancel = context.WithTimeout(ctx, g.Wait)
 	}
@@ -274,6 +276,9 @@ func (g *gate) TraceRelease(_ *pgxpool.Pool, data pgxpool.TraceReleaseData) {
 	if p, ok := g.passes[data.Conn]; ok {
 		delete(g.passes, data.Conn)
 		p.putBack()
+		if data.Conn.IsClosed() && p.of.Err() == nil {
+			g.broken.Add(1)
+		}
 	}
 }
 
@@ -293,6 +298,25 @@ func (g Gate) lockWait(ctx context.Context) time.Duration {
 	return 0
 }
 
+// aliveKey is under what a connection keeps how many had ended when it was last known to be alive.
+const aliveKey = "broken_before"
+
+// alive asks a connection for a sign of life, where another has ended since the last: when the server stops, or an
+// operator ends its sessions, most are found dead. A dead one is false without an error, in whose place the pool gives
+// another.
+func (g *gate) alive(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	broken := g.broken.Load()
+	data := conn.PgConn().CustomData()
+	if known, _ := data[aliveKey].(int64); known == broken {
+		return true, nil
+	}
+	if err := conn.Ping(ctx); err != nil {
+		return false, ctx.Err()
+	}
+	data[aliveKey] = broken
+	return true, nil
+}
+
 // lockWaitKey is under what a connection keeps the lock_timeout that it has.
 const lockWaitKey = "lock_timeout"
 
@@ -302,6 +326,9 @@ type localLockWait struct{ sql, value string }
 // prepare gives the connection the lock_timeout of its new holder, where it has
 // another. A new one has the requests'. A transaction of InTx says it itself, for its own time.
 func (g *gate) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	if ok, err := g.alive(ctx, conn); !ok {
+		return false, err
+	}
 	want := g.lockWait(ctx)
 	data := conn.PgConn().CustomData()
 	has, ok := data[lockWaitKey].(time.Duration)
@@ -318,6 +345,10 @@ func (g *gate) prepare(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	if _, err := conn.Exec(ctx, "SET lock_timeout = "+milliseconds(want), pgx.QueryExecModeSimpleProtocol); err != nil {
 		if ended := ctx.Err(); ended != nil { // ErrBusy, which the driver tells of as the connection's timeout
 			return false, ended
+		}
+		if conn.IsClosed() {
+			g.broken.Add(1)
+			return false, nil
 		}
 		return false, err
 	}

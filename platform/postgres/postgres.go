@@ -97,6 +97,7 @@ func (o Options) begin(cfg *pgxpool.Config) {
 		if o.Tracer != nil {
 			cfg.ConnConfig.Tracer = multitracer.New(g, o.Tracer)
 		}
+		cfg.PrepareConn = g.alive
 		if o.Pooler == NoPooler {
 			params["lock_timeout"] = milliseconds(o.Gate.LockWait)
 			cfg.PrepareConn = g.prepare

@@ -3,14 +3,10 @@ package replica
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"marquee/platform/fault"
 	"marquee/platform/postgres"
@@ -154,16 +150,6 @@ func worthAnother(err error) bool {
 	return true
 }
 
-// isGone reports whether the error is one of the connection, or of a server that ends or starts.
-func isGone(err error) bool {
-	var connecting *pgconn.ConnectError
-	var network net.Error
-	switch {
-	case errors.Is(err, errGivenUp), errors.Is(err, context.DeadlineExceeded): // known, and perhaps merely slow
-		return false
-	case postgres.IsServers(err):
-		return postgres.IsShutDown(err)
-	}
-	return errors.As(err, &connecting) || errors.As(err, &network) || errors.Is(err, io.EOF) ||
-		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
-}
+// isGone reports whether the error is one of the connection, or of a server that ends or starts: not that a replica which
+// is known is given up, or perhaps merely slow.
+func isGone(err error) bool { return !errors.Is(err, errGivenUp) && postgres.IsGone(err) }
