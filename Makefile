@@ -43,7 +43,7 @@ TAGS ?=
 # With what the figures are compared: a file that keeps some, or a commit; and with what binary the benchmarks are.
 COMPARE ?=
 
-.PHONY: quick run web verify-web test-web bench-web test test-ops pgbouncer flaky soak faults figures record replay bench generate format lint verify vulnerabilities build release clean
+.PHONY: quick run web verify-web test-web bench-web test test-ops pgbouncer flaky soak faults unread-indexes figures record replay bench generate format lint verify vulnerabilities build release clean
 
 # Of every package with -trimpath there is another in the cache; it is for what leaves this machine.
 define compile
@@ -116,6 +116,13 @@ soak:
 ## faults: plant each fault of tools/faults in a copy of the tree, and see that the tests catch it; FAULT=name for one
 faults:
 	$(GO) -C tools run ./faults -n $(COPIES) -fault '$(FAULT)'
+
+## unread-indexes: the suite once more, with tables read by indexes alone: an index that it has not read says in docs/performance.md why it stays
+unread-indexes: export INDEX_SCANS := $(CURDIR)/bin/index-scans
+unread-indexes:
+	@mkdir -p bin; rm -f $(INDEX_SCANS)
+	-$(TEST) -count=1 -timeout 30m $(PKG)
+	$(GO) test -vet=off -count=1 -v -run '^TestIndexesThatNobodyReadsSayWhyTheyStay$$' ./testutil/pgtest
 
 ## figures: assertions, files, lines, names and methods a package; COMPARE=file-or-commit shows what differs
 figures:

@@ -34,6 +34,9 @@ func (s *server) clone(ctx context.Context) (*database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("copy the template: %w", err)
 	}
+	if countsScans() {
+		return d, s.preferIndexes(ctx, d.name)
+	}
 	return d, nil
 }
 
@@ -83,6 +86,7 @@ func (s *server) finish(name string) {
 
 func (s *server) drop(ctx context.Context, names []string) {
 	for _, name := range names {
+		s.noteScansOf(ctx, name)
 		// One that still has sessions is not worth a wait; the next sweep gets it.
 		_, _ = s.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize())
 	}
@@ -112,14 +116,14 @@ func (s *server) sweep(ctx context.Context) {
 		return
 	}
 	for _, name := range names {
-		if err := dropUnclaimed(ctx, conn.Conn(), name); err != nil {
+		if err := s.dropUnclaimed(ctx, conn.Conn(), name); err != nil {
 			return
 		}
 	}
 }
 
 // dropUnclaimed drops the database unless a living process holds the lock on it.
-func dropUnclaimed(ctx context.Context, conn *pgx.Conn, name string) error {
+func (s *server) dropUnclaimed(ctx context.Context, conn *pgx.Conn, name string) error {
 	key := lockKey(claimName(name))
 	var free bool
 	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", key).Scan(&free); err != nil || !free {
@@ -131,6 +135,8 @@ func dropUnclaimed(ctx context.Context, conn *pgx.Conn, name string) error {
 		if _, err := conn.Exec(ctx, "ALTER DATABASE "+quoted+" WITH IS_TEMPLATE false"); err != nil {
 			return nil //nolint:nilerr // another process was faster
 		}
+	} else {
+		s.noteScansOf(ctx, name)
 	}
 	_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted+" WITH (FORCE)")
 	return err
