@@ -8049,8 +8049,6 @@ CREATE INDEX archive_tokens_by_expiry ON files.archive_tokens USING btree (expir
 
 CREATE INDEX contents_by_age ON files.contents USING btree (received_at);
 
-CREATE INDEX files_by_age ON files.files USING btree (created_at);
-
 CREATE INDEX files_by_owner ON files.files USING btree (owner_kind, owner_id, created_at, id);
 
 CREATE INDEX dues_by_next_billing ON finance.dues USING btree (next_billing_date);
