@@ -203,8 +203,8 @@ func (a *API) rendered(ctx context.Context, err error) error {
 	return huma.ErrorWithHeaders(bodyOf(f), headersOf(f))
 }
 
-// errDatabaseGone is the answer to a request whose connection to the database has ended under it: whether it was done is
-// not known, of one that only reads there is nothing to know.
+// errDatabaseGone is the answer to a request whose connection to the database has ended under it: whether it was done
+// is not known, of one that only reads there is nothing to know.
 func errDatabaseGone(ctx context.Context) *fault.Error {
 	f := fault.Unavailable()
 	if Writes(ctx) {

@@ -150,6 +150,6 @@ func worthAnother(err error) bool {
 	return true
 }
 
-// isGone reports whether the error is one of the connection, or of a server that ends or starts: not that a replica which
-// is known is given up, or perhaps merely slow.
+// isGone reports whether the error is one of the connection, or of a server that ends or starts: not that a replica
+// which is known is given up, or perhaps merely slow.
 func isGone(err error) bool { return !errors.Is(err, errGivenUp) && postgres.IsGone(err) }

@@ -44,9 +44,9 @@ type Hasher struct {
 	made   atomic.Int64 // hashes computed to keep a password
 }
 
-// NewHasher makes the hasher of a process that works on so many requests at once, at half of which it is asked at most, so
-// that those of other routes find their places beside a crowd who sign in. The cost that is not told is 2 passes over
-// 19 MiB.
+// NewHasher makes the hasher of a process that works on so many requests at once, at half of which it is asked at most,
+// so that those of other routes find their places beside a crowd who sign in. The cost that is not told is 2 passes
+// over 19 MiB.
 func NewHasher(cost PasswordCost, requests int) *Hasher {
 	cost = cmp.Or(cost, PasswordCost{Passes: 2, MemoryKiB: 19 << 10, Threads: 1})
 	cores, most := runtime.GOMAXPROCS(0), max(requests/2, 2)
