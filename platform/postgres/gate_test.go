@@ -220,3 +220,35 @@ func TestBusyWhileAConnectionIsPrepared(t *testing.T) {
 	_, err = pool.Exec(postgres.As(t.Context(), postgres.Request, "a route"), "SELECT 1")
 	require.ErrorIs(t, err, postgres.ErrBusy)
 }
+
+// A server that ends its sessions ends them all: whoever has met one that is dead is given no other.
+func TestOneDeadConnectionIsEnough(t *testing.T) {
+	t.Parallel()
+	pool := narrow(t, time.Minute)
+	ctx := postgres.As(t.Context(), postgres.Request, "test")
+	conns := make([]*pgxpool.Conn, 2)
+	for i := range conns {
+		var err error
+		conns[i], err = pool.Acquire(postgres.As(t.Context(), postgres.Request, strconv.Itoa(i)))
+		require.NoError(t, err)
+	}
+	for _, conn := range conns {
+		conn.Release()
+	}
+	other, err := pgx.Connect(t.Context(), pool.Config().ConnString())
+	require.NoError(t, err)
+	defer func() { _ = other.Close(context.WithoutCancel(t.Context())) }()
+	const end = `SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`
+	var ended int
+	require.NoError(t, other.QueryRow(t.Context(), end).Scan(&ended))
+	require.GreaterOrEqual(t, ended, 2)
+	met := 0 // none where the machine is slow: the pool asks those who have been idle for a second itself
+	for range conns {
+		if _, err := pool.Exec(ctx, "SELECT 1"); err != nil {
+			require.True(t, postgres.IsGone(err), "%v", err)
+			met++
+		}
+	}
+	require.LessOrEqual(t, met, 1)
+}
