@@ -7959,8 +7959,6 @@ CREATE INDEX users_by_gwb_customer ON accounts.users USING btree (gwb_customer_i
 
 CREATE INDEX users_by_label ON accounts.users USING gin (labels);
 
-CREATE INDEX users_by_profile ON accounts.users USING gin (type_user) WHERE ((user_type = 'admin'::text) AND (deleted_at IS NULL));
-
 CREATE INDEX users_by_type ON accounts.users USING btree (user_type, updated_at DESC, id);
 
 CREATE INDEX users_customer_names ON accounts.users USING btree (platform.search_words(full_name)) WHERE ((user_type = 'customer'::text) AND (deleted_at IS NULL));
@@ -7992,8 +7990,6 @@ CREATE INDEX requisitions_by_status ON board.requisitions USING btree (status_id
 CREATE INDEX requisitions_by_update ON board.requisitions USING btree (register_update_date DESC, id);
 
 CREATE INDEX requisitions_search ON board.requisitions USING gin (search);
-
-CREATE INDEX imports_by_actor ON catalog.imports USING btree (actor_id, created_at DESC);
 
 CREATE INDEX imports_running ON catalog.imports USING btree (id) WHERE (state = 'running'::text);
 
