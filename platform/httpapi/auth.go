@@ -205,7 +205,7 @@ func known(ctx context.Context, a *API, op operation, claims Claims) (context.Co
 	if op.auth == Subscriber && claims.ViewerID == "" {
 		return ctx, nil
 	}
-	caller, err := a.caller(ctx, claims)
+	caller, err := readCaller(ctx, a, claims)
 	if err != nil {
 		return nil, err
 	}
@@ -290,8 +290,8 @@ func Allowed(c Caller, auth Auth, permission string) error {
 // few calls that wait for a lock on users would use up the connections of all others.
 const callerShare = "caller"
 
-// caller reads who calls.
-func (a *API) caller(ctx context.Context, claims Claims) (Caller, error) {
+// readCaller reads who calls.
+func readCaller(ctx context.Context, a *API, claims Claims) (Caller, error) {
 	ctx = postgres.Sharing(ctx, callerShare)
 	return readTwice(ctx, func() (Caller, error) { return a.cfg.Auth.Caller(ctx, claims) })
 }
@@ -307,7 +307,7 @@ func (a *API) Authenticate(r *http.Request) (Caller, error) {
 	if err != nil {
 		return Caller{}, err
 	}
-	caller, err := a.caller(r.Context(), claims)
+	caller, err := readCaller(r.Context(), a, claims)
 	if err == nil {
 		ctx := r.Context()
 		context.AfterFunc(ctx, rerecord(WithCaller(ctx, caller), &a.cfg))

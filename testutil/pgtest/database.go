@@ -86,7 +86,7 @@ func (s *server) finish(name string) {
 
 func (s *server) drop(ctx context.Context, names []string) {
 	for _, name := range names {
-		s.noteScansOf(ctx, name)
+		s.writeScansOf(ctx, name)
 		// One that still has sessions is not worth a wait; the next sweep gets it.
 		_, _ = s.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+pgx.Identifier{name}.Sanitize())
 	}
@@ -136,7 +136,7 @@ func (s *server) dropUnclaimed(ctx context.Context, conn *pgx.Conn, name string)
 			return nil //nolint:nilerr // another process was faster
 		}
 	} else {
-		s.noteScansOf(ctx, name)
+		s.writeScansOf(ctx, name)
 	}
 	_, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted+" WITH (FORCE)")
 	return err

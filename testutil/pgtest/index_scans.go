@@ -24,18 +24,18 @@ func (s *server) preferIndexes(ctx context.Context, name string) error {
 	return err
 }
 
-// noteScansOf is noteScans where they are to be counted. What cannot be read is said, and left out.
-func (s *server) noteScansOf(ctx context.Context, name string) {
+// writeScansOf is writeScans where they are to be counted. What cannot be read is said, and left out.
+func (s *server) writeScansOf(ctx context.Context, name string) {
 	if !countsScans() {
 		return
 	}
-	if err := s.noteScans(ctx, name); err != nil {
+	if err := s.writeScans(ctx, name); err != nil {
 		fmt.Fprintf(os.Stderr, "pgtest: which indexes %s has read: %v\n", name, err)
 	}
 }
 
-// noteScans adds to the file how often each index of a database was read that its sessions have left.
-func (s *server) noteScans(ctx context.Context, name string) error {
+// writeScans adds to the file how often each index of a database was read that its sessions have left.
+func (s *server) writeScans(ctx context.Context, name string) error {
 	address, err := s.databaseURL(name)
 	if err != nil {
 		return err

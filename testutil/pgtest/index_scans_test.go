@@ -50,7 +50,7 @@ func TestScansOfIndexesAreNoted(t *testing.T) {
 	_, err = conn.Exec(t.Context(), "SELECT FROM catalog.videos WHERE title = 'A'; SELECT pg_stat_force_next_flush()")
 	require.NoError(t, err)
 	require.NoError(t, conn.Close(t.Context()))
-	require.NoError(t, s.noteScans(t.Context(), d.name))
+	require.NoError(t, s.writeScans(t.Context(), d.name))
 	conn, err = pgx.Connect(t.Context(), d.url)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(t.Context()) }()
