@@ -19,7 +19,7 @@ var routes = []string{
 	"/admin/finance/movements", "/admin/finance/definitions", "/admin/events-dashboard/overview", "/admin/events-dashboard/events",
 	"/admin/events-dashboard/events/" + unknown, "/admin/events-dashboard/promo-codes",
 	"/admin/events-dashboard/promo-codes/" + unknown,
-	"/admin/events-dashboard/orders", "/admin/subscriptions/dashboard", "/admin/subscriptions/insights",
+	"/admin/events-dashboard/orders", "/admin/ticket-orders/" + unknown, "/admin/subscriptions/dashboard", "/admin/subscriptions/insights",
 	"/admin/customers/360?_id=" + unknown, "/admin/customers/" + unknown + "/timeline", "/admin/customers/tenure",
 }
 
@@ -75,6 +75,7 @@ func TestReportsRefuse(t *testing.T) {
 		"/admin/events-dashboard/events?active_only=maybe":                    "active_only",
 		"/admin/events-dashboard/events/12":                                   "event_id",
 		"/admin/events-dashboard/promo-codes/12":                              "id",
+		"/admin/ticket-orders/12":                                             "id",
 		"/admin/events-dashboard/events/0123456789abcdef0123456z":             "event_id",
 		"/admin/subscriptions/insights?months=0":                              "months",
 		"/admin/subscriptions/insights?months=25":                             "months",
@@ -106,6 +107,7 @@ func TestReportsOfUnknownThings(t *testing.T) {
 	b := setupAt(t, time.Now())
 	for _, path := range []string{
 		"/admin/events-dashboard/events/" + unknown, "/admin/events-dashboard/promo-codes/" + unknown,
+		"/admin/ticket-orders/" + unknown,
 		"/admin/customers/360?_id=" + unknown, "/admin/customers/" + unknown + "/timeline",
 		"/admin/customers/360?email=nobody@example.com",
 		"/admin/customers/360?tax_id=111.444.777-35",

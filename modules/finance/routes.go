@@ -38,6 +38,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		h.GetPromoCode, reports.SchemaOf[reports.PromoCodeDetail](api), title("One promo code over time, and its family"))
 	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/orders", "events_dashboard_orders", admin,
 		h.GetOrderTotals, reports.SchemaOf[reports.OrderTotals](api), title("Ticket orders at a glance"))
+	httpapi.Route(api, http.MethodGet, "/admin/ticket-orders/{id}", "admin_ticket_order_get", admin, h.GetTicketOrder,
+		reports.SchemaOf[reports.TicketOrder](api), title("One ticket order with its tickets, its money and its history"))
 	httpapi.Route(api, http.MethodGet, "/events/{id}/box-office", "box_office_get", admin, h.GetBoxOffice,
 		reports.SchemaOf[reports.BoxOffice](api), title("What the counter of an event took, by day, method and seller"))
 

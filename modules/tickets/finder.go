@@ -8,18 +8,19 @@ import (
 func (s *Service) Finders() []lookup.Finder {
 	return []lookup.Finder{
 		{
-			Kind: "ticket", Route: "ticket_list", From: "tickets.tickets t", Title: "t.title", Note: "t.status",
-			Customer: "t.customer_id",
+			Kind: "ticket", Route: "ticket_list",
+			From:  "tickets.tickets t LEFT JOIN tickets.orders o ON o.id = t.order_id",
+			Title: "t.title", Note: "t.status", Customer: ofAccount("o", "t"), Order: "t.order_id",
 			By: []lookup.By{
 				{Name: "_id", Rank: lookup.Exact, Values: lookup.IDs, Where: "t.id = $1"},
 				{Name: "code", Rank: lookup.Exact, Values: s.ticketOf, Where: "t.id = $1"},
 			},
 		},
 		{
-			Kind: "ticket_order", Route: "admin_ticket_order_refund",
+			Kind: "ticket_order", Route: "admin_ticket_order_get",
 			From:  "tickets.orders t JOIN tickets.events e ON e.id = t.event_id",
 			Title: "e.title", Note: "concat_ws(' · ', t.quantity, round(t.total_cents / 100.0, 2), t.state)",
-			Customer: "t.customer_id",
+			Customer: ofAccount("t", "t"), Order: "t.id",
 			By: []lookup.By{
 				{Name: "_id", Rank: lookup.Exact, Values: lookup.IDs, Where: "t.id = $1"},
 				{
@@ -42,6 +43,11 @@ func (s *Service) Finders() []lookup.Finder {
 			},
 		},
 	}
+}
+
+// ofAccount is the customer of a row, who at the box office needs no account.
+func ofAccount(order, row string) string {
+	return "CASE WHEN " + order + ".sold_by_id IS NULL THEN " + row + ".customer_id END"
 }
 
 const foundByText = "t.search @@ platform.search_query($1)"

@@ -26,6 +26,8 @@ type Finder struct {
 	Title, Note string
 	// Customer is the id of the customer whose it is; "" for nobody's.
 	Customer string
+	// Order is the id of the ticket order that it is of; "" for none.
+	Order string
 	By       []By // the ways to find it, the surest first
 }
 
@@ -60,7 +62,7 @@ func statement(finders []Finder, t Term) (sql string, args []any) {
 	return strings.Join(selects, "\nUNION ALL "), args
 }
 
-// selects is the SELECT of one way: finder, way, place within it, id, title, note, customer.
+// selects is the SELECT of one way: finder, way, place within it, id, title, note, customer, order.
 func (f Finder) selects(c candidate, values []string, args *[]any) string {
 	by := f.By[c.by]
 	from, limit := f.From, most
@@ -87,7 +89,7 @@ func (f Finder) selects(c candidate, values []string, args *[]any) string {
 		order = " ORDER BY " + by.OrderBy
 	}
 	return "SELECT " + strconv.Itoa(c.finder) + ", " + strconv.Itoa(c.by) + ", row_number() OVER (), x.* FROM (SELECT t.id::text, " +
-		textOr(f.Title, "''") + ", " + textOr(f.Note, "''") + ", " + textOr(f.Customer, "NULL") +
+		textOr(f.Title, "''") + ", " + textOr(f.Note, "''") + ", " + textOr(f.Customer, "NULL") + ", " + textOr(f.Order, "NULL") +
 		" FROM " + from + " WHERE " + strings.Join(conditions, " AND ") + order + " LIMIT " +
 		strconv.Itoa(limit) + ") x"
 }

@@ -37,6 +37,7 @@ type Hit struct {
 	Note       string       `json:"note" doc:"What tells it from others of its title; may be empty"`
 	FoundBy    string       `json:"found_by" doc:"What of it is what was typed, such as email"`
 	CustomerID *objectid.ID `json:"customer_id" nullable:"true" doc:"Whose it is; null where it is nobody's"`
+	OrderID    *objectid.ID `json:"order_id" nullable:"true" doc:"The ticket order that it is of; null where it is of none"`
 }
 
 // Hits are what was found, the best first.
@@ -128,7 +129,8 @@ func (l *Lookup) run(ctx context.Context, db postgres.DB, sql string, args []any
 		return nil, err
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m match, err error) {
-		err = row.Scan(&m.finder, &m.by, &m.place, &m.hit.ID, &m.hit.Title, &m.hit.Note, &m.hit.CustomerID)
+		err = row.Scan(&m.finder, &m.by, &m.place, &m.hit.ID, &m.hit.Title, &m.hit.Note, &m.hit.CustomerID,
+			&m.hit.OrderID)
 		if err == nil {
 			f := l.finders[m.finder]
 			m.hit.Kind, m.hit.FoundBy, m.rank = f.Kind, f.By[m.by].Name, f.By[m.by].Rank

@@ -51,7 +51,7 @@ var routeOfKind = map[string]string{
 	"payment": "payment_list", "refund": "refund_list", "dispute": "dispute_list",
 	"unapplied_payment": "unapplied_payment_list", "webhook_log": "webhook_log_list",
 	"subscription": "subscription_list", "plan": "plan_list_all",
-	"ticket": "ticket_list", "ticket_order": "admin_ticket_order_refund", "event": "event_list",
+	"ticket": "ticket_list", "ticket_order": "admin_ticket_order_get", "event": "event_list",
 	"promo_code": "promo_code_list", "video": "video_list", "category": "category_list", "tag": "tag_list",
 	"season": "season_list", "requisition": "requisition_get", "requisition_status": "requisition_status_get",
 }

@@ -3,7 +3,8 @@ package ledger
 import "marquee/platform/lookup"
 
 const (
-	amount = "round(t.amount_cents / 100.0, 2)"
+	amount  = "round(t.amount_cents / 100.0, 2)"
+	ofOrder = "CASE WHEN t.purpose = 'order' THEN t.local_id END"
 	// anyGateway has an index that begins with the gateway serve ids of all of them.
 	anyGateway = "t.gateway IN ('gwa', 'gwb') AND "
 )
@@ -17,7 +18,7 @@ const ofCharge = `(SELECT DISTINCT coalesce(l.payload #>> '{data,object,payment_
 func Finders() []lookup.Finder {
 	return []lookup.Finder{
 		{
-			Kind: "payment", Route: "payment_list", From: "payments.payments t", Customer: "t.customer_id",
+			Kind: "payment", Route: "payment_list", From: "payments.payments t", Customer: "t.customer_id", Order: ofOrder,
 			Title: "t.gateway_payment_id", Note: "concat_ws(' · ', " + amount + ", t.method, t.native_status)",
 			By: []lookup.By{
 				{Name: "_id", Rank: lookup.Exact, Values: lookup.IDs, Where: "t.id = $1"},
@@ -33,7 +34,7 @@ func Finders() []lookup.Finder {
 			},
 		},
 		{
-			Kind: "refund", Route: "refund_list", From: "payments.refunds t", Customer: "t.customer_id",
+			Kind: "refund", Route: "refund_list", From: "payments.refunds t", Customer: "t.customer_id", Order: ofOrder,
 			Title: "coalesce(t.gateway_refund_id, t.payment_ref)", Note: "concat_ws(' · ', " + amount + ", t.status)",
 			By: []lookup.By{
 				{Name: "_id", Rank: lookup.Exact, Values: lookup.IDs, Where: "t.id = $1"},
@@ -48,7 +49,7 @@ func Finders() []lookup.Finder {
 			},
 		},
 		{
-			Kind: "dispute", Route: "dispute_list", From: "payments.disputes t", Customer: "t.customer_id",
+			Kind: "dispute", Route: "dispute_list", From: "payments.disputes t", Customer: "t.customer_id", Order: ofOrder,
 			Title: "t.gateway_dispute_id", Note: "concat_ws(' · ', " + amount + ", t.state)",
 			By: []lookup.By{
 				{Name: "_id", Rank: lookup.Exact, Values: lookup.IDs, Where: "t.id = $1"},
@@ -65,6 +66,7 @@ func Finders() []lookup.Finder {
 		{
 			Kind: "unapplied_payment", Route: "unapplied_payment_list", From: "payments.unapplied_payments t",
 			Title: "t.subject", Note: "concat_ws(' · ', " + amount + ", t.kind, t.state)", Customer: "t.customer_id",
+			Order: "t.order_id",
 			By: []lookup.By{
 				{Name: "_id", Rank: lookup.Exact, Values: lookup.IDs, Where: "t.id = $1"},
 				{
