@@ -182,8 +182,22 @@ func TestStaffFindEverything(t *testing.T) {
 	root.Get("/admin/search?q=sub_OfJoao").Expect(http.StatusOK).JSON(&hit)
 	require.Equal(t, object{
 		"kind": "subscription", "_id": a.of["subscription"], "title": subscriptionstest.PlanID,
-		"note": "active · sub_OfJoao", "found_by": "gwb_subscription_id", "customer_id": a.of["customer"],
+		"note": "active · sub_OfJoao", "found_by": "gwb_subscription_id", "customer_id": a.of["customer"], "order_id": nil,
 	}, hit.Hits[0])
+	of := func(typed string) object {
+		root.Get("/admin/search?q=" + typed).Expect(http.StatusOK).JSON(&hit)
+		return object{"kind": hit.Hits[0]["kind"], "customer_id": hit.Hits[0]["customer_id"], "order_id": hit.Hits[0]["order_id"]}
+	}
+	require.Equal(t, object{"kind": "ticket", "customer_id": a.of["customer"], "order_id": nil}, of(a.of["ticket"]))
+	require.Equal(t, object{"kind": "ticket_order", "customer_id": a.of["customer"], "order_id": a.of["ticket_order"]}, of("pay_oftheorder"))
+	// Who buys at the counter has no account that anything could lead to.
+	p.Exec(`UPDATE tickets.tickets SET order_id = $1 WHERE id = $2`, a.of["ticket_order"], a.of["ticket"])
+	p.Exec(`UPDATE tickets.orders SET sold_by_id = $2, sold_by = 'root', gateway = NULL, gateway_payment_id = NULL, payment_method = 'cash', state = 'paid' WHERE id = $1`,
+		a.of["ticket_order"], a.of["customer"])
+	p.Exec(`UPDATE payments.refunds SET purpose = 'order', local_id = $1 WHERE id = $2`, a.of["ticket_order"], a.of["refund"])
+	require.Equal(t, object{"kind": "ticket", "customer_id": nil, "order_id": a.of["ticket_order"]}, of(a.of["ticket"]))
+	require.Equal(t, object{"kind": "ticket_order", "customer_id": nil, "order_id": a.of["ticket_order"]}, of(a.of["ticket_order"]))
+	require.Equal(t, object{"kind": "refund", "customer_id": a.of["customer"], "order_id": a.of["ticket_order"]}, of(a.of["refund"]))
 	for _, typed := range []string{"nobody-is-called-so", "...", "%", "_", "a' OR 'a'='a", "MT1.forged", "$1", `\`, "''"} {
 		require.Empty(t, found(t, root, typed), typed)
 	}

@@ -147,6 +147,36 @@ it('a refund is pending until its webhook comes, and then done, without a reload
   expectNoFaults(page.context());
 });
 
+it('a refund that the gateway denied is asked for again by the same form, and is another', async () => {
+  const customer = await subscribedAtA('Olga Serra');
+  const { payments: [payment] } = await asRoot<{ payments: { gateway_payment_id: string }[] }>('GET', `/admin/customers/360?_id=${customer.id}`);
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  const ask = async () => {
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    await expect.poll(() => page.getByLabel('Amount').inputValue()).toBe('29.90');
+    await page.getByLabel('Amount').fill('9.90');
+    await page.getByLabel('Reason').fill('A week without captions');
+    await page.getByRole('button', { name: 'Refund BRL 9.90' }).click();
+    await page.getByText('BRL 9.90 is being refunded').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  const refunds = page.getByRole('region', { name: 'Refunds' });
+  await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: true });
+  try {
+    await ask();
+    await refunds.getByText('pending', { exact: true }).waitFor();
+    await atGateway('gwa', 'POST', `/payments/${payment?.gateway_payment_id ?? ''}/refund/deny`);
+    await refunds.getByText('failed', { exact: true }).waitFor();
+  } finally {
+    await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: false });
+  }
+  await ask();
+  await refunds.getByText('done', { exact: true }).waitFor();
+  expect(await refunds.locator('tbody tr').count()).toBe(2);
+  await expectAtGateway(customer.subscription, [990]);
+  expectNoFaults(page.context());
+});
+
 it('two tabs make one refund of the whole', async () => {
   const customer = await subscribed('Davi Rocha');
   const tab = await signedIn('admin', {}, `/console/customers/${customer.id}`);

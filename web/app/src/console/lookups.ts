@@ -1,9 +1,11 @@
 import { answer, api, type Got } from '../api/client';
+import { pageOfOrder } from './events/event';
 
 /** A record that was found, as the API has it. */
 export type Hit = Got<'/api/v1/admin/search'>['hits'][number];
 
 const ofCustomer = ({ customer_id }: Hit) => customer_id && `/customers/${customer_id}`;
+const ofOrder = (hit: Hit) => (hit.order_id ? pageOfOrder(hit.order_id) : ofCustomer(hit));
 
 /** The page of each kind of record; without one where the console has no room for it. */
 const pages: Record<Hit['kind'], ((hit: Hit) => string | null) | null> = {
@@ -11,15 +13,15 @@ const pages: Record<Hit['kind'], ((hit: Hit) => string | null) | null> = {
   user: ({ _id }) => `/settings/users?edit=${_id}`,
   profile: ({ _id }) => `/settings/profiles?edit=${_id}`,
   audit_entry: ({ _id }) => `/settings/audit/${_id}`,
-  payment: ofCustomer,
-  refund: ofCustomer,
-  dispute: ofCustomer,
+  payment: ofOrder,
+  refund: ofOrder,
+  dispute: ofOrder,
   unapplied_payment: ({ _id }) => `/payments/unapplied/${_id}`,
   webhook_log: ({ _id }) => `/webhooks/${_id}`,
   subscription: ofCustomer,
   plan: ({ _id }) => `/settings/plans?edit=${_id}`,
-  ticket: ofCustomer,
-  ticket_order: ofCustomer,
+  ticket: ofOrder,
+  ticket_order: ofOrder,
   event: ({ _id }) => `/events/${_id}`,
   promo_code: ({ _id }) => `/promos/${_id}`,
   video: ({ _id }) => `/catalog/${_id}`,

@@ -1,4 +1,4 @@
-import { answer, api, readPage, sendBody, type Got } from '../../api/client';
+import { answer, api, sendBody, type Got } from '../../api/client';
 import type { Line } from '../../ui/Curve.svelte';
 import type { Tone } from '../../ui/Status.svelte';
 import type { Doc } from '../form/record';
@@ -43,19 +43,31 @@ export async function mailedOf(event: string): Promise<{ cancelled: number; move
   return { cancelled: now.mailed_if_cancelled, moved: now.mailed_if_moved };
 }
 
-export interface Ticket { _id: string; title: string; status: string; consumed_at: string | null; customer_name: string }
+export type OrderDetail = Got<'/api/v1/admin/ticket-orders/{id}'>;
 
-/** The tickets of an order. */
-export async function ticketsOf(order: string): Promise<Ticket[]> {
-  const { docs } = await readPage('/api/v1/tickets', { query: JSON.stringify({ ticket_order_id: order }), page: 0, size: 100 });
-  return docs as unknown as Ticket[];
+/** One order with all that belongs to it. */
+export function orderOf(id: string): Promise<OrderDetail> {
+  return answer(api.GET('/api/v1/admin/ticket-orders/{id}', { params: { path: { id } } }));
 }
 
-/** Gives an order back, all that is left of it or some of its tickets; the key makes a repetition the same refund. */
-export async function refundOrder(order: Order, tickets: string[] | undefined, reason: string, used: boolean): Promise<number> {
+export const pageOfOrder = (id: string) => `/events/orders/${id}`;
+
+/** The page of whose money a row of the ledger is: that of the order, else of the customer. */
+export function ownerOf(doc: Record<string, unknown>): string {
+  return doc['purpose'] === 'order' ? pageOfOrder(String(doc['local_id'])) : `/customers/${String(doc['customer_id'])}`;
+}
+
+/** Of which order refunds are made, as it was read. */
+export type Refunded = Pick<Order, '_id' | 'customer_name' | 'total' | 'refunded' | 'unit_price'>;
+
+/**
+ * Gives an order back, all that is left of it or some of its tickets. The key makes a repetition the same refund; after
+ * refunds that failed it is another.
+ */
+export async function refundOrder(order: Refunded, tickets: string[] | undefined, reason: string, used: boolean, failed: number): Promise<number> {
   const which = tickets ? [...tickets].sort().join('').slice(-48) : 'all';
   const { refund_amount: amount } = (await sendBody('POST', `/api/v1/admin/ticket-orders/${order._id}/refund`, {
     reason, ...(tickets && { ticket_ids: tickets }), ...(used && { include_consumed: true }),
-  }, `refund-${order._id}-${Math.round(order.refunded * 100)}-${which}`)) as { refund_amount: number };
+  }, `refund-${order._id}-${Math.round(order.refunded * 100)}-${which}${failed ? `-${failed}` : ''}`)) as { refund_amount: number };
   return amount;
 }

@@ -132,6 +132,10 @@ export const enWords = {
     requisition_put: 'changed', requisition_file_upload: 'file added', requisition_file_delete: 'file deleted',
     event_cancelled: 'event called off', CHARGEBACK_LOST: 'lost by dispute', REFUNDED: 'refunded',
     en: 'English', pt: 'Portuguese', cash: 'cash', card_machine: 'card machine', courtesy: 'courtesy', by_hand: 'at the box office', box_office: 'box office', sale: 'sale',
+    reserved: 'waits for the money', released: 'not bought', refund_due: 'to be refunded', deleted: 'deleted', purchased: 'purchased',
+    paid_late: 'paid late', not_paid: 'not paid', paid_too_late: 'paid too late', customer_deleted: 'customer deleted',
+    consumed_by_hand: 'used by hand', scanned: 'scanned', scanned_offline: 'scanned offline', event_ended: 'event over',
+    event_moved: 'event moved', edited: 'edited by staff',
     RECEIVED: 'received', CANCELLED: 'cancelled', EXPIRED: 'not paid in time', DECLINED: 'declined',
   },
 };

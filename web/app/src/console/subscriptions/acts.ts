@@ -3,8 +3,8 @@ import { answer, api, sendBody, type Got } from '../../api/client';
 /** What acts need to know of a subscription. */
 export interface Subject { _id: string; gateway: string; status: string; plan_id: string }
 
-/** A settled payment with what is left to give back. */
-export interface Refundable { id: string; paid: string; left: number }
+/** A settled payment with what is left to give back, and how many refunds of its subscription have failed. */
+export interface Refundable { id: string; paid: string; left: number; failed: number }
 
 type Listed = Got<'/api/v1/subscriptions/{id}/payments'>['payments'][number];
 
@@ -12,21 +12,26 @@ const SETTLED = new Set(['succeeded', 'CONFIRMED', 'RECEIVED', 'RECEIVED_IN_CASH
 
 /** The payments that the gateway has and that can still be given back, the latest first. */
 export async function refundable(subject: Subject): Promise<Refundable[]> {
-  const { payments } = await answer(api.GET('/api/v1/subscriptions/{id}/payments', { params: { path: { id: subject._id } } }));
+  const query = JSON.stringify({ local_id: subject._id, status: 'failed' });
+  const [{ payments }, { pagination: { qty_total_docs: failed } }] = await Promise.all([
+    answer(api.GET('/api/v1/subscriptions/{id}/payments', { params: { path: { id: subject._id } } })),
+    answer(api.GET('/api/v1/admin/finance/refunds', { params: { query: { query, qty_docs_page: 1 } } })),
+  ]);
   return payments
     .filter((one) => SETTLED.has(one.status) && one.amount > one.amount_refunded)
     .sort((a, b) => b.created - a.created)
-    .map((one) => ({ id: idOf(one), paid: new Date(one.created * 1000).toISOString(), left: one.amount - one.amount_refunded }));
+    .map((one) => ({ id: idOf(one), paid: new Date(one.created * 1000).toISOString(), left: one.amount - one.amount_refunded, failed }));
 }
 
 function idOf(payment: Listed): string { return payment.payment_intent ?? payment.gwa_payment_id ?? payment.id; }
 
 /**
  * Gives part or all of a payment back. The key names the payment, what was left of it and how much
- * goes back: a second click, another tab and a repetition after a lost answer are the same refund.
+ * goes back: a second click, another tab and a repetition after a lost answer are the same refund. One that failed
+ * since makes it another: the API would answer again what it said of the first.
  */
 export async function refund(subject: Subject, payment: Refundable, cents: number, reason: string): Promise<void> {
-  const key = `refund-${payment.id}-${payment.left}-${cents}`;
+  const key = `refund-${payment.id}-${payment.left}-${cents}${payment.failed ? `-${payment.failed}` : ''}`;
   const path = `/api/v1/admin/${subject.gateway}/subscriptions/${subject._id}/refund`;
   const body = subject.gateway === 'gwa'
     ? { payment_id: payment.id, value: cents / 100, reason }
