@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { expectNoFaults, signedIn } from './browser';
-import { asRoot, makeMany, subscribed, until } from './people';
+import { testExport } from './export_story';
+import { asRoot, subscribed } from './people';
 
 interface Revenue { data: { date: string; net: number; gross: number; new_subscriptions: number }[]; totals: { net: number; gross: number } }
 const money = (cents: number) => `BRL ${new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2 }).format(cents / 100)}`;
@@ -98,29 +98,4 @@ it('churn, cohorts and tenure are the API’s', async () => {
   expectNoFaults(page.context());
 });
 
-it('story 7: an export of 100,000 rows shows progress, is stopped, begun anew, and downloaded after the page was closed', async () => {
-  makeMany(100_000);
-  const page = await signedIn('root', {}, '/console/finance/exports');
-  await page.getByLabel('What').selectOption('customers');
-  await page.getByLabel('Format').selectOption('json');
-  await page.getByRole('button', { name: 'Begin the export' }).click();
-  const list = page.getByRole('region', { name: 'Exports' });
-  await list.getByText(/^\d+ %/).waitFor();
-  await list.getByRole('button', { name: 'Stop it' }).click();
-  await page.getByText('No exports yet').waitFor();
-
-  await page.getByRole('button', { name: 'Begin the export' }).click();
-  await list.getByRole('progressbar').or(list.getByText('done', { exact: true })).first().waitFor();
-  const context = page.context();
-  await page.goto('about:blank'); // the page is closed
-  const again = page;
-  await again.goto('/console/finance/exports');
-  await again.getByRole('region', { name: 'Exports' }).getByText('done', { exact: true }).waitFor();
-  const [download] = await Promise.all([again.waitForEvent('download'), again.getByRole('button', { name: 'Download' }).click()]);
-  const rows = JSON.parse(await readFile(await download.path(), 'utf8')) as Record<string, unknown[]>;
-  const total = await until(async () => (await asRoot<{ pagination: { qty_total_docs: number } }>('GET', '/customers?qty_docs_page=1')).pagination.qty_total_docs);
-  const written = Object.values(rows)[0]?.length ?? 0;
-  expect(written).toBeGreaterThanOrEqual(100_000);
-  expect(Math.abs(total - written)).toBeLessThan(100); // other tests sign customers up meanwhile
-  expectNoFaults(context);
-});
+testExport(10_000);

@@ -152,6 +152,36 @@ it('search lands on webhooks, plans and the audit trail, and the pages of films'
   expectNoFaults(page.context());
 });
 
+it('search leads to the parts of rooms, to what can be made, and does what can be done anywhere', async () => {
+  const page = await signedIn('admin');
+  await search(page, 'over');
+  await page.getByRole('option', { name: 'Overdue' }).click();
+  await expect.poll(() => new URL(page.url()).pathname).toBe('/console/subscriptions/overdue');
+  await search(page, 'query');
+  expect(await page.getByRole('option', { name: 'Query plan' }).count()).toBe(0); // of root
+  await page.keyboard.press('Escape');
+  await search(page, 'new event');
+  await page.getByRole('option', { selected: true, name: 'New event' }).waitFor();
+  await page.keyboard.press('Enter');
+  const form = page.getByRole('dialog', { name: 'New event' });
+  await form.waitFor();
+  expect(new URL(page.url()).search).toBe('?new=1');
+  await page.keyboard.press('Escape');
+  await form.waitFor({ state: 'detached' });
+  expect(new URL(page.url()).search).toBe('');
+  await search(page, 'dark');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark');
+  await search(page, 'portugues');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Eventos', level: 1 }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Buscar' }).fill('sair');
+  await page.keyboard.press('Enter');
+  await page.locator('input[type="password"]').waitFor();
+  expectNoFaults(page.context());
+});
+
 async function search(page: Page, typed: string) {
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search' }).fill(typed);

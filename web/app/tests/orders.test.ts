@@ -1,17 +1,9 @@
+import type { Page } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
 import { expectNoFaults, signedIn, type Login } from './browser';
-import { asRoot, bought, call, signUp, tokenOf } from './people';
-import type { Page } from 'playwright-core';
+import { asRoot, bought, call, newEvent, signUp, tokenOf } from './people';
 
 const root: Login = inject('platform').users.root;
-
-async function newEvent(title: string): Promise<string> {
-  const { docs: [event] } = await asRoot<{ docs: { _id: string }[] }>('POST', '/events', [{
-    title, event_type: 'screening', event_date: new Date(Date.now() + 30 * 864e5).toISOString(), location: 'Cine Ipiranga',
-    capacity: 100, ticket_value: 40, is_sale_box_office: true,
-  }]);
-  return event?._id ?? '';
-}
 
 async function search(page: Page, typed: string) {
   await page.getByRole('heading', { level: 1 }).waitFor();

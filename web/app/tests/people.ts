@@ -134,6 +134,15 @@ async function settled(customer: Customer): Promise<Customer & { subscription: s
   return { ...customer, subscription };
 }
 
+/** An event on sale in a month, for BRL 40.00 a place. */
+export async function newEvent(title = 'Limite'): Promise<string> {
+  const { docs: [event] } = await asRoot<{ docs: { _id: string }[] }>('POST', '/events', [{
+    title, event_type: 'screening', event_date: new Date(Date.now() + 30 * 864e5).toISOString(), location: 'Cine Ipiranga',
+    capacity: 100, ticket_value: 40, is_sale_box_office: true,
+  }]);
+  return event?._id ?? '';
+}
+
 /** Tickets of an event, bought by card at gateway B; the answer is the order's id, once it is paid. */
 export async function bought(customer: Customer, event: string, quantity: number): Promise<string> {
   const { order } = await call<{ order: { _id: string } }>('POST', '/store/purchase/gwb/card', customer.token, { event_id: event, quantity, payment_method_id: 'pm_card_visa' });

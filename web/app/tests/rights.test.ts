@@ -1,7 +1,7 @@
 import type { Request, Response } from 'playwright-core';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { expectNoFaults, signedIn, visit } from './browser';
-import { adminWith, asRoot, newAdmin, subscribed, type Lists, type Role } from './people';
+import { adminWith, asRoot, bought, newAdmin, newEvent, subscribed, type Lists, type Role } from './people';
 
 interface Route { method: string; path: string; auth: string; permission: string }
 
@@ -39,12 +39,13 @@ beforeAll(async () => {
   const customer = await subscribed('Tereza Alves');
   const first = async (path: string) => (await asRoot<{ docs: { _id: string }[] }>('GET', `${path}?qty_docs_page=1`)).docs[0]?._id ?? '';
   const event = await first('/events');
+  const order = await bought(customer, await newEvent(), 1);
   pages = [
-    '/', '/customers', `/customers/${customer.id}`, '/subscriptions', '/subscriptions/overdue', '/payments', '/payments/refunded',
+    '/', '/customers', `/customers/${customer.id}`, '/subscriptions', '/subscriptions/overdue', '/payments', '/payments/settled', '/payments/refunds', '/payments/refunded', '/payments/open-disputes', '/payments/reconciliations',
     '/payments/disputes', '/payments/unapplied', '/webhooks', `/webhooks/${await first('/webhook-logs')}`, '/settings', '/settings/plans',
-    '/settings/users', '/settings/profiles', '/settings/explain', '/settings/jobs', '/settings/invariants', '/settings/audit', `/settings/audit/${await first('/audit-log')}`, '/account',
-    '/catalog', '/catalog?as=table', `/catalog/${await first('/videos')}`, '/catalog/categories', '/catalog/tags', '/catalog/seasons', '/events', `/events/${event}`,
-    `/events/${event}/guests`, `/events/${event}/orders`, `/events/${event}/box-office`, `/events/${event}/edit`, '/promos', '/finance', '/finance/revenue?against=before', '/finance/churn', '/finance/cohorts',
+    '/settings/users', '/settings/profiles', '/settings/explain', '/settings/jobs', '/settings/branding', '/settings/invariants', '/settings/audit', `/settings/audit/${await first('/audit-log')}`, '/account',
+    '/catalog', '/catalog?as=table', `/catalog/${await first('/videos')}`, '/catalog/categories', '/catalog/tags', '/catalog/seasons', '/catalog/imports', '/events', `/events/orders/${order}`, `/events/${event}`,
+    `/events/${event}/guests`, `/events/${event}/orders`, `/events/${event}/box-office`, `/events/${event}/edit`, '/promos', '/finance', '/finance/revenue?against=before', '/finance/movements', '/finance/churn', '/finance/cohorts',
     '/finance/exports', '/finance/definitions', '/board',
   ];
 });

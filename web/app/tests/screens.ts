@@ -72,7 +72,7 @@ async function screensOfRooms(crowded: boolean): Promise<[name: string, path: st
     ['pictures', `/console/catalog/${await first('/videos')}?part=pictures`], ['groups', `/console/catalog/${await first('/videos')}?part=groups`],
     ['categories', '/console/catalog/categories'], ['imports', '/console/catalog/imports'], ['import', `/console/catalog/imports/${shown.file}`], ['seasons', '/console/catalog/seasons'], ['season', `/console/catalog/seasons/${shown.season}`],
     ['events', '/console/events'], ['event', `/console/events/${shown.event}`], ['guests', `/console/events/${shown.event}/guests`],
-    ['orders', `/console/events/${shown.event}/orders`], ['box-office', `/console/events/${shown.event}/box-office`], ['event-edit', `/console/events/${shown.event}/edit`],
+    ['orders', `/console/events/${shown.event}/orders`], ['order', `/console/events/orders/${shown.order}`], ['box-office', `/console/events/${shown.event}/box-office`], ['event-edit', `/console/events/${shown.event}/edit`],
     ['promos', '/console/promos'], ['promo', `/console/promos/${shown.promo}`], ['finance', '/console/finance'],
     ['revenue', '/console/finance/revenue?against=before'], ['movements', '/console/finance/movements?months=6&against=before'], ['churn', '/console/finance/churn'], ['cohorts', '/console/finance/cohorts'],
     ['exports', '/console/finance/exports'], ['definitions', '/console/finance/definitions'], ['board', '/console/board'],
@@ -94,7 +94,9 @@ async function makeRooms() {
     title: 'Limite, com orquestra', event_type: 'screening', event_date: new Date(Date.now() + 30 * 864e5).toISOString(), location: 'Cine Belas Artes, São Paulo',
     capacity: 60, ticket_value: 40, is_sale_box_office: true, description: 'A cópia restaurada, com música ao vivo.',
   }]);
-  for (const [i, name] of ['Rosa Amaral', 'Davi Nunes', 'Sílvia Prates'].entries()) await bought(await signUp(name), event ?? '', i + 1);
+  let order = '';
+  for (const [i, name] of ['Rosa Amaral', 'Davi Nunes', 'Sílvia Prates'].entries()) order = await bought(await signUp(name), event ?? '', i + 1);
+  await asRoot('POST', `/admin/ticket-orders/${order}/refund`, { reason: 'One of them is ill', ticket_ids: (await asRoot<{ tickets: Made[] }>('GET', `/admin/ticket-orders/${order}`)).tickets.slice(0, 1).map(({ _id }) => _id) });
   const ticket = { code_type: 'ticket', event_id: event, title: 'Convite da casa', bonus_tickets: 2 };
   const children = await post('/admin/promo-codes', [{ ...ticket }, { code_type: 'promo', title: 'Meio mês', discount_first_month: 14.9 }]);
   const [promo] = await post('/admin/promo-codes', [{ code_type: 'promo', title: 'Verão no cinema', subtitle: 'Primeiro mês por R$ 9,90', discount_first_month: 9.9, children_code_ids: children }]);
@@ -104,7 +106,7 @@ async function makeRooms() {
     { name: 'Conferir contrato da sala', priority: 'high', status_id: columns[1] }, { name: 'Cartaz da sessão com orquestra', priority: 'medium', status_id: columns[2] },
   ]);
   const file = await checkFile(`title,slug,video_id,duration,release_date\nO farol,farol-${mark},https://videos.example.com/1,90,2024-01-02\nSem endereço,sem-${mark},,90,2024-01-02\n`);
-  return { file, season: season ?? '', event: event ?? '', promo: promo ?? '', card: card ?? '' };
+  return { file, season: season ?? '', event: event ?? '', order, promo: promo ?? '', card: card ?? '' };
 }
 
 /** Every text longer by two fifths, as in a language that takes more room. */

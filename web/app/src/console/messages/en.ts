@@ -176,6 +176,8 @@ export const en = {
     nothing: 'Nothing was found',
     hint: 'Paste anything: half an e-mail, a CPF with dots, sub_…, pay_…, evt_…, a ticket’s code, the id of a record or of a request.',
     rooms: 'Go to',
+    action: 'Do',
+    themeOf: (name: string) => `Theme: ${name}`,
     noPage: (kind: string) => `${kind}, no page here`,
     results: (n: number) => (n === 1 ? '1 result' : `${n} results`),
   },

@@ -175,6 +175,8 @@ export const pt: Shape<typeof en> = {
     nothing: 'Nada foi encontrado',
     hint: 'Cole qualquer coisa: meio e-mail, um CPF com pontos, sub_…, pay_…, evt_…, o código de um ingresso, o id de um registro ou de uma requisição.',
     rooms: 'Ir para',
+    action: 'Fazer',
+    themeOf: (name: string) => `Tema: ${name}`,
     noPage: (kind: string) => `${kind}, sem página aqui`,
     results: (n: number) => (n === 1 ? '1 resultado' : `${n} resultados`),
   },

@@ -1,0 +1,3 @@
+import { testExport } from '../tests/export_story';
+
+testExport(100_000);
