@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // NameKey is the extension by which a schema that no type stands for tells its name. It is not
@@ -143,7 +144,8 @@ func (d *document) content(content object, name string, example any) {
 			continue
 		}
 		media["schema"] = d.named(media["schema"], name)
-		if example != nil && !file && (mediaType == jsonType || mediaType == formType) {
+		text := mediaType == jsonType || mediaType == formType || strings.HasPrefix(mediaType, "text/")
+		if example != nil && !file && text {
 			media["example"] = example
 		}
 	}
