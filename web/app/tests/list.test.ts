@@ -100,6 +100,31 @@ it('pages come from the server, 25 rows each, and back returns to where one was'
   await page.getByText('26–30 of 30').waitFor();
 });
 
+it('how far a list was scrolled is there again on the way back, and stays while a record is edited', async () => {
+  const mark = `Rolado${String(Date.now())}`;
+  await Promise.all(Array.from({ length: 40 }, (_, i) => asRoot('POST', '/plans', [{
+    plan_id: `${mark.toLowerCase()}-${String(i)}`, name: `${mark} ${String(i).padStart(2, '0')}`, amount: 1000, tier: 1, is_active: false,
+  }])));
+  const page = await signedIn('root', {}, `/console/settings/plans?size=100&query=${encodeURIComponent(JSON.stringify({ name: { $regex: `^${mark}` } }))}&sort=${encodeURIComponent('{"name":1}')}`);
+  const row = page.getByRole('link', { name: `${mark} 35` });
+  const top = () => page.evaluate(() => scrollY);
+  await row.scrollIntoViewIfNeeded();
+  const was = await top();
+  expect(was).toBeGreaterThan(300);
+  await row.click();
+  await page.getByRole('dialog', { name: 'Edit plan' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await top()).toBe(was);
+  await page.getByRole('link', { name: 'Customers', exact: true }).click();
+  await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor();
+  expect(await top()).toBe(0);
+  await page.goBack();
+  await row.waitFor();
+  await expect.poll(top).toBe(was);
+  expectNoFaults(page.context());
+});
+
 it('a list without a match says how to get out, and one that is refused keeps its rows', async () => {
   const page = await signedIn('admin', {}, '/console/customers?q=nobodyiscalledthis');
   await page.getByText('Nothing matches').waitFor();

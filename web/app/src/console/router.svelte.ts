@@ -11,7 +11,44 @@ function follow() {
   query = location.search;
 }
 
-addEventListener('popstate', follow);
+// How far a page was scrolled is kept with its entry of the history: what it shows is read anew when one comes back, and
+// only then is it as long again.
+history.scrollRestoration = 'manual';
+const PATIENCE = 5_000; // for what a page shows, in milliseconds
+let returning = 0; // until when
+let kept: ReturnType<typeof setTimeout> | undefined;
+
+function keep() {
+  clearTimeout(kept);
+  kept = undefined;
+  history.replaceState({ scroll: scrollY }, '');
+}
+
+addEventListener('scroll', () => {
+  if (!returning) kept ??= setTimeout(keep, 150);
+}, { passive: true });
+for (const happened of ['wheel', 'pointerdown', 'keydown', 'touchmove'] as const) {
+  addEventListener(happened, () => { returning = 0; }, { passive: true });
+}
+
+function scrollBack(to: number) {
+  returning = Date.now() + PATIENCE;
+  const step = () => {
+    if (!returning) return;
+    scrollTo(0, to);
+    if (scrollY >= to - 1 || Date.now() > returning) returning = 0;
+    else requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
+addEventListener('popstate', ({ state }) => {
+  clearTimeout(kept);
+  kept = undefined;
+  follow();
+  const { scroll } = (state ?? {}) as { scroll?: number };
+  scrollBack(scroll ?? 0);
+});
 
 export const router = {
   /** The path behind /console, such as /customers/6b05…; / for Home. */
@@ -19,9 +56,11 @@ export const router = {
   get params(): URLSearchParams { return new URLSearchParams(query); },
 
   go(to: string) {
+    const before = location.pathname;
+    keep();
     history.pushState(null, '', BASE + to);
     follow();
-    scrollTo(0, 0);
+    if (location.pathname !== before) scrollTo(0, 0);
   },
 
   /** Changes parameters of the address that is shown; undefined takes one away. */
@@ -32,7 +71,8 @@ export const router = {
       else params.set(name, value);
     }
     const search = params.toString();
-    history[replace ? 'replaceState' : 'pushState'](null, '', location.pathname + (search ? `?${search}` : ''));
+    if (!replace) keep();
+    history[replace ? 'replaceState' : 'pushState'](replace ? history.state : null, '', location.pathname + (search ? `?${search}` : ''));
     follow();
   },
 };
