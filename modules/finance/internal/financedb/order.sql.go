@@ -91,7 +91,7 @@ SELECT json_build_object(
             'opened_at', platform.json_time(d.opened_at), 'closed_at', platform.json_time(d.closed_at), 'evidence_due_at', platform.json_time(d.evidence_due_at),
             'evidence_sent', d.evidence_sent) ORDER BY d.opened_at DESC, d.id), '[]') FROM disputed d),
     'timeline', (SELECT coalesce(json_agg(jsonb_build_object('at', platform.json_time(m.at), 'type', m.type, 'summary', m.summary) || jsonb_strip_nulls(m.details)
-            ORDER BY m.at DESC, m.step DESC, m.summary), '[]') FROM (SELECT at, type, summary, details, step FROM moment ORDER BY at DESC, step DESC, summary LIMIT 500) m)
+            ORDER BY m.place), '[]') FROM (SELECT at, type, summary, details, step, row_number() OVER (ORDER BY date_trunc('second', at) DESC, step DESC, at DESC, summary) AS place FROM moment ORDER BY place LIMIT 500) m) -- gateways tell seconds
 )::json AS report
 FROM ordered o JOIN finance.events e ON e.event_id = o.event_id
 `
