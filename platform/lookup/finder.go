@@ -28,7 +28,7 @@ type Finder struct {
 	Customer string
 	// Order is the id of the ticket order that it is of; "" for none.
 	Order string
-	By       []By // the ways to find it, the surest first
+	By    []By // the ways to find it, the surest first
 }
 
 // By is one way in which a record is found.
@@ -89,7 +89,8 @@ func (f Finder) selects(c candidate, values []string, args *[]any) string {
 		order = " ORDER BY " + by.OrderBy
 	}
 	return "SELECT " + strconv.Itoa(c.finder) + ", " + strconv.Itoa(c.by) + ", row_number() OVER (), x.* FROM (SELECT t.id::text, " +
-		textOr(f.Title, "''") + ", " + textOr(f.Note, "''") + ", " + textOr(f.Customer, "NULL") + ", " + textOr(f.Order, "NULL") +
+		textOr(f.Title, "''") + ", " + textOr(f.Note, "''") + ", " + textOr(f.Customer, "NULL") +
+		", " + textOr(f.Order, "NULL") +
 		" FROM " + from + " WHERE " + strings.Join(conditions, " AND ") + order + " LIMIT " +
 		strconv.Itoa(limit) + ") x"
 }

@@ -98,8 +98,8 @@ type orderDispute struct {
 	EvidenceSent  bool          `json:"evidence_sent"`
 }
 
-// orderMoment is one thing that happened to an order: a sentence, and the values that it is made of, by its type. A value
-// that the type does not have is absent.
+// orderMoment is one thing that happened to an order: a sentence, and the values that it is made of, by its type. Those
+// that the type does not have are absent.
 type orderMoment struct {
 	At      httpapi.Time `json:"at"`
 	Type    string       `json:"type" enum:"order,payment,ticket,refund,dispute,event_cancelled"`

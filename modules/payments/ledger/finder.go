@@ -18,7 +18,8 @@ const ofCharge = `(SELECT DISTINCT coalesce(l.payload #>> '{data,object,payment_
 func Finders() []lookup.Finder {
 	return []lookup.Finder{
 		{
-			Kind: "payment", Route: "payment_list", From: "payments.payments t", Customer: "t.customer_id", Order: ofOrder,
+			Kind: "payment", Route: "payment_list", From: "payments.payments t", Customer: "t.customer_id",
+			Order: ofOrder,
 			Title: "t.gateway_payment_id", Note: "concat_ws(' · ', " + amount + ", t.method, t.native_status)",
 			By: []lookup.By{
 				{Name: "_id", Rank: lookup.Exact, Values: lookup.IDs, Where: "t.id = $1"},
@@ -49,7 +50,8 @@ func Finders() []lookup.Finder {
 			},
 		},
 		{
-			Kind: "dispute", Route: "dispute_list", From: "payments.disputes t", Customer: "t.customer_id", Order: ofOrder,
+			Kind: "dispute", Route: "dispute_list", From: "payments.disputes t", Customer: "t.customer_id",
+			Order: ofOrder,
 			Title: "t.gateway_dispute_id", Note: "concat_ws(' · ', " + amount + ", t.state)",
 			By: []lookup.By{
 				{Name: "_id", Rank: lookup.Exact, Values: lookup.IDs, Where: "t.id = $1"},
