@@ -28,14 +28,19 @@ it('the search', async () => {
   const listed = (query: object) => `query=${encodeURIComponent(JSON.stringify(query))}&qty_docs_page=20`;
   const subscriptions = await asRoot<{ docs: { gwb_subscription_id?: string }[] }>('GET', `/subscriptions?${listed({ gateway: 'gwb' })}`);
   const logs = await asRoot<{ docs: { request_id?: string }[] }>('GET', `/webhook-logs?${listed({ request_id: { $exists: true } })}`);
+  /** One of those that are there, by turns. */
+  const known = (all: (string | undefined)[], round: number) => {
+    const there = all.filter(Boolean);
+    return there[round % there.length] ?? '';
+  };
   const of = (round: number) => sample.docs[round % sample.docs.length] ?? sample.docs[0];
   const page = await signedIn('root');
   const bare = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '');
   const kinds: [string, (round: number) => string][] = [
     ['half an e-mail', (round) => of(round)?.email.split('@')[0] ?? ''],
     ['a CPF with dots', () => '111.444.777-35'], // the sample customer's: those that are made up have none
-    ['a subscription at gateway B', (round) => subscriptions.docs[round % subscriptions.docs.length]?.gwb_subscription_id ?? ''],
-    ['a request id', (round) => logs.docs[round % logs.docs.length]?.request_id ?? ''],
+    ['a subscription at gateway B', (round) => known(subscriptions.docs.map((one) => one.gwb_subscription_id), round)],
+    ['a request id', (round) => known(logs.docs.map((one) => one.request_id), round)],
     ['a name without accents', (round) => bare(of(round)?.full_name ?? '')],
     ['an id', (round) => of(round)?._id ?? ''],
     ['an event id', (round) => `evt_fill_${String(round * 1000)}`],
