@@ -25,8 +25,8 @@ func TestATicketOrderIsToldWhole(t *testing.T) {
 			VALUES ('gwa', $1, 'order', $2, $3, 8000, 'pix', 'RECEIVED', '2026-06-02T12:00:00Z', now(), now())`, payment, id, customerID)
 		b.exec(`INSERT INTO payments.refunds (gateway, payment_ref, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, admin,
 				failure, requested_at, refunded_at, created_at, updated_at)
-			VALUES ('gwa', $1, 'order', $2, $3, 4000, 'failed', 'admin', $1 || '-1', 'refund', 'He is ill', 'ana', 'No balance', '2026-06-03T12:00:00Z', NULL, now(), '2026-06-03T13:00:00Z'),
-				('gwa', $1, 'order', $2, $3, 4000, 'done', 'admin', $1 || '-2', 'refund', 'He is ill', 'ana', NULL, '2026-06-04T12:00:00Z', '2026-06-04T13:00:00Z', now(), now())`,
+			VALUES ('gwa', $1, 'order', $2, $3, 4000, 'failed', 'admin', $1 || '-1', 'refund', 'The buyer is ill', 'ana', 'No balance', '2026-06-03T12:00:00Z', NULL, now(), '2026-06-03T13:00:00Z'),
+				('gwa', $1, 'order', $2, $3, 4000, 'done', 'admin', $1 || '-2', 'refund', 'The buyer is ill', 'ana', NULL, '2026-06-04T12:00:00Z', '2026-06-04T13:00:00Z', now(), now())`,
 			payment, id, customerID)
 		b.exec(`INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, opened_at, closed_at,
 				reported_at, created_at, updated_at, evidence_due_at)

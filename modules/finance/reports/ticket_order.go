@@ -10,7 +10,7 @@ import (
 	"marquee/platform/objectid"
 )
 
-// TicketOrder is the answer of GET /admin/ticket-orders/{id} (docs/contract/tickets.md, Orders): one order with its
+// TicketOrder is the answer of GET /admin/ticket-orders/{id} (docs/contract/tickets.md, The store): one order with its
 // tickets and its money. Money in reais; each list holds the newest 500, newest first.
 type TicketOrder struct {
 	ID               objectid.ID    `json:"_id"`
