@@ -30,7 +30,7 @@ func TestATicketOrderIsToldWhole(t *testing.T) {
 			payment, id, customerID)
 		b.exec(`INSERT INTO payments.disputes (gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status, opened_at, closed_at,
 				reported_at, created_at, updated_at, evidence_due_at)
-			VALUES ('gwa', $1, $1, 'order', $2, $3, 4000, 'Not his', 'won', 'DONE', '2026-06-05T12:00:00Z', '2026-06-06T12:00:00Z', now(), now(), now(), '2026-06-20T12:00:00Z')`,
+			VALUES ('gwa', $1, $1, 'order', $2, $3, 4000, 'Not theirs', 'won', 'DONE', '2026-06-05T12:00:00Z', '2026-06-06T12:00:00Z', now(), now(), now(), '2026-06-20T12:00:00Z')`,
 			payment, id, customerID)
 	}
 	b.exec(`INSERT INTO tickets.customers (id, name, email) VALUES ($1, 'Ana', 'old@example.com')`, customerID)

@@ -195,6 +195,7 @@ func TestStaffFindEverything(t *testing.T) {
 	p.Exec(`UPDATE tickets.orders SET sold_by_id = $2, sold_by = 'root', gateway = NULL, gateway_payment_id = NULL, payment_method = 'cash', state = 'paid' WHERE id = $1`,
 		a.of["ticket_order"], a.of["customer"])
 	p.Exec(`UPDATE payments.refunds SET purpose = 'order', local_id = $1 WHERE id = $2`, a.of["ticket_order"], a.of["refund"])
+	p.Exec(`UPDATE payments.payments SET purpose = 'order', local_id = $1 WHERE id = $2`, a.of["ticket_order"], a.of["payment"])
 	require.Equal(t, object{"kind": "ticket", "customer_id": nil, "order_id": a.of["ticket_order"]}, of(a.of["ticket"]))
 	require.Equal(t, object{"kind": "ticket_order", "customer_id": nil, "order_id": a.of["ticket_order"]}, of(a.of["ticket_order"]))
 	require.Equal(t, object{"kind": "refund", "customer_id": a.of["customer"], "order_id": a.of["ticket_order"]}, of(a.of["refund"]))
