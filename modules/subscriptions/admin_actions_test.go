@@ -106,7 +106,7 @@ func TestRefundThatTheGatewayRejects(t *testing.T) {
 func TestRefundWithoutAPayment(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, _ := b.in(t, "pending")
+	id, _ := subscriptionIn(t, b, "pending")
 	a := b.admin(t).Post("/subscriptions/"+id.String()+"/refund", object{"reason": "as agreed"}).Expect(422)
 	require.Equal(t, "REFUND_NOT_ALLOWED", a.Code())
 }
@@ -195,7 +195,7 @@ func TestAdminCancelsWhileTheGatewayIsDown(t *testing.T) {
 func TestAdminExtendsAndActivates(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, _ := b.in(t, "active")
+	id, _ := subscriptionIn(t, b, "active")
 	admin, path := b.admin(t), "/admin/subscriptions/"+id.String()
 	next := column[time.Time](t, b, id, "next_billing_date")
 	for _, body := range []object{
@@ -262,11 +262,11 @@ func TestAdminActivatesAnUnpaidPixForOnePeriod(t *testing.T) {
 	a := b.admin(t).Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200).Map()
 	require.Equal(t, "active", doc(a)["status"])
 	end := column[time.Time](t, b, id, "expires_at")
-	require.WithinDuration(t, lifecycle.AddMonths(b.clock.Now(), 3, b.zone(t)), end, time.Minute)
+	require.WithinDuration(t, lifecycle.AddMonths(b.clock.Now(), 3, reportZone(t)), end, time.Minute)
 	_, err := b.gateways.Sandbox.GWA.Pay(column[string](t, b, id, "pix_payment_id"))
 	require.NoError(t, err)
 	b.settle(t)
-	require.WithinDuration(t, lifecycle.AddMonths(end, 3, b.zone(t)), column[time.Time](t, b, id, "expires_at"),
+	require.WithinDuration(t, lifecycle.AddMonths(end, 3, reportZone(t)), column[time.Time](t, b, id, "expires_at"),
 		time.Second, "the code is paid all the same")
 }
 
@@ -286,7 +286,7 @@ func TestAdminActivatesAnAutomaticPixThatWasNeverMade(t *testing.T) {
 	b.runStatusChecks(t, 20*time.Minute)
 	require.False(t, column[bool](t, b, id, "intent_open"))
 	require.Equal(t, "missing", b.text(t, "SELECT state FROM payments.intents WHERE subject_id = $1", id))
-	require.WithinDuration(t, lifecycle.AddMonths(began, 1, b.zone(t)), column[time.Time](t, b, id, "expires_at"),
+	require.WithinDuration(t, lifecycle.AddMonths(began, 1, reportZone(t)), column[time.Time](t, b, id, "expires_at"),
 		time.Second)
 	require.True(t, b.access(t))
 
@@ -312,7 +312,7 @@ func TestAdminReportsAChargeback(t *testing.T) {
 	refunds := admin.Get(path + "/refunds").Expect(200).Map()
 	require.Equal(t, 1.0, refunds["chargeback_count"])
 	require.Equal(t, "open", refunds["chargebacks"].([]any)[0].(object)["status"])
-	require.Equal(t, b.intentOf(t), refunds["chargebacks"].([]any)[0].(object)["payment_intent_id"])
+	require.Equal(t, intentPaid(t, b), refunds["chargebacks"].([]any)[0].(object)["payment_intent_id"])
 	require.Equal(t, "active>suspended chargeback admin", b.history(t, id)[2])
 
 	// No more than what was paid, without what was given back.
@@ -340,7 +340,7 @@ func TestAdminReportsAChargeback(t *testing.T) {
 func TestAdminListsAndEdits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, _ := b.in(t, "active")
+	id, _ := subscriptionIn(t, b, "active")
 	admin := b.admin(t)
 	require.Len(t, admin.Get(`/subscriptions?query={"status":"active"}`).Expect(200).Map()["docs"], 1)
 	require.Len(t, admin.Get("/admin/gwb/subscriptions").Expect(200).Map()["docs"], 1)
@@ -387,7 +387,7 @@ func TestAdminListsAndEdits(t *testing.T) {
 func TestAdminRoutesRefuseCustomers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, _ := b.in(t, "active")
+	id, _ := subscriptionIn(t, b, "active")
 	for _, call := range [][2]string{
 		{"GET", "/subscriptions"},
 		{"PUT", "/subscriptions"},

@@ -25,7 +25,7 @@ func (b *bundle) paidGWB(t *testing.T) objectid.ID {
 	id := idOf(b.expect(t, 201, "POST", "/gwb/subscribe", gwbCard("pm_card_visa")))
 	b.settle(t)
 	if b.status(t, id) != "active" {
-		b.replay(t) // on a busy machine the charge's event overtook our own commit, and waits
+		replayWaiting(t, b) // on a busy machine the charge's event overtook our own commit, and waits
 	}
 	require.Equal(t, "active", b.status(t, id))
 	return id
@@ -39,7 +39,7 @@ func (b *bundle) paidGWA(t *testing.T) objectid.ID {
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(time.Minute))
 	b.settle(t)
 	if b.status(t, id) != "active" {
-		b.replay(t) // on a busy machine the charge's event overtook our own commit, and waits
+		replayWaiting(t, b) // on a busy machine the charge's event overtook our own commit, and waits
 	}
 	require.Equal(t, "active", b.status(t, id))
 	return id

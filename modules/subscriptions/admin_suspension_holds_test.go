@@ -14,7 +14,7 @@ func TestAdminsSuspensionHolds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWB(t)
-	admin, r := b.admin(t), b.remoteOf(t, id)
+	admin, r := b.admin(t), remoteOf(t, b, id)
 	suspend := func() {
 		admin.Put("/subscriptions", []object{{"_id": id, "status": "suspended"}}).Expect(200)
 	}
@@ -42,10 +42,10 @@ func TestDisputeWonLeavesAnAdminsSuspension(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWB(t)
 	b.admin(t).Put("/subscriptions", []object{{"_id": id, "status": "suspended"}}).Expect(200)
-	dispute, err := b.gateways.Sandbox.GWB.OpenDispute(b.intentOf(t), "fraudulent", false)
+	dispute, err := b.gateways.Sandbox.GWB.OpenDispute(intentPaid(t, b), "fraudulent", false)
 	require.NoError(t, err)
 	b.settle(t)
-	b.replay(t)
+	replayWaiting(t, b)
 	require.True(t, column[bool](t, b, id, "has_chargeback"))
 	require.NoError(t, b.gateways.Sandbox.GWB.CloseDispute(dispute, true))
 	b.settle(t)

@@ -70,7 +70,7 @@ func TestDebitOfTheReleaseWithoutIntentsIsFound(t *testing.T) {
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
 	b.clock.Advance(16 * time.Minute)
 	require.NoError(t, b.service.Debit(t.Context(), id))
-	b.checkGatewayA(t, time.Second)
+	checkGatewayA(t, b, time.Second)
 	require.Equal(t, payment, b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits"), "found, not made again")
 }
 
@@ -183,8 +183,8 @@ func TestAuthorizationEvents(t *testing.T) {
 				require.Equal(t, "active", b.status(t, id))
 			}
 			b.work(t)
-			b.eventually(t, "it ends, once the gateway was asked", func() bool { return b.status(t, id) == tc.want })
-			b.eventually(t, "the log tells what came of it",
+			eventually(t, "it ends, once the gateway was asked", func() bool { return b.status(t, id) == tc.want })
+			eventually(t, "the log tells what came of it",
 				func() bool { return b.text(t, authorizationResult) == "processed "+tc.want })
 			require.False(t, b.access(t))
 			require.Empty(t, b.current(t))
@@ -203,7 +203,7 @@ func TestAuthorizationThatNobodyGave(t *testing.T) {
 	require.NoError(t, err)
 	b.settle(t)
 	b.work(t)
-	b.eventually(t, "it ends, once the gateway was asked", func() bool { return b.status(t, idOf(a)) == "cancelled" })
+	eventually(t, "it ends, once the gateway was asked", func() bool { return b.status(t, idOf(a)) == "cancelled" })
 	require.Equal(t, "pending>cancelled pix_unpaid webhook", b.history(t, idOf(a))[1])
 }
 

@@ -121,11 +121,11 @@ func TestAutomaticPixOverAYearSoak(t *testing.T) {
 	}
 	end := b.clock.Now().AddDate(1, 0, 12)
 	for b.clock.Now().Before(end) {
-		now := b.clock.Now().In(b.zone(t))
-		b.pass(t, time.Date(now.Year(), now.Month(), now.Day()+1, 21, 0, 0, 0, b.zone(t)).Sub(now))
+		now := b.clock.Now().In(reportZone(t))
+		passTime(t, b, time.Date(now.Year(), now.Month(), now.Day()+1, 21, 0, 0, 0, reportZone(t)).Sub(now))
 		if b.count(t, "SELECT count(*) FROM subscriptions.debit_retries WHERE state = 'planned' AND register_date = $1",
 			b.clock.Now()) > 0 {
-			b.pass(t, 20*time.Minute) // the sweep leaves what is new to its job
+			passTime(t, b, 20*time.Minute) // the sweep leaves what is new to its job
 		}
 		for _, p := range payers {
 			p.live(t, b)
@@ -184,7 +184,7 @@ func (p *payer) live(t *testing.T, b *bundle) {
 			continue
 		}
 		if month < len(p.year) && p.year[month].late && o.failed && !o.open && !o.paid {
-			_, err := bank.PayPIX(b.code(t, o.id))
+			_, err := bank.PayPIX(pixCode(t, b, o.id))
 			require.NoError(t, err)
 			b.settle(t)
 		}

@@ -53,7 +53,7 @@ func TestWhatTheBankTookIsNotLeftToPeople(t *testing.T) {
 	t.Run("refund of the list", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, _, payment := b.latePix(t, "gwa")
+		_, _, payment := latePix(t, b, "gwa")
 		b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 		_, err := b.gateways.Sandbox.GWA.TakeBack(payment, 0)
 		require.NoError(t, err)

@@ -21,7 +21,7 @@ const (
 )
 
 // paidPix begins a manual PIX of gateway A, or B, that is paid.
-func (b *bundle) paidPix(t *testing.T, gateway string) objectid.ID {
+func paidPix(t *testing.T, b *bundle, gateway string) objectid.ID {
 	t.Helper()
 	b.listen()
 	id := idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
@@ -33,7 +33,7 @@ func (b *bundle) paidPix(t *testing.T, gateway string) objectid.ID {
 	}
 	b.settle(t)
 	if b.status(t, id) != "active" {
-		b.replay(t)
+		replayWaiting(t, b)
 	}
 	require.Equal(t, "active", b.status(t, id))
 	return id
@@ -42,8 +42,8 @@ func (b *bundle) paidPix(t *testing.T, gateway string) objectid.ID {
 // begins are the subscriptions with paid time, by how they are paid.
 var begins = map[string]func(*bundle, *testing.T) objectid.ID{
 	"gwa": (*bundle).paidGWA, "gwb": (*bundle).paidGWB,
-	"gwa pix":   func(b *bundle, t *testing.T) objectid.ID { return b.paidPix(t, "gwa") },
-	"gwb pix":   func(b *bundle, t *testing.T) objectid.ID { return b.paidPix(t, "gwb") },
+	"gwa pix":   func(b *bundle, t *testing.T) objectid.ID { return paidPix(t, b, "gwa") },
+	"gwb pix":   func(b *bundle, t *testing.T) objectid.ID { return paidPix(t, b, "gwb") },
 	"automatic": func(b *bundle, t *testing.T) objectid.ID { id, _ := b.authorized(t); return id },
 }
 
@@ -62,7 +62,7 @@ func eachBegun(t *testing.T, run func(t *testing.T, b *bundle, name string, id o
 func TestCancelAtPeriodEnd(t *testing.T) {
 	t.Parallel()
 	eachBegun(t, func(t *testing.T, b *bundle, name string, id objectid.ID) {
-		end := lifecycle.AddMonths(b.clock.Now(), 1, b.zone(t)).In(b.zone(t))
+		end := lifecycle.AddMonths(b.clock.Now(), 1, reportZone(t)).In(reportZone(t))
 		day := end.Format(time.DateOnly)
 		b.expect(t, 422, http.MethodDelete, subscriptionPath+"?at=now", nil)
 		b.expect(t, 422, http.MethodDelete, subscriptionPath+"?at=", nil)
@@ -88,7 +88,7 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 		}
 
 		payments := b.count(t, "SELECT count(*) FROM payments.payments")
-		b.travel(t, end.AddDate(0, 0, 2).Format(time.RFC3339))
+		travel(t, b, end.AddDate(0, 0, 2).Format(time.RFC3339))
 		b.settle(t)
 		require.False(t, b.access(t))
 		require.NoError(t, b.service.Expire(t.Context(), id))
@@ -105,9 +105,9 @@ func TestCancelAtPeriodEnd(t *testing.T) {
 func TestCancelAtPeriodEndOfAChargeMadeAhead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, "2083-01-31T15:00:00Z")
+	travel(t, b, "2083-01-31T15:00:00Z")
 	id := b.paidGWA(t)
-	b.travel(t, "2083-02-02T15:00:00Z")
+	travel(t, b, "2083-02-02T15:00:00Z")
 	b.settle(t)
 	require.Equal(t, "2083-03-31", b.day(t, id, "next_billing_date"),
 		"the gateway tells the date after the charge that it has made")
@@ -146,7 +146,7 @@ func TestCancelAtPeriodEndNeedsPaidTime(t *testing.T) {
 func TestCancelNamesTheDaysGivenUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, "2083-02-10T15:00:00Z")
+	travel(t, b, "2083-02-10T15:00:00Z")
 	for _, at := range []struct{ now, end, message string }{
 		{"2083-02-28T15:00:00Z", "2083-03-10T15:00:01Z", "10 paid days, until 2083-03-10,"},
 		{"2083-02-28T15:00:01Z", "2083-03-10T15:00:00Z", "10 paid days, until 2083-03-10,"},
@@ -159,7 +159,7 @@ func TestCancelNamesTheDaysGivenUp(t *testing.T) {
 		{"2083-03-10T04:00:00Z", "2083-03-10T15:00:00Z", "One paid day, until 2083-03-10,"},
 	} {
 		b.newcomer(t)
-		id := b.paidPix(t, "gwa")
+		id := paidPix(t, b, "gwa")
 		b.set(t, id, "expires_at = $2", at.end)
 		now, err := time.Parse(time.RFC3339, at.now)
 		require.NoError(t, err)
@@ -207,7 +207,7 @@ func TestRecurrenceIsStoppedAfterALostAnswer(t *testing.T) {
 func TestAChargeThatSlippedThroughPaysItsPeriod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, "2083-02-10T15:00:00Z")
+	travel(t, b, "2083-02-10T15:00:00Z")
 	id := b.paidGWA(t)
 	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	b.settle(t)
@@ -311,7 +311,7 @@ func TestAResumptionThatIsNotAnswered(t *testing.T) {
 func TestAResumptionHasItsIntentBeforeItsCall(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, gateway := b.toEnd(t)
+	id, gateway := toEnd(t, b)
 	require.NoError(t, gateway.Faults.Plan(stage.Fault{
 		Method: http.MethodPost, Kind: stage.FaultDelay, Delay: stage.Duration(2 * time.Second),
 	}))
@@ -343,14 +343,14 @@ func TestAnAdminsResumptionThatIsNotAnswered(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, gateway := b.toEnd(t)
+			id, gateway := toEnd(t, b)
 			require.NoError(t, gateway.Faults.Plan(stage.Fault{Method: http.MethodPost, Kind: kind, Times: manyTimes}))
 			require.Equal(t, 503, b.admin(t).Post("/admin/subscriptions/"+id.String()+"/activate", object{}).Status)
 			gateway.Faults.Clear()
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'resume' AND state = 'void'"))
 			b.runStatusChecks(t, time.Minute)
 			require.NoError(t, b.service.Sweep(t.Context()))
-			b.agreed(t, id, ends)
+			requireAgreed(t, b, id, ends)
 		})
 	}
 }
@@ -360,7 +360,7 @@ func TestAnAdminsResumptionThatIsNotAnswered(t *testing.T) {
 func TestACancelDuringTheCheckOfAResumptionWaitsForIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, gateway := b.toEnd(t)
+	id, gateway := toEnd(t, b)
 	require.NoError(t, gateway.Faults.Plan(stage.Fault{
 		Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
 	}))
@@ -398,7 +398,7 @@ func TestRenewCannotUndoADeletion(t *testing.T) {
 		require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
 	}
 	b.newcomer(t)
-	id := b.paidPix(t, "gwb")
+	id := paidPix(t, b, "gwb")
 	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	ends := b.day(t, id, "expires_at")
 	require.Equal(t, id.String(), b.expect(t, 200, http.MethodPut, renewPath, object{})["subscription"].(object)["id"])
@@ -429,7 +429,7 @@ func TestAdminTakesTheEndBack(t *testing.T) {
 		require.True(t, column[bool](t, b, id, "cancel_at_period_end"), name)
 	}
 	b.newcomer(t)
-	id = b.paidPix(t, "gwa")
+	id = paidPix(t, b, "gwa")
 	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	activate(id, 200)
 	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))

@@ -52,7 +52,7 @@ func TestCancelBesideAnActivation(t *testing.T) {
 					defer close(done)
 					status, body = b.call(t, http.MethodDelete, subscriptionPath, nil) //nolint:testifylint // a step of the story
 				}()
-				b.eventually(t, "the gateway is asked", func() bool { return b.count(t, c.called, id) == 1 })
+				eventually(t, "the gateway is asked", func() bool { return b.count(t, c.called, id) == 1 })
 				activated := admin.Post("/admin/subscriptions/"+id.String()+"/activate", object{"reason": "as agreed"})
 				release()
 				<-done

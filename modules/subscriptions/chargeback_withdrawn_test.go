@@ -11,7 +11,7 @@ import (
 )
 
 // chargebacks are those that GET …/refunds lists, newest first.
-func (b *bundle) chargebacks(t *testing.T, id objectid.ID) []object {
+func chargebacks(t *testing.T, b *bundle, id objectid.ID) []object {
 	t.Helper()
 	var all []object
 	for _, each := range b.admin(t).Get("/subscriptions/" + id.String() + "/refunds").Expect(200).
@@ -41,13 +41,13 @@ func TestAChargebackOfWhatTheGatewayDisputesIsRefused(t *testing.T) {
 	t.Parallel()
 	eachDispute(t, func(t *testing.T, b *bundle, gateway string, d disputes, id objectid.ID) {
 		if gateway == "gwb" { // the ledger learns the payment intent, which the dispute names
-			_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1", b.intentOf(t))
+			_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1", intentPaid(t, b))
 			require.NoError(t, err)
 		}
 		d.open(b, t, id)
 		b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).
 			Expect(409)
-		all := b.chargebacks(t, id)
+		all := chargebacks(t, b, id)
 		require.Len(t, all, 1)
 		a := b.admin(t).Delete("/subscriptions/"+id.String()+"/chargebacks/"+all[0]["chargeback_id"].(string),
 			object{"reason": "by mistake"})
@@ -67,7 +67,7 @@ func TestAnAdminWithdrawsAChargeback(t *testing.T) {
 		b.goBy(t, time.Hour)
 		require.Equal(t, "paused", b.pause(t, id))
 		require.False(t, b.access(t))
-		chargeback := b.chargebacks(t, id)[0]
+		chargeback := chargebacks(t, b, id)[0]
 		withdraw := path + "/chargebacks/" + chargeback["chargeback_id"].(string)
 		require.Equal(t, "reason", admin.Delete(withdraw, object{"reason": "    x    "}).Expect(422).Field())
 		require.Equal(t, 404,
@@ -87,7 +87,7 @@ func TestAnAdminWithdrawsAChargeback(t *testing.T) {
 		require.Equal(t, "suspended>active chargeback_withdrawn admin", moves[len(moves)-1])
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM subscriptions.transitions WHERE reason = 'chargeback_withdrawn'"))
-		all := b.chargebacks(t, id)
+		all := chargebacks(t, b, id)
 		require.Equal(t, "withdrawn", all[0]["status"])
 		require.Equal(t, 0.0, admin.Get(path + "/refunds").Expect(200).Map()["chargeback_count"])
 		b.goBy(t, 40*day)
@@ -96,7 +96,7 @@ func TestAnAdminWithdrawsAChargeback(t *testing.T) {
 		require.EqualValues(t, 2*4990, paid, "it is collected again")
 
 		admin.Post(path+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
-		admin.Delete(path+"/chargebacks/"+b.chargebacks(t, id)[0]["dispute_id"].(string),
+		admin.Delete(path+"/chargebacks/"+chargebacks(t, b, id)[0]["dispute_id"].(string),
 			object{"reason": "by mistake"}).Expect(200)
 		require.Equal(t, "active", b.status(t, id))
 	})
@@ -122,7 +122,7 @@ func TestAWithdrawnChargebackOpensNothingElse(t *testing.T) {
 			b.forged()
 			id, admin := b.paidGWB(t), b.admin(t)
 			admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
-			chargeback := b.chargebacks(t, id)[0]["chargeback_id"].(string)
+			chargeback := chargebacks(t, b, id)[0]["chargeback_id"].(string)
 			_, err := b.db.Exec(t.Context(), c.spoil)
 			require.NoError(t, err)
 			admin.Delete("/subscriptions/"+id.String()+"/chargebacks/"+chargeback, object{"reason": "by mistake"}).
@@ -146,7 +146,7 @@ func TestAWithdrawnChargebackOfAPendingSubscription(t *testing.T) {
 		SELECT 'gwa', 'CHARGEBACK-of-before', '', 'subscription', id, customer_id, 4990, 'open', 'reported_by_admin', now(), now(), now(), now() FROM subscriptions.subscriptions`)
 	require.NoError(t, err)
 	b.set(t, id, "status = 'suspended', has_chargeback = true")
-	admin.Delete("/subscriptions/"+id.String()+"/chargebacks/"+b.chargebacks(t, id)[0]["chargeback_id"].(string),
+	admin.Delete("/subscriptions/"+id.String()+"/chargebacks/"+chargebacks(t, b, id)[0]["chargeback_id"].(string),
 		object{"reason": "by mistake"}).Expect(200)
 	require.Equal(t, "pending", b.status(t, id))
 	require.False(t, b.access(t))

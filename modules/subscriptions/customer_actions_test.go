@@ -189,7 +189,7 @@ func TestChangeOfCard(t *testing.T) {
 }
 
 // renewalDeclined has the card of gateway B decline the next month, which suspends.
-func (b *bundle) renewalDeclined(t *testing.T, id objectid.ID) {
+func renewalDeclined(t *testing.T, b *bundle, id objectid.ID) {
 	t.Helper()
 	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
 		object{"payment_method_id": paymentstest.TokenDeclined})
@@ -202,7 +202,7 @@ func TestNewCardPaysWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWB(t)
-	b.renewalDeclined(t, id)
+	renewalDeclined(t, b, id)
 	refused(t, b.expect(t, 400, http.MethodPut, "/gwb/subscription/payment-method", object{}), "VALIDATION_ERROR",
 		"payment_method_id")
 	a := b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",

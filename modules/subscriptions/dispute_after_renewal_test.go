@@ -12,7 +12,7 @@ import (
 )
 
 // renewedByCard renews the customer's subscription and answers the one that has it now.
-func (b *bundle) renewedByCard(t *testing.T) objectid.ID {
+func renewedByCard(t *testing.T, b *bundle) objectid.ID {
 	t.Helper()
 	id := renewed(b.expect(t, 200, http.MethodPut, renewPath, goodCard()))
 	b.settle(t)
@@ -21,7 +21,7 @@ func (b *bundle) renewedByCard(t *testing.T) objectid.ID {
 }
 
 // suspendedAfterRenewal: the dispute of what the first one paid holds the one that has its customer now.
-func (b *bundle) suspendedAfterRenewal(t *testing.T, first, last objectid.ID) {
+func suspendedAfterRenewal(t *testing.T, b *bundle, first, last objectid.ID) {
 	t.Helper()
 	require.Equal(t, "cancelled", b.status(t, first))
 	require.Equal(t, "suspended", b.status(t, last))
@@ -42,11 +42,11 @@ func TestADisputeAfterRenewals(t *testing.T) {
 				b := withdrawable(t)
 				first := d.begin(b, t)
 				b.signLater(t)
-				b.renewedByCard(t)
-				last := b.renewedByCard(t)
+				renewedByCard(t, b)
+				last := renewedByCard(t, b)
 				b.goBy(t, day)
 				dispute := d.open(b, t, first)
-				b.suspendedAfterRenewal(t, first, last)
+				suspendedAfterRenewal(t, b, first, last)
 				b.goBy(t, 40*day)
 				require.Equal(t, "paused", b.pause(t, last))
 				paid, waiting := b.taken(t, last)
@@ -79,7 +79,7 @@ func TestAPixThatIsTakenBackAfterARenewalByCard(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
 	first := b.paidPixGWA(t)
-	last := b.renewedByCard(t)
+	last := renewedByCard(t, b)
 	_, err := b.gateways.Sandbox.GWA.TakeBack(column[string](t, b, first, "pix_payment_id"), 0)
 	require.NoError(t, err)
 	b.settle(t)
@@ -102,17 +102,17 @@ func TestAnAdminsChargebackAfterARenewal(t *testing.T) {
 				t.Parallel()
 				b := withdrawable(t)
 				first, admin := d.begin(b, t), b.admin(t)
-				last := b.renewedByCard(t)
+				last := renewedByCard(t, b)
 				if gateway == "gwb" {
 					_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1",
-						b.intentOf(t))
+						intentPaid(t, b))
 					require.NoError(t, err)
 				}
 				id := map[string]objectid.ID{"old": first, "new": last}[entered]
 				a := admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).
 					Expect(200).Map()
 				require.Equal(t, true, doc(a)["has_chargeback"], entered)
-				b.suspendedAfterRenewal(t, first, last)
+				suspendedAfterRenewal(t, b, first, last)
 				require.Equal(t, 1, b.count(t,
 					"SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND amount_cents = 4990", first))
 				list := admin.Get("/subscriptions/" + last.String() + "/refunds").Expect(200).Map()
@@ -142,7 +142,7 @@ func TestADisputeWhileARenewalWaits(t *testing.T) {
 		require.Equal(t, "cancelled", b.status(t, waiting))
 		b.settle(t)
 		require.NoError(t, b.service.EndAtGateway(t.Context(), waiting)) // or its job, which runs
-		b.eventually(t, "it is ended at the gateway",
+		eventually(t, "it is ended at the gateway",
 			func() bool { return column[*time.Time](t, b, waiting, "gateway_ended_at") != nil })
 		disputesAt["gwb"].close(b, t, dispute, won)
 		require.Equal(t, map[bool]string{true: "active", false: "cancelled"}[won], b.status(t, first))
@@ -162,7 +162,7 @@ func TestTheSweepHoldsWhatWasDisputedBefore(t *testing.T) {
 				b := setup(t)
 				first := d.begin(b, t)
 				b.signLater(t)
-				last := b.renewedByCard(t)
+				last := renewedByCard(t, b)
 				b.goBy(t, day)
 				// As that release did: the dispute is known, and nothing was done to the renewal.
 				b.set(t, last, "renews_id = NULL, starts_at = NULL")

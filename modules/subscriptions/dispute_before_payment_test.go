@@ -24,7 +24,7 @@ type disputeOrder struct {
 	paid    int    // payments in the ledger, 1 for 0
 }
 
-func (b *bundle) chargedBack(t *testing.T, payment string, steps ...sandboxa.ChargebackStep) string {
+func chargedBack(t *testing.T, b *bundle, payment string, steps ...sandboxa.ChargebackStep) string {
 	t.Helper()
 	for _, step := range steps {
 		_, err := b.gateways.Sandbox.GWA.Chargeback(payment, step, "")
@@ -43,7 +43,7 @@ func deliverB(b *bundle, t *testing.T, kind, payment string) {
 	b.gateways.DeliverGWB(t, b.serve().url, kind, payment)
 }
 
-func (b *bundle) disputedAtB(t *testing.T, intent string, closed bool) string {
+func disputedAtB(t *testing.T, b *bundle, intent string, closed bool) string {
 	t.Helper()
 	dispute, err := b.gateways.Sandbox.GWB.OpenDispute(intent, "fraudulent", false)
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func (b *bundle) disputedAtB(t *testing.T, intent string, closed bool) string {
 }
 
 // cardChargedA is the first charge of a card at gateway A, of which no event has come.
-func (b *bundle) cardChargedA(t *testing.T, id objectid.ID) string {
+func cardChargedA(t *testing.T, b *bundle, id objectid.ID) string {
 	t.Helper()
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(time.Minute))
 	remote := column[string](t, b, id, "gwa_subscription_id")
@@ -71,7 +71,7 @@ var disputeOrders = map[string]disputeOrder{
 			return idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved)))
 		},
 		prepare: func(b *bundle, t *testing.T, id objectid.ID) string {
-			return b.chargedBack(t, b.cardChargedA(t, id), sandboxa.ChargebackRequested, sandboxa.ChargebackDisputed,
+			return chargedBack(t, b, cardChargedA(t, b, id), sandboxa.ChargebackRequested, sandboxa.ChargebackDisputed,
 				sandboxa.ChargebackLost)
 		},
 		deliver: deliverA, want: "cancelled chargeback lost",
@@ -82,7 +82,7 @@ var disputeOrders = map[string]disputeOrder{
 			return idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", gwaCard(paymentstest.CardApproved)))
 		},
 		prepare: func(b *bundle, t *testing.T, id objectid.ID) string {
-			return b.chargedBack(t, b.cardChargedA(t, id), sandboxa.ChargebackRequested)
+			return chargedBack(t, b, cardChargedA(t, b, id), sandboxa.ChargebackRequested)
 		},
 		deliver: deliverA, want: "suspended chargeback open",
 	},
@@ -112,7 +112,7 @@ var disputeOrders = map[string]disputeOrder{
 			read, err := b.gateways.B.ReadSubscription(t.Context(), remote, id)
 			require.NoError(t, err)
 			require.NotEmpty(t, read.LatestPayment.PaymentIntentID)
-			return read.LatestPayment.ID + " " + b.disputedAtB(t, read.LatestPayment.PaymentIntentID, true)
+			return read.LatestPayment.ID + " " + disputedAtB(t, b, read.LatestPayment.PaymentIntentID, true)
 		},
 		deliver: func(b *bundle, t *testing.T, kind, payment string) {
 			invoice, intent, _ := strings.Cut(payment, " ")
@@ -131,7 +131,7 @@ var disputeOrders = map[string]disputeOrder{
 		prepare: func(b *bundle, t *testing.T, id objectid.ID) string {
 			payment := column[string](t, b, id, "pix_payment_id")
 			require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(payment))
-			return b.disputedAtB(t, payment, true)
+			return disputedAtB(t, b, payment, true)
 		},
 		deliver: deliverB, want: "cancelled chargeback lost",
 	},
@@ -154,9 +154,9 @@ func TestADisputeMayBeToldBeforeItsPayment(t *testing.T) {
 					payment := o.prepare(b, t, id)
 					for _, kind := range inTurn {
 						o.deliver(b, t, kind, payment)
-						b.idle(t)
+						untilIdle(t, b)
 					}
-					b.settled(t)
+					requireSettled(t, b)
 					require.Equal(t, o.want,
 						b.status(t, id)+" "+
 							b.text(t,
@@ -180,18 +180,18 @@ func TestADisputeMayBeToldBeforeItsPayment(t *testing.T) {
 	}
 }
 
-// idle waits until no job is left that applies what was told: the order of the events is
+// untilIdle waits until no job is left that applies what was told: the order of the events is
 // that in which they are applied.
-func (b *bundle) idle(t *testing.T) {
+func untilIdle(t *testing.T, b *bundle) {
 	t.Helper()
-	b.until(t, "no job applies an event", func() bool {
+	eventually(t, "no job applies an event", func() bool {
 		return b.count(t, `SELECT count(*) FROM jobs.river_job WHERE state IN ('available', 'running', 'retryable')
 			AND kind IN ('payments_event_told', 'payments_events_replay', 'payments_event_retry', 'subscriptions_late_money')`) == 0
 	})
 }
 
-// settled expects that nothing of what was told waits any more.
-func (b *bundle) settled(t *testing.T) {
+// requireSettled expects that nothing of what was told waits any more.
+func requireSettled(t *testing.T, b *bundle) {
 	t.Helper()
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.processed_events WHERE state <> 'done'"))
 }

@@ -13,14 +13,14 @@ func TestDisputeClosesAndWinningOpens(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWB(t)
-	intent := b.intentOf(t)
+	intent := intentPaid(t, b)
 	dispute, err := b.gateways.Sandbox.GWB.OpenDispute(intent, "fraudulent", false)
 	require.NoError(t, err)
 	b.settle(t)
-	b.replay(t)
+	replayWaiting(t, b)
 	require.Equal(t, "suspended", b.status(t, id))
 	require.True(t, column[bool](t, b, id, "has_chargeback"))
-	r := b.remoteOf(t, id)
+	r := remoteOf(t, b, id)
 	b.apply(t, r.updated(gateway.RemoteActive, 60))
 	require.Equal(t, "suspended", b.status(t, id), "a routine event does not reopen it")
 	require.NoError(t, b.gateways.Sandbox.GWB.CloseDispute(dispute, true))
@@ -33,10 +33,10 @@ func TestLostDisputeEndsTheSubscription(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWB(t)
-	dispute, err := b.gateways.Sandbox.GWB.OpenDispute(b.intentOf(t), "fraudulent", false)
+	dispute, err := b.gateways.Sandbox.GWB.OpenDispute(intentPaid(t, b), "fraudulent", false)
 	require.NoError(t, err)
 	b.settle(t)
-	b.replay(t)
+	replayWaiting(t, b)
 	require.NoError(t, b.gateways.Sandbox.GWB.CloseDispute(dispute, false))
 	b.settle(t)
 	require.Equal(t, "cancelled", b.status(t, id))
@@ -47,10 +47,10 @@ func TestInquiryClosesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWB(t)
-	_, err := b.gateways.Sandbox.GWB.OpenDispute(b.intentOf(t), "fraudulent", true)
+	_, err := b.gateways.Sandbox.GWB.OpenDispute(intentPaid(t, b), "fraudulent", true)
 	require.NoError(t, err)
 	b.settle(t)
-	b.replay(t)
+	replayWaiting(t, b)
 	require.Equal(t, "active", b.status(t, id))
 	require.False(t, column[bool](t, b, id, "has_chargeback"))
 }
@@ -58,7 +58,7 @@ func TestInquiryClosesNothing(t *testing.T) {
 func TestDisputeWonLeavesAFailedRenewalClosed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, r := b.in(t, "active")
+	id, r := subscriptionIn(t, b, "active")
 	b.apply(t, r.updated(gateway.RemotePastDue, 1, "in_2"))
 	dispute := func(state gateway.DisputeState, second int) gateway.Event {
 		return gateway.Event{
@@ -89,7 +89,7 @@ func TestALostDisputeEndsWhateverCameBeforeIt(t *testing.T) {
 		"alone":                {gateway.DisputeLost},
 	} {
 		b.newcomer(t)
-		id, r := b.in(t, "active")
+		id, r := subscriptionIn(t, b, "active")
 		for _, state := range states {
 			b.apply(t, gateway.Event{
 				Gateway: gateway.GWB, SubscriptionID: r.id, CreatedAt: r.at(seconds[state]),
@@ -110,7 +110,7 @@ func TestALostDisputeEndsWhateverCameBeforeIt(t *testing.T) {
 func TestLateMoneyOpensNothingWhileItIsDisputed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, r := b.in(t, "cancelled")
+	id, r := subscriptionIn(t, b, "cancelled")
 	b.set(t, id, "has_chargeback = true, ended_at = now() - interval '1 day'")
 	b.apply(t, r.paid("in_9", 60))
 	require.Equal(t, "cancelled", b.status(t, id))
@@ -162,7 +162,7 @@ func TestDatesOfGatewayA(t *testing.T) {
 		"externalReference": id.String(),
 	}
 	before := dates()
-	b.forge(t, "SUBSCRIPTION_UPDATED", "subscription", forged)
+	forge(t, b, "SUBSCRIPTION_UPDATED", "subscription", forged)
 	require.Equal(t, before, dates())
 	due := column[time.Time](t, b, id, "next_billing_date").Add(3 * day)
 	_, err := b.gateways.A.MoveNextCharge(t.Context(), gateway.Collection{SubscriptionID: id, GatewayID: remote}, due)
@@ -171,14 +171,14 @@ func TestDatesOfGatewayA(t *testing.T) {
 	require.Equal(t, due.UTC(), column[time.Time](t, b, id, "next_billing_date").UTC(), "the gateway's own")
 	b.expect(t, 200, "DELETE", "/customers/me/subscription", nil)
 	before = dates()
-	b.forge(t, "SUBSCRIPTION_UPDATED", "subscription", forged)
+	forge(t, b, "SUBSCRIPTION_UPDATED", "subscription", forged)
 	require.Equal(t, before, dates())
 }
 
 func TestEventsOfOrdersAreNotOurs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, r := b.in(t, "pending")
+	id, r := subscriptionIn(t, b, "pending")
 	e := r.paid("pi_1", 1)
 	e.Purpose, e.SubscriptionID = gateway.ForOrder, ""
 	require.True(t, b.apply(t, e).Unclaimed)
@@ -209,8 +209,8 @@ func TestLossOfAnotherPaymentDropsNothing(t *testing.T) {
 	require.Equal(t, gateway.ResultIgnored, b.apply(t, lost).Status)
 }
 
-// intentOf is the payment intent behind the one payment of the ledger.
-func (b *bundle) intentOf(t *testing.T) string {
+// intentPaid is the payment intent behind the one payment of the ledger.
+func intentPaid(t *testing.T, b *bundle) string {
 	t.Helper()
 	paid, err := b.gateways.B.ReadPayment(t.Context(), b.text(t, "SELECT gateway_payment_id FROM payments.payments"),
 		"")
@@ -219,8 +219,8 @@ func (b *bundle) intentOf(t *testing.T) string {
 	return paid.PaymentIntentID
 }
 
-// replay runs the jobs once, so that events which wait find their subject.
-func (b *bundle) replay(t *testing.T) {
+// replayWaiting runs the jobs once, so that events which wait find their subject.
+func replayWaiting(t *testing.T, b *bundle) {
 	t.Helper()
 	b.work(t)
 	require.Eventually(t, func() bool {

@@ -11,9 +11,9 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// forget has the gateway know a recurrence no more: gateway B says so, gateway A answers
+// forgetRecurrence has the gateway know a recurrence no more: gateway B says so, gateway A answers
 // 404, and its list has none.
-func (b *bundle) forget(t *testing.T, gateway string, id objectid.ID) {
+func forgetRecurrence(t *testing.T, b *bundle, gateway string, id objectid.ID) {
 	t.Helper()
 	path, column, body := "/v3/subscriptions/", "gwa_subscription_id", ""
 	if gateway == "gwb" {
@@ -38,7 +38,7 @@ func TestADisputeOfWhatHasEndedAtTheGateway(t *testing.T) {
 		t.Helper()
 		b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 		b.goBy(t, time.Hour)
-		b.forget(t, gateway, id)
+		forgetRecurrence(t, b, gateway, id)
 		activate(b, t, id)
 		require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 	}
@@ -68,7 +68,7 @@ func TestADisputeOfWhatHasEndedAtTheGateway(t *testing.T) {
 			_ disputes,
 		) objectid.ID {
 			t.Helper()
-			id := b.unended(t, gateway)
+			id := unended(t, b, gateway)
 			activate(b, t, id)
 			require.NotNil(t, column[*time.Time](t, b, id, "gateway_end_open_since"))
 			return id
@@ -81,18 +81,18 @@ func TestADisputeOfWhatHasEndedAtTheGateway(t *testing.T) {
 				id := given(b, t, gateway, d)
 				dispute := d.open(b, t, id)
 				require.Equal(t, "suspended", b.status(t, id))
-				b.passes(t, time.Hour)
+				passUnserved(t, b, time.Hour)
 				if column[*time.Time](t, b, id, "gateway_deleted_at") == nil {
-					b.taking()
+					takeEndsAgain(b)
 					b.goBy(t, time.Hour)
-					b.forget(t, gateway, id)
+					forgetRecurrence(t, b, gateway, id)
 				}
 				b.runStatusChecks(t, 10*time.Second)
-				require.False(t, b.runs(t, gateway, id))
+				require.False(t, recurrenceRuns(t, b, gateway, id))
 				require.NotEqual(t, "pausing", b.pause(t, id))
 				d.close(b, t, dispute, true)
 				require.Equal(t, "active", b.status(t, id))
-				b.passes(t, time.Hour)
+				passUnserved(t, b, time.Hour)
 				require.NotEqual(t, "resuming", b.pause(t, id))
 				require.Zero(t, b.count(t,
 					"SELECT count(*) FROM payments.intents WHERE kind = 'pause' AND state = 'open'"))

@@ -88,7 +88,7 @@ var disputesAt = map[string]disputes{
 			}
 			b.settle(t)
 			if b.count(t, "SELECT count(*) FROM payments.processed_events WHERE state = 'queued'") > 0 {
-				b.replay(t) // on a busy machine applying took longer than the gateway waits
+				replayWaiting(t, b) // on a busy machine applying took longer than the gateway waits
 			}
 			return payment
 		},
@@ -114,7 +114,7 @@ var disputesAt = map[string]disputes{
 			dispute, err := b.gateways.Sandbox.GWB.OpenDispute(paid.PaymentIntentID, "fraudulent", false)
 			require.NoError(t, err)
 			b.settle(t)
-			b.replay(t)
+			replayWaiting(t, b)
 			return dispute
 		},
 		close: func(b *bundle, t *testing.T, dispute string, won bool) {
@@ -195,17 +195,17 @@ func TestADisputePausesCollection(t *testing.T) {
 				switch end {
 				case "lost":
 					d.close(b, t, dispute, false)
-					b.isLost(t, id, d)
+					requireLost(t, b, id, d)
 				case "won":
 					d.close(b, t, dispute, true)
-					b.isWon(t, id, gateway)
+					requireWon(t, b, id, gateway)
 				}
 			})
 		}
 	}
 }
 
-func (b *bundle) isLost(t *testing.T, id objectid.ID, d disputes) {
+func requireLost(t *testing.T, b *bundle, id objectid.ID, d disputes) {
 	t.Helper()
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, "void", b.pause(t, id))
@@ -217,7 +217,7 @@ func (b *bundle) isLost(t *testing.T, id objectid.ID, d disputes) {
 		"SELECT count(*) FROM subscriptions.transitions WHERE subscription_id = $1 AND from_status = 'active'", id),
 		"one exit")
 	require.NoError(t, b.service.EndAtGateway(t.Context(), id)) // or its job, which may run
-	b.eventually(t, "it is ended at the gateway",
+	eventually(t, "it is ended at the gateway",
 		func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
 	b.goBy(t, 40*day)
 	paid, waiting := b.taken(t, id)
@@ -228,7 +228,7 @@ func (b *bundle) isLost(t *testing.T, id objectid.ID, d disputes) {
 		"SELECT count(*) FROM payments.disputes WHERE state = 'lost' AND kind = 'chargeback'"))
 }
 
-func (b *bundle) isWon(t *testing.T, id objectid.ID, gateway string) {
+func requireWon(t *testing.T, b *bundle, id objectid.ID, gateway string) {
 	t.Helper()
 	require.Equal(t, "active", b.status(t, id))
 	require.True(t, b.access(t))
@@ -238,7 +238,7 @@ func (b *bundle) isWon(t *testing.T, id objectid.ID, gateway string) {
 	b.settle(t)
 	require.Equal(t, "resumed", b.pause(t, id))
 	if gateway == "gwa" {
-		require.Equal(t, b.clock.Now().In(b.zone(t)).Format(time.DateOnly), b.day(t, id, "next_billing_date"))
+		require.Equal(t, b.clock.Now().In(reportZone(t)).Format(time.DateOnly), b.day(t, id, "next_billing_date"))
 	}
 	paid, _ := b.taken(t, id)
 	require.EqualValues(t, 4990, paid, "nothing is charged for the time of the dispute")

@@ -95,7 +95,7 @@ func TestAChargeThatSlipsThroughIsListed(t *testing.T) {
 			`SELECT count(*) FROM payments.unapplied_payments u JOIN payments.payments p USING (gateway_payment_id)
 			WHERE p.local_id = $1 AND u.automatic AND u.amount_cents = 4990 AND u.subscription_id = $1 AND u.note LIKE '%disputed%'`, id))
 		b.goBy(t, time.Hour)
-		b.chargeIsGivenBack(t)
+		chargeIsGivenBack(t, b)
 		b.settle(t)
 		require.EqualValues(t, 4990, column[int64](t, b, id, "total_refunded_cents"))
 		d.close(b, t, dispute, true)
@@ -165,7 +165,7 @@ func TestSeveralDisputesOfOneSubscription(t *testing.T) {
 		},
 	} {
 		b.newcomer(t)
-		id, r := b.in(t, "active")
+		id, r := subscriptionIn(t, b, "active")
 		deliver := func(dispute string, state gateway.DisputeState, second int) {
 			for range 2 { // and once more changes nothing
 				b.apply(t, gateway.Event{
@@ -225,7 +225,7 @@ func TestAnAdminsChargebackAndActivation(t *testing.T) {
 		b.signLater(t)
 		b.goBy(t, 2*day)
 		if gateway == "gwb" { // the ledger learns the payment intent, which the dispute names
-			_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1", b.intentOf(t))
+			_, err := b.db.Exec(t.Context(), "UPDATE payments.payments SET payment_intent_id = $1", intentPaid(t, b))
 			require.NoError(t, err)
 		}
 		admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)

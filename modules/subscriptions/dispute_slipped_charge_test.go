@@ -18,7 +18,7 @@ import (
 )
 
 // unbooked is the object of an event of a type that waits, of which the ledger has nothing.
-func (b *bundle) unbooked(t *testing.T, at *stage.Stage, eventType string) string {
+func unbooked(t *testing.T, b *bundle, at *stage.Stage, eventType string) string {
 	t.Helper()
 	for _, d := range at.Webhooks.Deliveries() {
 		var e struct {
@@ -37,13 +37,13 @@ func (b *bundle) unbooked(t *testing.T, at *stage.Stage, eventType string) strin
 }
 
 // openedAt is when the dispute was opened that gateway A has to tell.
-func (b *bundle) openedAt(t *testing.T) time.Time {
+func openedAt(t *testing.T, b *bundle) time.Time {
 	t.Helper()
 	for _, d := range b.gateways.Sandbox.GWA.Stage().Webhooks.Deliveries() {
 		if d.Type == "PAYMENT_CHARGEBACK_REQUESTED" {
 			var e struct{ DateCreated string }
 			require.NoError(t, json.Unmarshal(d.Body, &e))
-			at, err := time.ParseInLocation(time.DateTime, e.DateCreated, b.zone(t))
+			at, err := time.ParseInLocation(time.DateTime, e.DateCreated, reportZone(t))
 			require.NoError(t, err)
 			return at
 		}
@@ -54,9 +54,9 @@ func (b *bundle) openedAt(t *testing.T) time.Time {
 
 // chargeIsGivenBack gives the one charge of the list back, and waits until it is. The jobs may be at it, too: the clock
 // may have jumped over their call, whose outcome is then not known until a check that is due later.
-func (b *bundle) chargeIsGivenBack(t *testing.T) {
+func chargeIsGivenBack(t *testing.T, b *bundle) {
 	t.Helper()
-	b.eventually(t, "the charge was not given back", func() bool {
+	eventually(t, "the charge was not given back", func() bool {
 		require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
 		if b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'") == 1 {
 			return true
@@ -96,17 +96,17 @@ func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 				if gateway == "gwb" {
 					deliver, paid, disputed = b.gateways.DeliverGWB, "invoice.paid", "charge.dispute.created"
 				}
-				deliver(t, b.serve().url, paid, b.unbooked(t, stages[gateway](b), paid))
+				deliver(t, b.serve().url, paid, unbooked(t, b, stages[gateway](b), paid))
 				require.Equal(t, "active", b.status(t, id))
 				require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"))
 				if atOnce {
 					_, err := b.db.Exec(t.Context(),
 						"UPDATE payments.payments SET settled_at = $1 WHERE gateway_payment_id <> $2",
-						b.openedAt(t), dispute)
+						openedAt(t, b), dispute)
 					require.NoError(t, err)
 				}
 				deliver(t, b.serve().url, disputed, dispute)
-				b.replay(t)
+				replayWaiting(t, b)
 				b.signLater(t)
 				b.settle(t)
 				require.Equal(t, "suspended", b.status(t, id))
@@ -118,8 +118,8 @@ func TestAChargeThatIsBookedBeforeTheDisputeIsToldSlipsThrough(t *testing.T) {
 				}
 				d.close(b, t, dispute, end == "won")
 				b.goBy(t, time.Hour)
-				b.chargeIsGivenBack(t)
-				b.eventually(t, "the dispute was not decided", func() bool {
+				chargeIsGivenBack(t, b)
+				eventually(t, "the dispute was not decided", func() bool {
 					return b.status(t, id) == map[string]string{"won": "active", "lost": "cancelled"}[end]
 				})
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
@@ -192,7 +192,7 @@ func TestADisputeIsBookedThatIsToldBeforeItsPaymentAndAfterTheEnd(t *testing.T) 
 		id := b.paidGWA(t)
 		b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 		recurring["gwa"].renew(b, t, id)
-		next := b.unbooked(t, b.gateways.Sandbox.GWA.Stage(), "PAYMENT_CONFIRMED")
+		next := unbooked(t, b, b.gateways.Sandbox.GWA.Stage(), "PAYMENT_CONFIRMED")
 		_, err := b.gateways.Sandbox.GWA.Chargeback(next, sandboxa.ChargebackRequested, "")
 		require.NoError(t, err)
 		b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
@@ -216,7 +216,7 @@ func TestADisputeIsBookedThatIsToldBeforeItsPaymentAndAfterTheEnd(t *testing.T) 
 			continue
 		}
 		b.goBy(t, 48*time.Hour)
-		b.chargeIsGivenBack(t)
+		chargeIsGivenBack(t, b)
 		require.True(t, strings.HasPrefix(state(), "won late refunded"), state())
 	}
 }

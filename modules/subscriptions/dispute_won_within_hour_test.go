@@ -18,7 +18,7 @@ func TestADisputeThatIsWonWithinTheHour(t *testing.T) {
 	eachDispute(t, func(t *testing.T, b *bundle, gateway string, d disputes, id objectid.ID) {
 		b.signLater(t)
 		b.goBy(t, 2*day)
-		due := b.oneMonthOn(t, column[time.Time](t, b, id, "started_at")).In(b.zone(t))
+		due := oneMonthOn(t, column[time.Time](t, b, id, "started_at")).In(reportZone(t))
 		dispute := d.open(b, t, id)
 		b.goBy(t, 30*time.Minute)
 		require.Equal(t, "paused", b.pause(t, id))
@@ -33,8 +33,8 @@ func TestADisputeThatIsWonWithinTheHour(t *testing.T) {
 		b.goBy(t, 3*day)
 		require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments"), "charged on its day")
 		after := func(months int) string {
-			return lifecycle.AddMonths(column[time.Time](t, b, id, "started_at"), months, b.zone(t)).In(b.zone(t)).
-				Format(time.DateOnly)
+			zone, started := reportZone(t), column[time.Time](t, b, id, "started_at")
+			return lifecycle.AddMonths(started, months, zone).In(zone).Format(time.DateOnly)
 		}
 		require.Contains(t, []string{after(2), after(3)}, b.day(t, id, "next_billing_date"),
 			"gateway A tells the day after the charge that it made ahead")

@@ -18,8 +18,8 @@ import (
 
 const days = 24 * time.Hour
 
-// subjects are those of the mails that were sent, oldest first.
-func (b *bundle) subjects() []string {
+// mailSubjects are those of the mails that were sent, oldest first.
+func mailSubjects(b *bundle) []string {
 	all := []string{}
 	for _, m := range b.mails.Mails() {
 		all = append([]string{m.Subject}, all...)
@@ -28,7 +28,7 @@ func (b *bundle) subjects() []string {
 }
 
 // waitDays lets days pass and does what is due.
-func (b *bundle) waitDays(t *testing.T, n int) {
+func waitDays(t *testing.T, b *bundle, n int) {
 	t.Helper()
 	b.clock.Advance(time.Duration(n) * days)
 	require.NoError(t, b.service.Sweep(t.Context()))
@@ -61,11 +61,11 @@ var failedRenewals = map[string]func(t *testing.T, b *bundle) (objectid.ID, gate
 	},
 	"gwb card": func(t *testing.T, b *bundle) (objectid.ID, gateway.Event) {
 		id := b.paidGWB(t)
-		return id, b.remoteOf(t, id).failed("in_2", 1, 60)
+		return id, remoteOf(t, b, id).failed("in_2", 1, 60)
 	},
 }
 
-func (b *bundle) fail(t *testing.T, kind string) (objectid.ID, gateway.Event) {
+func failRenewal(t *testing.T, b *bundle, kind string) (objectid.ID, gateway.Event) {
 	t.Helper()
 	id, failed := failedRenewals[kind](t, b)
 	failed.CreatedAt = b.clock.Now()
@@ -79,7 +79,7 @@ func TestFailedPaymentIsMailedOnItsDays(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			_, failed := b.fail(t, kind)
+			_, failed := failRenewal(t, b, kind)
 			again := failed
 			again.ID, again.Payload = "", gateway.FailedPayment{
 				Payment: again.Payload.(gateway.FailedPayment).Payment,
@@ -91,10 +91,10 @@ func TestFailedPaymentIsMailedOnItsDays(t *testing.T) {
 			require.Equal(t, 2, b.count(t,
 				"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_dunning_mail' AND state = 'scheduled'"))
 			for _, wait := range []int{0, 0, 2, 1, 1, 3, 1, 10} {
-				b.waitDays(t, wait)
+				waitDays(t, b, wait)
 			}
 			const first, later = "Seu pagamento não foi concluído: " + plan, "Seu pagamento continua em aberto: " + plan
-			require.Equal(t, []string{first, later, later}, b.subjects())
+			require.Equal(t, []string{first, later, later}, mailSubjects(b))
 			m := b.mails.Mails()[0]
 			require.Equal(t, b.customer.Email, m.To)
 			require.Contains(t, m.Text, "R$ 49,90")
@@ -114,10 +114,10 @@ func TestDunningMailInEnglishTellsThatAccessStopped(t *testing.T) {
 	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET language = 'en' WHERE id = $1", b.customer.ID)
 	require.NoError(t, err)
 	id := b.paidGWB(t)
-	b.apply(t, b.remoteOf(t, id).updated(gateway.RemotePastDue, 60, "in_2"))
-	b.apply(t, b.remoteOf(t, id).failed("in_2", 1, 61))
-	b.waitDays(t, 0)
-	require.Equal(t, []string{"Your payment failed: " + plan}, b.subjects(), "two events about one failure")
+	b.apply(t, remoteOf(t, b, id).updated(gateway.RemotePastDue, 60, "in_2"))
+	b.apply(t, remoteOf(t, b, id).failed("in_2", 1, 61))
+	waitDays(t, b, 0)
+	require.Equal(t, []string{"Your payment failed: " + plan}, mailSubjects(b), "two events about one failure")
 	require.Contains(t, b.mails.Mails()[0].Text, "Until it is paid, you cannot watch.")
 	require.Contains(t, b.mails.Mails()[0].Text, "Change the card")
 }
@@ -159,13 +159,13 @@ func TestDunningStops(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					b.newcomer(t)
 					defer func(began time.Time) { b.clock.Advance(began.Sub(b.clock.Now())) }(b.clock.Now()) // the sandbox lives in real time
-					id, failed := b.fail(t, kind)
-					b.waitDays(t, 0)
-					require.Len(t, b.mailsTo(b.customer.Email), 1)
+					id, failed := failRenewal(t, b, kind)
+					waitDays(t, b, 0)
+					require.Len(t, mailsTo(b, b.customer.Email), 1)
 					stop(t, b, id, failed)
-					b.waitDays(t, 4)
-					b.waitDays(t, 4)
-					require.Len(t, b.mailsTo(b.customer.Email), 1)
+					waitDays(t, b, 4)
+					waitDays(t, b, 4)
+					require.Len(t, mailsTo(b, b.customer.Email), 1)
 					require.Equal(t, 2, b.count(t,
 						"SELECT count(*) FROM subscriptions.dunning_mails WHERE subscription_id = $1 AND dropped_at IS NOT NULL", id))
 				})
@@ -174,7 +174,7 @@ func TestDunningStops(t *testing.T) {
 	}
 }
 
-func (b *bundle) mailsTo(address string) (subjects []string) {
+func mailsTo(b *bundle, address string) (subjects []string) {
 	for _, m := range b.mails.Mails() {
 		if m.To == address {
 			subjects = append(subjects, m.Subject)
@@ -186,13 +186,13 @@ func (b *bundle) mailsTo(address string) (subjects []string) {
 func TestEachFailedPeriodIsMailed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, failed := b.fail(t, "gwa card")
-	b.waitDays(t, 0)
+	_, failed := failRenewal(t, b, "gwa card")
+	waitDays(t, b, 0)
 	failed.ID = ""
 	editPayment(&failed, func(p *gateway.Payment) { p.ID = "pay_3" })
 	b.apply(t, failed)
-	b.waitDays(t, 0)
-	require.Len(t, b.subjects(), 2)
+	waitDays(t, b, 0)
+	require.Len(t, mailSubjects(b), 2)
 }
 
 func TestFirstPaymentsAreNotDunned(t *testing.T) {
@@ -212,13 +212,13 @@ func TestRealFailedRenewalOfGatewayBIsDunnedOnce(t *testing.T) {
 		object{"payment_method_id": paymentstest.TokenDeclined})
 	require.NoError(t, b.gateways.Sandbox.GWB.Renew(column[string](t, b, id, "gwb_subscription_id")))
 	b.settle(t)
-	b.waitDays(t, 0)
-	require.Len(t, b.subjects(), 1)
+	waitDays(t, b, 0)
+	require.Len(t, mailSubjects(b), 1)
 	b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
 		object{"payment_method_id": paymentstest.TokenApproved})
 	b.settle(t)
-	b.waitDays(t, 3)
-	require.Len(t, b.subjects(), 1, "the new card has paid it")
+	waitDays(t, b, 3)
+	require.Len(t, mailSubjects(b), 1, "the new card has paid it")
 }
 
 func TestRealOverdueChargeOfGatewayAIsDunnedOnce(t *testing.T) {
@@ -231,14 +231,14 @@ func TestRealOverdueChargeOfGatewayAIsDunnedOnce(t *testing.T) {
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(5*days)) // overdue on the next business day
 	b.settle(t)
 	require.Equal(t, 1, column[int](t, b, id, "payment_failures"))
-	b.waitDays(t, 0)
-	require.Len(t, b.subjects(), 1)
+	waitDays(t, b, 0)
+	require.Len(t, mailSubjects(b), 1)
 }
 
 func TestDunningMailThatIsNotTakenIsSentLater(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, failed := b.fail(t, "gwa card")
+	id, failed := failRenewal(t, b, "gwa card")
 	require.NoError(t, b.mails.Close())
 	require.Error(t, b.service.MailDunning(t.Context(), id, failed.PaymentID(), 0))
 	require.NoError(t, b.service.Sweep(t.Context()), "not before a while")
@@ -255,9 +255,9 @@ func TestDunningMailAtOnce(t *testing.T) {
 		t.Run(fmt.Sprintf("claimed %t", guarded), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, failed := b.fail(t, "gwb card")
+			id, failed := failRenewal(t, b, "gwb card")
 			if !guarded {
-				b.unguard(t,
+				unguard(t, b,
 					"CREATE FUNCTION public.unclaim() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.claimed_at := NULL; NEW.sent_at := NULL; RETURN NEW; END $$",
 					"CREATE TRIGGER unclaim BEFORE UPDATE ON subscriptions.dunning_mails FOR EACH ROW EXECUTE FUNCTION public.unclaim()")
 			}
@@ -271,16 +271,16 @@ func TestDunningMailAtOnce(t *testing.T) {
 				require.NoError(t, err)
 			}
 			if guarded {
-				require.Len(t, b.subjects(), 1)
+				require.Len(t, mailSubjects(b), 1)
 			} else {
-				require.Len(t, b.subjects(), jobs)
+				require.Len(t, mailSubjects(b), jobs)
 			}
 		})
 	}
 }
 
 // unguard takes a guard out of the test's own database.
-func (b *bundle) unguard(t *testing.T, statements ...string) {
+func unguard(t *testing.T, b *bundle, statements ...string) {
 	t.Helper()
 	require.NoError(t, postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
 		for _, s := range statements {

@@ -18,7 +18,7 @@ import (
 )
 
 // chargeA is a charge of a recurrence at gateway A, which names the row that made it.
-func (b *bundle) chargeA(id objectid.ID, recurrence, payment string) gateway.Event {
+func chargeA(b *bundle, id objectid.ID, recurrence, payment string) gateway.Event {
 	at := b.clock.Now()
 	return gateway.Event{
 		Gateway: gateway.GWA, CreatedAt: at, SubscriptionID: recurrence, Reference: id,
@@ -40,16 +40,16 @@ func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
 		t.Run(status, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, _ := b.in(t, status)
+			id, _ := subscriptionIn(t, b, status)
 			recurrence := "sub_" + id.String() + "a"
 			b.set(t, id, "gateway = 'gwa', gwb_subscription_id = NULL, started_at = NULL")
-			moved := b.chargeA(id, recurrence, "pay_0")
+			moved := chargeA(b, id, recurrence, "pay_0")
 			moved.Payload = gateway.RecurrenceMove{Subscription: gateway.RemoteSubscription{GatewayID: recurrence}}
 			result := b.apply(t, moved)
 			require.True(t, result.Unclaimed, "it waits until the recurrence is known")
 			require.EqualValues(t, "the recurrence is not known here yet", result.Reason)
 
-			paid := b.chargeA(id, recurrence, "pay_1")
+			paid := chargeA(b, id, recurrence, "pay_1")
 			require.Nil(t, b.apply(t, paid).NewStatus, "nobody has asked the gateway")
 			require.Equal(t, status, b.status(t, id))
 			require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"))
@@ -59,7 +59,7 @@ func TestChargeOfACallWhoseAnswerWasNone(t *testing.T) {
 			require.Equal(t, reason, b.history(t, id)[1])
 			require.False(t, b.apply(t, moved).Unclaimed)
 
-			paid = b.chargeA(id, recurrence+"2", "pay_2")
+			paid = chargeA(b, id, recurrence+"2", "pay_2")
 			paid.Type = gateway.ReadLive
 			result = b.apply(t, paid)
 			require.EqualValues(t, "another recurrence than the subscription's", result.Reason)
@@ -111,12 +111,12 @@ func TestIdentifiersOfAnotherAuthorization(t *testing.T) {
 func TestPixOfAnotherSubscription(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	first, _ := b.in(t, "pending")
+	first, _ := subscriptionIn(t, b, "pending")
 	b.set(t, first, "gateway = 'gwa', payment_method = 'pix', gwb_subscription_id = NULL, pix_payment_id = 'pay_first'")
 	b.newcomer(t)
-	second, _ := b.in(t, "pending")
+	second, _ := subscriptionIn(t, b, "pending")
 	b.set(t, second, "gateway = 'gwa', payment_method = 'pix', gwb_subscription_id = NULL")
-	e := b.chargeA(second, "", "")
+	e := chargeA(b, second, "", "")
 	editPayment(&e, func(p *gateway.Payment) { p.ID, p.Method = "pay_first", gateway.MethodPix })
 	e.Type = gateway.ReadLive
 	require.EqualValues(t, "an identifier of another subscription", b.apply(t, e).Reason)
@@ -200,7 +200,7 @@ func TestAuthorizationEventsOutOfOrder(t *testing.T) {
 func TestInvoicePaidBeforeAnotherFailed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, r := b.in(t, "active")
+	id, r := subscriptionIn(t, b, "active")
 	for attempt := range 3 {
 		b.apply(t, r.failed("in_2", attempt+1, 10+attempt))
 	}
@@ -224,8 +224,8 @@ func TestInvoicePaidBeforeAnotherFailed(t *testing.T) {
 func TestInvoiceOlderThanAFailureIsNotKeptInSilence(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, r := b.in(t, "active")
-	b.delete(t)
+	id, r := subscriptionIn(t, b, "active")
+	closeAccount(t, b)
 	b.clock.Advance(time.Minute)
 	paid := r.paid("in_1", 11)
 	editPayment(&paid, func(p *gateway.Payment) { p.SettledAt = new(b.clock.Now()) })
@@ -246,7 +246,7 @@ func TestAnEventLocksTheCustomerBeforeTheSubscription(t *testing.T) {
 		t.Run(column, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, _ := b.in(t, "active")
+			id, _ := subscriptionIn(t, b, "active")
 			b.set(t, id, column+" = 'sub_1'")
 			first, err := b.db.Begin(t.Context())
 			require.NoError(t, err)

@@ -21,7 +21,7 @@ type remote struct {
 	epoch time.Time
 }
 
-func (b *bundle) remoteOf(t *testing.T, id objectid.ID) remote {
+func remoteOf(t *testing.T, b *bundle, id objectid.ID) remote {
 	t.Helper()
 	return remote{
 		id: column[string](t, b, id, "gwb_subscription_id"), local: id, epoch: b.clock.Now().Truncate(time.Second),
@@ -105,11 +105,11 @@ func editPayment(e *gateway.Event, edit func(p *gateway.Payment)) {
 	}
 }
 
-// in makes the customer's subscription in a state.
-func (b *bundle) in(t *testing.T, status string) (objectid.ID, remote) {
+// subscriptionIn makes the customer's subscription in a state.
+func subscriptionIn(t *testing.T, b *bundle, status string) (objectid.ID, remote) {
 	t.Helper()
 	id := subscriptionstest.In(t, b.db, b.customer.ID, status)
-	return id, b.remoteOf(t, id)
+	return id, remoteOf(t, b, id)
 }
 
 func TestStatusMappingOfGatewayB(t *testing.T) {
@@ -135,7 +135,7 @@ func TestStatusMappingOfGatewayB(t *testing.T) {
 	} {
 		t.Run(tc.from+" "+string(tc.remote), func(t *testing.T) {
 			b.newcomer(t)
-			id, r := b.in(t, tc.from)
+			id, r := subscriptionIn(t, b, tc.from)
 			result := b.apply(t, r.updated(tc.remote, 1))
 			require.Equal(t, tc.want, b.status(t, id))
 			require.Equal(t, tc.want, *result.NewStatus)
@@ -155,7 +155,7 @@ func TestStatusMappingOfGatewayB(t *testing.T) {
 func TestEchoOfADeclinedFirstPaymentIsCancelled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, r := b.in(t, "pending")
+	id, r := subscriptionIn(t, b, "pending")
 	b.set(t, id, "intent_open = true")
 	b.apply(t, r.updated(gateway.RemoteIncompleteExpired, 1))
 	require.Equal(t, "cancelled", b.status(t, id), "what the answer is about to say")
@@ -211,7 +211,7 @@ func TestStatusEventsOutOfOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.newcomer(t)
-			id, r := b.in(t, tc.from)
+			id, r := subscriptionIn(t, b, tc.from)
 			for _, e := range tc.events(r) {
 				b.apply(t, e)
 			}
@@ -238,7 +238,7 @@ func TestFailedRenewalCountsOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.newcomer(t)
-			id, r := b.in(t, "active")
+			id, r := subscriptionIn(t, b, "active")
 			for _, e := range events(r) {
 				b.apply(t, e)
 			}
@@ -259,7 +259,7 @@ func TestFailedRenewalCountsOnce(t *testing.T) {
 func TestThirdFailureInARowSuspends(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *subscriptions.Config) { c.PastDueOnlyCounts = true })
-	id, r := b.in(t, "active")
+	id, r := subscriptionIn(t, b, "active")
 	b.apply(t, r.failed("in_2", 1, 1))
 	b.apply(t, r.updated(gateway.RemotePastDue, 1, "in_2"))
 	require.Equal(t, "active", b.status(t, id), "PAST_DUE_SUSPENDS=false")
@@ -280,13 +280,13 @@ func TestFirstPaymentsDoNotCountAsFailures(t *testing.T) {
 	b := setup(t)
 	for _, status := range []string{"pending", "cancelled"} {
 		b.newcomer(t)
-		id, r := b.in(t, status)
+		id, r := subscriptionIn(t, b, status)
 		b.apply(t, r.failed("in_1", 1, 1))
 		require.Equal(t, status, b.status(t, id))
 		require.Equal(t, 0, column[int](t, b, id, "payment_failures"))
 	}
 	b.newcomer(t)
-	id, r := b.in(t, "active")
+	id, r := subscriptionIn(t, b, "active")
 	e := r.failed("in_1", 1, 1)
 	first := e.Payload.(gateway.FailedPayment)
 	first.First = true // of the challenge that was passed since
@@ -298,7 +298,7 @@ func TestFirstPaymentsDoNotCountAsFailures(t *testing.T) {
 func TestDisputedSubscriptionStaysClosed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, r := b.in(t, "suspended")
+	id, r := subscriptionIn(t, b, "suspended")
 	b.set(t, id, "has_chargeback = true")
 	b.apply(t, r.updated(gateway.RemoteActive, 5))
 	require.Equal(t, "suspended", b.status(t, id))
@@ -312,7 +312,7 @@ func TestLateMoney(t *testing.T) {
 	t.Run("of a disputed subscription stays in the ledger", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		id, r := b.in(t, "cancelled")
+		id, r := subscriptionIn(t, b, "cancelled")
 		b.set(t, id, "has_chargeback = true")
 		b.apply(t, r.paid("in_1", 30))
 		require.Equal(t, "cancelled", b.status(t, id))
@@ -321,7 +321,7 @@ func TestLateMoney(t *testing.T) {
 	t.Run("first payment of a cancelled subscription", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		id, r := b.in(t, "cancelled")
+		id, r := subscriptionIn(t, b, "cancelled")
 		b.set(t, id, "started_at = NULL")
 		b.apply(t, r.paid("in_1", 30))
 		require.Equal(t, "active", b.status(t, id))
@@ -334,7 +334,7 @@ func TestLateMoney(t *testing.T) {
 	t.Run("a settled report of a payment known before", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		id, r := b.in(t, "active")
+		id, r := subscriptionIn(t, b, "active")
 		b.apply(t, r.paid("in_1", 1))
 		b.apply(t, r.deleted(2))
 		b.apply(t, r.paid("in_1", 3600*24*32))
@@ -343,9 +343,9 @@ func TestLateMoney(t *testing.T) {
 	t.Run("of a customer who has another one", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		old, r := b.in(t, "cancelled")
+		old, r := subscriptionIn(t, b, "cancelled")
 		b.set(t, old, "started_at = NULL")
-		now, _ := b.in(t, "active")
+		now, _ := subscriptionIn(t, b, "active")
 		require.Equal(t, gateway.ResultIgnored, b.apply(t, r.paid("in_1", 30)).Status)
 		require.Equal(t, "cancelled", b.status(t, old))
 		require.Equal(t, "active", b.status(t, now))
@@ -358,9 +358,9 @@ func TestLateMoney(t *testing.T) {
 func TestEndOfAnOldSubscriptionLeavesTheNewOneCurrent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	old, r := b.in(t, "active")
+	old, r := subscriptionIn(t, b, "active")
 	b.set(t, old, "status = 'cancelled', ended_at = $2", paymentstest.Now())
-	now, _ := b.in(t, "active")
+	now, _ := subscriptionIn(t, b, "active")
 	b.set(t, old, "status = 'cancelled', ended_at = $2", paymentstest.Now())
 	b.apply(t, r.deleted(5))
 	require.Equal(t, now, b.current(t))
@@ -369,7 +369,7 @@ func TestEndOfAnOldSubscriptionLeavesTheNewOneCurrent(t *testing.T) {
 func TestCancelledAtPeriodEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, r := b.in(t, "active")
+	id, r := subscriptionIn(t, b, "active")
 	e := r.updated(gateway.RemoteActive, 1)
 	change := e.Payload.(gateway.SubscriptionChange)
 	change.Subscription.CancelAtPeriodEnd = true
@@ -388,7 +388,7 @@ func TestCancelledAtPeriodEnd(t *testing.T) {
 func TestWhomAnEventIsAbout(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, r := b.in(t, "pending")
+	id, r := subscriptionIn(t, b, "pending")
 	ignored := func(reason string, e gateway.Event) {
 		t.Helper()
 		result := b.apply(t, e)
@@ -426,7 +426,7 @@ func TestWhomAnEventIsAbout(t *testing.T) {
 func TestInvoiceOfNothingStartsATrial(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, r := b.in(t, "pending")
+	id, r := subscriptionIn(t, b, "pending")
 	b.set(t, id, "trial_days = 7")
 	e := r.paid("in_1", 1)
 	editPayment(&e, func(p *gateway.Payment) { p.Amount = 0 })
@@ -444,7 +444,7 @@ func TestInvoiceOfNothingStartsATrial(t *testing.T) {
 func TestEventDeliveredManyTimes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, r := b.in(t, "pending")
+	id, r := subscriptionIn(t, b, "pending")
 	e := r.paid("in_1", 1)
 	e.ID = "evt_same"
 	first := b.apply(t, e)

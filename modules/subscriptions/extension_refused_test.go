@@ -12,8 +12,8 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// refuses has gateway A find the calls of an extension wrong.
-func (b *bundle) refuses(t *testing.T, method, path string, times int) {
+// refuseExtension has gateway A find the calls of an extension wrong.
+func refuseExtension(t *testing.T, b *bundle, method, path string, times int) {
 	t.Helper()
 	require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
 		Method: method, Path: path, Kind: stage.FaultOdd, Answer: "error", Status: 400, Times: times,
@@ -38,11 +38,11 @@ func TestAnExtensionThatIsRefusedOnceIsAskedForAgain(t *testing.T) {
 				b.goBy(t, 2*day)
 				extend(t, b, id)
 				end := column[time.Time](t, b, id, "expires_at")
-				b.refuses(t, call[0], call[1], 1)
+				refuseExtension(t, b, call[0], call[1], 1)
 				b.runDueStatusChecks(t)
-				require.Equal(t, "open", b.chargeMove(t, id), "once is no proof")
+				require.Equal(t, "open", chargeMove(t, b, id), "once is no proof")
 				b.runStatusChecks(t, time.Minute)
-				require.Equal(t, "done", b.chargeMove(t, id))
+				require.Equal(t, "done", chargeMove(t, b, id))
 				require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
 			})
 		}
@@ -59,11 +59,11 @@ func TestAnExtensionThatTheGatewayRefusesIsTakenBack(t *testing.T) {
 			b := setup(t)
 			id := b.paidGWA(t)
 			b.goBy(t, 2*day)
-			b.refuses(t, http.MethodDelete, "/v3/payments/", manyTimes)
+			refuseExtension(t, b, http.MethodDelete, "/v3/payments/", manyTimes)
 			extend(t, b, id)
 			b.runDueStatusChecks(t)
 			b.runStatusChecks(t, 40*time.Minute)
-			require.Equal(t, "refused", b.chargeMove(t, id))
+			require.Equal(t, "refused", chargeMove(t, b, id))
 			require.NotEmpty(t, b.text(t, "SELECT refusal FROM subscriptions.charge_moves"))
 			require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
 			require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"), "its recurrence runs")
@@ -90,7 +90,7 @@ func TestAnExtensionThatTheGatewayRefusesIsTakenBack(t *testing.T) {
 			b.admin(t).Post(unappliedPath+"/"+open+"/extend", nil).Expect(200)
 			b.runDueStatusChecks(t)
 			b.runStatusChecks(t, time.Minute)
-			require.Equal(t, "done", b.chargeMove(t, id), "once the cause is gone")
+			require.Equal(t, "done", chargeMove(t, b, id), "once the cause is gone")
 			pgtest.RequireInvariants(t, b.db, b.clock.Now())
 		})
 	}
@@ -119,15 +119,15 @@ func TestAnExtensionWaitsForADispute(t *testing.T) {
 		b.runDueStatusChecks(t)
 		b.runStatusChecks(t, time.Minute)
 		require.Equal(t, "paused", b.pause(t, id))
-		require.Equal(t, "open", b.chargeMove(t, id), "it waits")
+		require.Equal(t, "open", chargeMove(t, b, id), "it waits")
 		b.goBy(t, 10*day)
 		b.runStatusChecks(t, time.Minute)
-		require.Equal(t, "open", b.chargeMove(t, id))
+		require.Equal(t, "open", chargeMove(t, b, id))
 		d.close(b, t, dispute, true)
 		b.goBy(t, time.Hour)
 		b.goBy(t, time.Hour) // what waits is asked hourly
 		b.runStatusChecks(t, time.Minute)
-		require.Equal(t, "done", b.chargeMove(t, id))
+		require.Equal(t, "done", chargeMove(t, b, id))
 		require.Equal(t, "active", b.status(t, id))
 		require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 		b.goBy(t, end.Sub(b.clock.Now())-30*time.Hour)
@@ -164,7 +164,7 @@ func TestTheEndOfThePeriodTakesNoExtensionBack(t *testing.T) {
 			require.WithinDuration(t, end.AddDate(0, 0, 10), column[time.Time](t, b, id, "expires_at"), 2*time.Hour)
 			end = column[time.Time](t, b, id, "expires_at")
 			b.goBy(t, time.Hour)
-			require.Equal(t, "done", b.chargeMove(t, id))
+			require.Equal(t, "done", chargeMove(t, b, id))
 			require.WithinDuration(t, end, column[time.Time](t, b, id, "expires_at"), time.Second)
 			b.goBy(t, end.Sub(b.clock.Now())-2*time.Hour)
 			require.True(t, b.access(t))

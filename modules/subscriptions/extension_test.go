@@ -21,7 +21,7 @@ import (
 var extenders = map[string]func(t *testing.T, b *bundle, id objectid.ID){
 	"an unapplied payment": func(t *testing.T, b *bundle, id objectid.ID) {
 		t.Helper()
-		b.admin(t).Post(unappliedPath+"/"+b.unapplied(t, id)+"/extend", nil).Expect(200)
+		b.admin(t).Post(unappliedPath+"/"+plantUnapplied(t, b, id)+"/extend", nil).Expect(200)
 	},
 	"days": func(t *testing.T, b *bundle, id objectid.ID) {
 		t.Helper()
@@ -29,8 +29,8 @@ var extenders = map[string]func(t *testing.T, b *bundle, id objectid.ID){
 	},
 }
 
-// unapplied plants money of the customer's that pays a month, and has not been applied.
-func (b *bundle) unapplied(t *testing.T, living objectid.ID) string {
+// plantUnapplied plants money of the customer's that pays a month, and has not been applied.
+func plantUnapplied(t *testing.T, b *bundle, living objectid.ID) string {
 	t.Helper()
 	payment := "pay_late_" + objectid.New().String()
 	_, err := b.db.Exec(t.Context(),
@@ -48,7 +48,7 @@ func (b *bundle) unapplied(t *testing.T, living objectid.ID) string {
 	return b.listed(t, payment)["_id"].(string)
 }
 
-func (b *bundle) chargeMove(t *testing.T, id objectid.ID) string {
+func chargeMove(t *testing.T, b *bundle, id objectid.ID) string {
 	t.Helper()
 	return b.text(t,
 		"SELECT coalesce((SELECT state FROM subscriptions.charge_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1), '')", id)
@@ -70,11 +70,11 @@ func TestAnExtensionMovesTheNextCharge(t *testing.T) {
 				b.goBy(t, 2*day)
 				begun := b.clock.Now()
 				extend(t, b, id)
-				require.Equal(t, "open", b.chargeMove(t, id), "committed before the gateway is asked")
+				require.Equal(t, "open", chargeMove(t, b, id), "committed before the gateway is asked")
 				end := column[time.Time](t, b, id, "expires_at")
 				require.WithinDuration(t, begun.AddDate(0, 2, -2), end, 5*day)
 				b.goBy(t, end.Sub(b.clock.Now())-30*time.Hour)
-				require.Equal(t, "done", b.chargeMove(t, id))
+				require.Equal(t, "done", chargeMove(t, b, id))
 				require.NotNil(t, column[*time.Time](t, b, id, "expires_at"))
 				paid, _ := b.taken(t, id)
 				require.EqualValues(t, 4990, paid, "nothing in the extended month")
@@ -124,13 +124,13 @@ func TestAnExtensionIsRepeatedUntilTheGatewayConfirms(t *testing.T) {
 				}))
 				extenders["days"](t, b, id)
 				b.runDueStatusChecks(t)
-				require.Equal(t, "open", b.chargeMove(t, id))
+				require.Equal(t, "open", chargeMove(t, b, id))
 				faults.Clear()
 				extenders["days"](t, b, id)
 				end := column[time.Time](t, b, id, "expires_at")
 				b.runStatusChecks(t, 10*time.Second)
 				b.goBy(t, time.Hour)
-				require.Equal(t, "done", b.chargeMove(t, id))
+				require.Equal(t, "done", chargeMove(t, b, id))
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.charge_moves"))
 				require.WithinDuration(t, end, column[time.Time](t, b, id, "next_billing_date"), time.Second)
 				b.goBy(t, end.Sub(b.clock.Now())-30*time.Hour)
@@ -182,12 +182,12 @@ func TestAnExtensionComesAfterTheDebitThatIsOrdered(t *testing.T) {
 	b.admin(t).Post("/admin/subscriptions/"+id.String()+"/extend", object{"days": 3}).Expect(200)
 	next := column[time.Time](t, b, id, "next_billing_date")
 	require.WithinDuration(t, cycle.AddDate(0, 1, 3), next, time.Second)
-	b.evening(t, 8)
+	passToEvening(t, b, 8)
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments"))
 	require.Equal(t, next, column[time.Time](t, b, id, "next_billing_date"), "the debit takes nothing of it away")
-	b.pass(t, next.Sub(b.clock.Now())-time.Hour)
+	passTime(t, b, next.Sub(b.clock.Now())-time.Hour)
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments"))
-	b.evening(t, 4)
+	passToEvening(t, b, 4)
 	require.Equal(t, 3, b.count(t, "SELECT count(*) FROM payments.payments"))
 }
 
@@ -207,7 +207,7 @@ func TestWhatCannotBeExtendedNow(t *testing.T) {
 			before := column[time.Time](t, b, id, "next_billing_date")
 			a := b.admin(t).Post("/admin/subscriptions/"+id.String()+"/extend", object{"days": 3}).Expect(409).Map()
 			require.Contains(t, a["detail"], tc.says)
-			b.admin(t).Post(unappliedPath+"/"+b.unapplied(t, id)+"/extend", nil).Expect(409)
+			b.admin(t).Post(unappliedPath+"/"+plantUnapplied(t, b, id)+"/extend", nil).Expect(409)
 			require.Equal(t, before, column[time.Time](t, b, id, "next_billing_date"))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.charge_moves"))
 		})
@@ -228,7 +228,7 @@ func TestAnExtensionOfWhatHasEndedAtTheGateway(t *testing.T) {
 	require.NoError(t, b.gateways.A.CancelSubscription(t.Context(), column[string](t, b, id, "gwa_subscription_id"),
 		id))
 	b.runDueStatusChecks(t)
-	require.Equal(t, "refused", b.chargeMove(t, id))
+	require.Equal(t, "refused", chargeMove(t, b, id))
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id))
 	end := column[time.Time](t, b, id, "expires_at")

@@ -19,11 +19,11 @@ func TestAForgedCancellationLeavesNothingCharging(t *testing.T) {
 	b := setup(t)
 	id, auth := b.authorized(t)
 	b.work(t)
-	b.forge(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED", "authorization",
+	forge(t, b, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_CANCELLED", "authorization",
 		object{"id": auth, "status": "CANCELLED", "contractId": id.String()})
-	b.eventually(t, "it ends here", func() bool { return b.status(t, id) == "cancelled" })
+	eventually(t, "it ends here", func() bool { return b.status(t, id) == "cancelled" })
 	require.NoError(t, b.service.EndAtGateway(t.Context(), id))
-	b.eventually(t, "and there", func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
+	eventually(t, "and there", func() bool { return column[*time.Time](t, b, id, "gateway_ended_at") != nil })
 	authorization, err := b.gateways.A.ReadPixAuthorization(t.Context(),
 		gateway.AuthorizationRef{ID: auth, SubscriptionID: id})
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestAnEndThatGatewayBTellsIsChecked(t *testing.T) {
 					}),
 				})
 				require.Equal(t, "cancelled", b.status(t, id))
-				require.True(t, b.chargesAt(t, gateway.GWB, recurrence), "it is untrue")
+				require.True(t, chargesAt(t, b, gateway.GWB, recurrence), "it is untrue")
 				faults := b.gateways.Sandbox.GWB.Stage().Faults
 				if silent {
 					require.NoError(t, faults.Plan(stage.Fault{
@@ -78,7 +78,7 @@ func TestAnEndThatGatewayBTellsIsChecked(t *testing.T) {
 					b.runStatusChecks(t, time.Minute)
 				}
 				require.NotNil(t, column[*time.Time](t, b, id, "gateway_ended_at"), "it is ended there")
-				require.False(t, b.chargesAt(t, gateway.GWB, recurrence))
+				require.False(t, chargesAt(t, b, gateway.GWB, recurrence))
 			})
 		}
 	}

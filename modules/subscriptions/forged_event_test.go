@@ -17,7 +17,7 @@ import (
 
 // forge delivers an event as somebody would who has gateway A's token, and does what
 // follows from it.
-func (b *bundle) forge(t *testing.T, event, key string, of object) {
+func forge(t *testing.T, b *bundle, event, key string, of object) {
 	t.Helper()
 	body, err := json.Marshal(object{
 		"id": "evt_" + objectid.New().String(), "event": event,
@@ -37,7 +37,7 @@ func (b *bundle) forge(t *testing.T, event, key string, of object) {
 }
 
 // payment is gateway A's own picture of a payment, as far as an event is read.
-func (b *bundle) forgedPayment(id objectid.ID, payment, recurrence string, more object) object {
+func forgedPayment(b *bundle, id objectid.ID, payment, recurrence string, more object) object {
 	p := object{
 		"object": "payment", "id": payment, "value": 49.90, "billingType": "CREDIT_CARD", "status": "CONFIRMED",
 		"externalReference": id.String(),
@@ -53,7 +53,7 @@ func (b *bundle) forgedPayment(id objectid.ID, payment, recurrence string, more 
 }
 
 // stands is all that an event could change of a subscription and its money.
-func (b *bundle) stands(t *testing.T, id objectid.ID) string {
+func stands(t *testing.T, b *bundle, id objectid.ID) string {
 	t.Helper()
 	return b.text(t,
 		`SELECT concat_ws(' ', s.status, s.next_billing_date, s.expires_at, s.payment_failures, s.has_chargeback, s.total_refunded_cents,
@@ -70,22 +70,22 @@ func TestForgedEventsOfACardChangeNothing(t *testing.T) {
 	id := b.paidGWA(t)
 	payment, recurrence := b.text(t, "SELECT gateway_payment_id FROM payments.payments"),
 		column[string](t, b, id, "gwa_subscription_id")
-	before := b.stands(t, id)
+	before := stands(t, b, id)
 	for _, dates := range []object{{"dueDate": "2099-12-22"}, {"confirmedDate": "2099-12-22"}} {
-		b.forge(t, "PAYMENT_CONFIRMED", "payment",
-			b.forgedPayment(id, "pay_"+objectid.New().String(), recurrence, dates))
-		require.Equal(t, before, b.stands(t, id))
+		forge(t, b, "PAYMENT_CONFIRMED", "payment",
+			forgedPayment(b, id, "pay_"+objectid.New().String(), recurrence, dates))
+		require.Equal(t, before, stands(t, b, id))
 	}
 	for range 3 {
-		b.forge(t, "PAYMENT_OVERDUE", "payment",
-			b.forgedPayment(id, "pay_"+objectid.New().String(), recurrence, object{"status": "OVERDUE"}))
+		forge(t, b, "PAYMENT_OVERDUE", "payment",
+			forgedPayment(b, id, "pay_"+objectid.New().String(), recurrence, object{"status": "OVERDUE"}))
 	}
 	for _, event := range []string{"PAYMENT_OVERDUE", "PAYMENT_CREDIT_CARD_CAPTURE_REFUSED"} {
-		b.forge(t, event, "payment", b.forgedPayment(id, payment, recurrence, object{"status": "OVERDUE"}))
+		forge(t, b, event, "payment", forgedPayment(b, id, payment, recurrence, object{"status": "OVERDUE"}))
 	}
-	require.Equal(t, before, b.stands(t, id))
-	b.forgeTakenBack(t, id, payment, recurrence, object{})
-	require.Equal(t, before, b.stands(t, id))
+	require.Equal(t, before, stands(t, b, id))
+	forgeTakenBack(t, b, id, payment, recurrence, object{})
+	require.Equal(t, before, stands(t, b, id))
 	require.True(t, b.access(t))
 	require.Equal(t, 11,
 		b.count(t,
@@ -93,21 +93,21 @@ func TestForgedEventsOfACardChangeNothing(t *testing.T) {
 }
 
 // forgeTakenBack tells refunds and disputes of a payment that was neither refunded nor disputed.
-func (b *bundle) forgeTakenBack(t *testing.T, id objectid.ID, payment, recurrence string, more object) {
+func forgeTakenBack(t *testing.T, b *bundle, id objectid.ID, payment, recurrence string, more object) {
 	t.Helper()
 	for event, status := range map[string]string{
 		"PAYMENT_REFUNDED": "REFUNDED", "PAYMENT_PARTIALLY_REFUNDED": "CONFIRMED",
 		"PAYMENT_CHARGEBACK_REQUESTED":         "CHARGEBACK_REQUESTED",
 		"PAYMENT_AWAITING_CHARGEBACK_REVERSAL": "AWAITING_CHARGEBACK_REVERSAL",
 	} {
-		p := b.forgedPayment(id, payment, recurrence, more)
+		p := forgedPayment(b, id, payment, recurrence, more)
 		p["status"] = status
 		if status == "REFUNDED" || event == "PAYMENT_PARTIALLY_REFUNDED" {
 			p["refunds"] = []object{
 				{"dateCreated": b.clock.Now().Format(time.DateTime), "status": "DONE", "value": 49.90},
 			}
 		}
-		b.forge(t, event, "payment", p)
+		forge(t, b, event, "payment", p)
 	}
 }
 
@@ -121,9 +121,9 @@ func TestForgedEventsTakeNoPixBack(t *testing.T) {
 	_, err := b.gateways.Sandbox.GWA.Pay(payment)
 	require.NoError(t, err)
 	b.settle(t)
-	before := b.stands(t, id)
-	b.forgeTakenBack(t, id, payment, "", object{"billingType": "PIX"})
-	require.Equal(t, before, b.stands(t, id))
+	before := stands(t, b, id)
+	forgeTakenBack(t, b, id, payment, "", object{"billingType": "PIX"})
+	require.Equal(t, before, stands(t, b, id))
 	require.True(t, b.access(t))
 }
 
@@ -135,16 +135,16 @@ func TestAForgedActivationOpensNothing(t *testing.T) {
 	b.listen()
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix-automatico", object{"plan_id": plan}))
 	auth, code := column[string](t, b, id, "gwa_pix_auth_id"), column[string](t, b, id, "pix_conciliation_id")
-	before := b.stands(t, id)
-	b.forge(t, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", "authorization", object{
+	before := stands(t, b, id)
+	forge(t, b, "PIX_AUTOMATIC_RECURRING_AUTHORIZATION_ACTIVATED", "authorization", object{
 		"id": auth, "status": "ACTIVE", "contractId": id.String(),
 		"immediateQrCode": object{"conciliationIdentifier": code},
 	})
-	require.Equal(t, before, b.stands(t, id))
-	b.forge(t, "PAYMENT_RECEIVED", "payment",
-		b.forgedPayment("", "pay_forged", "",
+	require.Equal(t, before, stands(t, b, id))
+	forge(t, b, "PAYMENT_RECEIVED", "payment",
+		forgedPayment(b, "", "pay_forged", "",
 			object{"billingType": "PIX", "pixQrCodeId": code, "externalReference": nil}))
-	require.Equal(t, before, b.stands(t, id))
+	require.Equal(t, before, stands(t, b, id))
 	require.False(t, b.access(t))
 	_, err := b.gateways.Sandbox.GWA.ActivateAuthorization(auth)
 	require.NoError(t, err)
@@ -163,19 +163,19 @@ func TestAPaymentIsOfOneSubscription(t *testing.T) {
 	for _, way := range []string{"pix", "pix-automatico"} {
 		b.newcomer(t)
 		id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/"+way, object{"plan_id": plan}))
-		before := b.stands(t, id)
+		before := stands(t, b, id)
 		named := func() {
 			t.Helper()
 			for _, as := range []object{{"billingType": "PIX", "status": "RECEIVED"}, {}} {
-				b.forge(t, "PAYMENT_RECEIVED", "payment", b.forgedPayment(id, payment, "", as))
-				b.forge(t, "PAYMENT_CONFIRMED", "payment", b.forgedPayment(id, payment, recurrence, as))
+				forge(t, b, "PAYMENT_RECEIVED", "payment", forgedPayment(b, id, payment, "", as))
+				forge(t, b, "PAYMENT_CONFIRMED", "payment", forgedPayment(b, id, payment, recurrence, as))
 			}
-			require.Equal(t, before, b.stands(t, id))
+			require.Equal(t, before, stands(t, b, id))
 			require.False(t, b.access(t))
 		}
 		named()
 		b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
-		before = b.stands(t, id)
+		before = stands(t, b, id)
 		named()
 	}
 	require.Equal(t, card.String(), b.text(t, "SELECT local_id FROM payments.payments"))
@@ -218,13 +218,13 @@ func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {
 }
 
 // forgedPix has another customer subscribe by PIX, whose payment is told and not made.
-func (b *bundle) forgedPix(t *testing.T) (id objectid.ID, code string) {
+func forgedPix(t *testing.T, b *bundle) (id objectid.ID, code string) {
 	t.Helper()
 	b.newcomer(t)
 	id = idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 	code = column[string](t, b, id, "pix_payment_id")
-	b.forge(t, "PAYMENT_RECEIVED", "payment",
-		b.forgedPayment(id, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
+	forge(t, b, "PAYMENT_RECEIVED", "payment",
+		forgedPayment(b, id, code, "", object{"billingType": "PIX", "status": "RECEIVED"}))
 	return id, code
 }
 
@@ -237,9 +237,9 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	id := b.paidGWA(t)
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 	next := column[time.Time](t, b, id, "next_billing_date")
-	due := next.In(b.zone(t)).Format(time.DateOnly)
-	b.forge(t, "PAYMENT_CONFIRMED", "payment",
-		b.forgedPayment(id, "pay_invented", column[string](t, b, id, "gwa_subscription_id"),
+	due := next.In(reportZone(t)).Format(time.DateOnly)
+	forge(t, b, "PAYMENT_CONFIRMED", "payment",
+		forgedPayment(b, id, "pay_invented", column[string](t, b, id, "gwa_subscription_id"),
 			object{"dueDate": due, "originalDueDate": due}))
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"),
 		"a charge of the right amount counts at once")
@@ -258,7 +258,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	require.Equal(t, "open", b.listed(t, "pay_invented")["state"])
 	b.refundUnapplied(t)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"))
-	require.Equal(t, b.oneMonthOn(t, next), column[time.Time](t, b, id, "next_billing_date"))
+	require.Equal(t, oneMonthOn(t, next), column[time.Time](t, b, id, "next_billing_date"))
 	require.Equal(t, "active", b.status(t, id))
 	extend := func(payment, says string) {
 		t.Helper()
@@ -272,7 +272,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	}
 	extend("pay_invented", "does not show")
 
-	pix, code := b.forgedPix(t)
+	pix, code := forgedPix(t, b)
 	require.Equal(t, "active", b.status(t, pix))
 	require.Equal(t, 2, b.reconcile(t, false).Counts[payments.UnshownPayment])
 	require.Equal(t, "unknown", b.listed(t, code)["kind"])
@@ -291,7 +291,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	require.Equal(t, "open", b.listed(t, "pay_invented")["state"])
 
 	// Shown by now, and nothing was given for it: its note does not say any more that it is not shown.
-	_, code = b.forgedPix(t)
+	_, code = forgedPix(t, b)
 	b.reconcile(t, false)
 	require.Contains(t, b.listed(t, code)["note"], "does not show it")
 	counts := func(c bool) {
@@ -314,12 +314,12 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	b.reconcile(t, false)
 	require.Equal(t, "kept", b.listed(t, code)["state"])
 
-	_, code = b.forgedPix(t)
+	_, code = forgedPix(t, b)
 	b.reconcile(t, false)
 	b.listen()
 	_, err = b.gateways.Sandbox.GWA.Pay(code)
 	require.NoError(t, err)
 	b.settle(t)
 	b.work(t)
-	b.until(t, "its webhook to have it asked for", func() bool { return b.listed(t, code)["state"] == "kept" })
+	eventually(t, "its webhook to have it asked for", func() bool { return b.listed(t, code)["state"] == "kept" })
 }

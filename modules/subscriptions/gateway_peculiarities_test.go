@@ -20,7 +20,7 @@ import (
 func TestTodayIsTheDayInSaoPaulo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, "2083-01-16T01:30:00Z")
+	travel(t, b, "2083-01-16T01:30:00Z")
 	id := b.paidGWA(t)
 	require.Equal(t, "2083-02-15", b.day(t, id, "next_billing_date"))
 }
@@ -137,7 +137,7 @@ func TestFirstMonthUnderRiskAnalysis(t *testing.T) {
 	b := setup(t)
 	_, err := b.gateways.Sandbox.GWA.ChangeSettings(func(s *sandboxa.Settings) { s.RiskAnalysis = true })
 	require.NoError(t, err)
-	b.sell(1990)
+	sellCode(b, 1990)
 	b.listen()
 	for _, approved := range []bool{true, false} {
 		b.newcomer(t)
@@ -271,7 +271,7 @@ func TestBothShapesOfGatewayB(t *testing.T) {
 			b.settle(t)
 			require.Equal(t, "active", b.status(t, id), "by the events alone")
 			require.NotNil(t, column[*time.Time](t, b, id, "next_billing_date"))
-			b.renewalDeclined(t, id)
+			renewalDeclined(t, b, id)
 			require.Equal(t, 1, column[int](t, b, id, "payment_failures"), "two events, one failure")
 			b.expect(t, 200, http.MethodPut, "/gwb/subscription/payment-method",
 				object{"payment_method_id": paymentstest.TokenApproved})

@@ -15,7 +15,7 @@ import (
 )
 
 // forgedLate is what somebody who has gateway A's token may send: its webhooks are not signed.
-func (b *bundle) forgedLate(id objectid.ID, payment string) gateway.Event {
+func forgedLate(b *bundle, id objectid.ID, payment string) gateway.Event {
 	at := b.clock.Now()
 	return gateway.Event{
 		Gateway: gateway.GWA, Type: "PAYMENT_CONFIRMED", Reference: id, CreatedAt: at,
@@ -42,7 +42,7 @@ func TestForgedLateMoneyOpensNothing(t *testing.T) {
 	b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 	b.clock.Advance(time.Hour)
 	for _, payment := range []string{"pay_nobody", pending} {
-		b.apply(t, b.forgedLate(id, payment))
+		b.apply(t, forgedLate(b, id, payment))
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_late_money'"))
 		b.confirmLate(t)
@@ -60,7 +60,7 @@ func TestForgedMoneyOpensAndLengthensNoPix(t *testing.T) {
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 	payment := column[string](t, b, id, "pix_payment_id")
 	forge := func(payment string, amount money.Cents) {
-		e := b.forgedLate(id, payment)
+		e := forgedLate(b, id, payment)
 		editPayment(&e, func(p *gateway.Payment) { p.Amount, p.Method = amount, gateway.MethodPix })
 		b.apply(t, e)
 		b.confirmLate(t)
@@ -80,7 +80,7 @@ func TestForgedMoneyOpensAndLengthensNoPix(t *testing.T) {
 	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing else is booked")
 
-	other := b.forgedLate(id, "pay_other")
+	other := forgedLate(b, id, "pay_other")
 	other.Type = gateway.Reconciled
 	editPayment(&other, func(p *gateway.Payment) { p.Amount, p.Method = 500, gateway.MethodPix })
 	b.apply(t, other)
@@ -93,9 +93,9 @@ func TestLateMoneyIsLookedForFourTimes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
-	b.apply(t, b.forgedLate(id, "pay_nobody"))
+	b.apply(t, forgedLate(b, id, "pay_nobody"))
 	for misses := range 4 {
-		a := b.lateMoney(t)
+		a := lateMoney(t, b)
 		require.Equal(t, misses, a.Misses)
 		require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
 	}
@@ -111,7 +111,7 @@ func TestLateMoneyOfACardOpensOnePeriod(t *testing.T) {
 	b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 	b.clock.Advance(time.Hour)
 	late := func(payment string) {
-		e := b.forgedLate(id, payment)
+		e := forgedLate(b, id, payment)
 		e.Type = gateway.Reconciled // the gateway was asked
 		b.apply(t, e)
 	}
@@ -119,7 +119,7 @@ func TestLateMoneyOfACardOpensOnePeriod(t *testing.T) {
 	require.Equal(t, "active", b.status(t, id))
 	require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 	end := column[time.Time](t, b, id, "expires_at")
-	require.WithinDuration(t, b.oneMonthOn(t, b.clock.Now()), end, time.Minute)
+	require.WithinDuration(t, oneMonthOn(t, b.clock.Now()), end, time.Minute)
 	late("pay_late_2")
 	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
 	require.Equal(t, "late", b.listed(t, "pay_late_2")["kind"])
@@ -149,7 +149,7 @@ func TestLateMoneyWaitsForTheGateway(t *testing.T) {
 	b.working = true // the job below is ours
 	b.settle(t)
 	b.working = false
-	a := b.lateMoney(t)
+	a := lateMoney(t, b)
 	require.Error(t, b.service.ConfirmLateMoney(t.Context(), a))
 	require.Equal(t, "cancelled", b.status(t, id))
 	b.gateways.Sandbox.GWA.Stage().Faults.Clear()
@@ -179,7 +179,7 @@ func TestAnOlderInvoiceOfADeletedCustomerIsRefunded(t *testing.T) {
 			Gateway: gateway.GWB, Reference: id, CreatedAt: created, SubscriptionID: recurrence, Payload: p,
 		}
 	}
-	b.delete(t)
+	closeAccount(t, b)
 	later, earlier := at.Add(2*time.Hour), at.Add(time.Hour)
 	b.apply(t, event(later, gateway.FailedPayment{Payment: invoice("in_new", later)}))
 	b.apply(t, event(earlier, gateway.SettledPayment{Payment: invoice("in_old", earlier)}))

@@ -11,8 +11,8 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// reads counts the calls that read the recurrence of gateway A.
-func (b *bundle) reads(t *testing.T) (n int) {
+// readsOfA counts the calls that read the recurrence of gateway A.
+func readsOfA(t *testing.T, b *bundle) (n int) {
 	t.Helper()
 	for _, e := range b.gateways.Sandbox.GWA.Stage().Journal.Entries(stage.EntryCall) {
 		if e.Method == http.MethodGet &&
@@ -23,7 +23,7 @@ func (b *bundle) reads(t *testing.T) (n int) {
 	return n
 }
 
-func (b *bundle) marked(t *testing.T) bool {
+func failingMarked(t *testing.T, b *bundle) bool {
 	t.Helper()
 	return b.count(t, "SELECT count(*) FROM payments.gateway_state WHERE failing_since IS NOT NULL") > 0
 }
@@ -38,23 +38,23 @@ func TestLoginsAskAgainWhenTheGatewayTakesCallsAgain(t *testing.T) {
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
 	b.gateways.Sandbox.GWA.ExhaustRateLimit(12 * time.Hour)
 	require.ErrorIs(t, b.service.SyncSubscription(t.Context(), b.customer.ID), gateway.ErrUnavailable)
-	require.False(t, b.marked(t), "one endpoint")
+	require.False(t, failingMarked(t, b), "one endpoint")
 	require.ErrorIs(t, b.gateways.A.Probe(t.Context()), gateway.ErrUnavailable)
-	require.True(t, b.marked(t), "two mean the account")
-	reads := b.reads(t)
+	require.True(t, failingMarked(t, b), "two mean the account")
+	reads := readsOfA(t, b)
 	b.clock.Advance(time.Minute)
 	b.gateways.Advance(t, time.Minute)
-	b.after(t, time.Minute)
-	require.True(t, b.marked(t), "the probe was refused")
+	lookAfter(t, b, time.Minute)
+	require.True(t, failingMarked(t, b), "the probe was refused")
 	require.ErrorIs(t, b.service.SyncSubscription(t.Context(), b.customer.ID), gateway.ErrUnavailable)
-	require.Equal(t, reads, b.reads(t), "logins do not ask")
+	require.Equal(t, reads, readsOfA(t, b), "logins do not ask")
 
 	require.NoError(t, b.gateways.Sandbox.Advance(12*time.Hour)) // the gateway's clock alone
 	b.gateways.Advance(t, time.Minute)
-	b.after(t, time.Minute)
-	require.False(t, b.marked(t))
+	lookAfter(t, b, time.Minute)
+	require.False(t, failingMarked(t, b))
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
-	require.Equal(t, reads+1, b.reads(t))
+	require.Equal(t, reads+1, readsOfA(t, b))
 }
 
 // TestALoginEndsTheMarkOfAGateway that failed for a moment.
@@ -70,7 +70,7 @@ func TestALoginEndsTheMarkOfAGateway(t *testing.T) {
 			require.NoError(t, err)
 			b.payments.Intents().Health().Heard(t.Context(), gateway.Name(at), false)
 			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
-			require.False(t, b.marked(t))
+			require.False(t, failingMarked(t, b))
 		})
 	}
 }

@@ -114,11 +114,11 @@ func TestGatewayACardAnswerLost(t *testing.T) {
 	gateway.Stage().Faults.Clear()
 	require.NoError(t, gateway.Advance(time.Minute))
 	b.settle(t)
-	b.until(t, "the charge names the row, and the gateway the recurrence that nobody knew here",
+	eventually(t, "the charge names the row, and the gateway the recurrence that nobody knew here",
 		func() bool { return b.status(t, id) == "active" })
 
 	require.NoError(t, b.service.Recover(t.Context(), id))
-	b.eventually(t, "the recovery changes nothing, and no webhook waits", func() bool {
+	eventually(t, "the recovery changes nothing, and no webhook waits", func() bool {
 		return b.status(t, id) == "active" &&
 			b.count(t, "SELECT count(*) FROM payments.processed_events WHERE state = 'waiting'") == 0
 	})
@@ -181,10 +181,10 @@ func TestClientThatGoesAway(t *testing.T) {
 	var err error
 	for try := 0; !errors.Is(err, context.Canceled) && try < 5; try++ { // else the machine stood still for a second
 		b.newcomer(t)
-		err = b.subscribeAndLeave(t)
+		err = subscribeAndLeave(t, b)
 	}
 	require.ErrorIs(t, err, context.Canceled)
-	b.eventually(t, "the answer is written",
+	eventually(t, "the answer is written",
 		func() bool {
 			return b.count(t, "SELECT count(*) FROM subscriptions.subscriptions WHERE intent_open") == 0
 		})
@@ -192,7 +192,7 @@ func TestClientThatGoesAway(t *testing.T) {
 }
 
 // subscribeAndLeave hangs up while the gateway is asked, and returns what the client heard.
-func (b *bundle) subscribeAndLeave(t *testing.T) error {
+func subscribeAndLeave(t *testing.T, b *bundle) error {
 	t.Helper()
 	b.expect(t, 201, http.MethodPost, "/gwb/subscribe",
 		gwbCard(paymentstest.TokenDeclined)) // plan and customer are known from here on
@@ -213,7 +213,7 @@ func (b *bundle) subscribeAndLeave(t *testing.T) error {
 		}
 		gone <- err
 	}()
-	b.eventually(t, "the gateway is asked", func() bool { return len(faults.Planned()) == 0 })
+	eventually(t, "the gateway is asked", func() bool { return len(faults.Planned()) == 0 })
 	leave()
 	return <-gone
 }
@@ -228,14 +228,14 @@ func TestWebhooksBeforeTheAnswer(t *testing.T) {
 	b.gateways.Sandbox.GWB.Stage().Webhooks.EarlyNext(manyTimes)
 	a := b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
 	b.settle(t)
-	b.eventually(t, "active", func() bool { return b.status(t, idOf(a)) == "active" })
+	eventually(t, "active", func() bool { return b.status(t, idOf(a)) == "active" })
 	require.Equal(t, "active", doc(a)["status"])
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 	require.Len(t, b.history(t, idOf(a)), 2)
 }
 
 // eventually polls until the condition holds.
-func (b *bundle) eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	require.Eventually(t, holds, time.Minute, 20*time.Millisecond, what)
 }

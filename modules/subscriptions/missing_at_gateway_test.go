@@ -15,7 +15,7 @@ import (
 )
 
 // mislaid has the gateway not find the subscription, and returns what undoes that.
-func (b *bundle) mislaid(t *testing.T, gateway string, id objectid.ID) (found func()) {
+func mislaid(t *testing.T, b *bundle, gateway string, id objectid.ID) (found func()) {
 	t.Helper()
 	field := gateway + "_subscription_id"
 	remote := column[string](t, b, id, field)
@@ -23,8 +23,8 @@ func (b *bundle) mislaid(t *testing.T, gateway string, id objectid.ID) (found fu
 	return func() { b.set(t, id, field+" = $2", remote) }
 }
 
-// after lets time pass without looks, then makes those that are due.
-func (b *bundle) after(t *testing.T, span time.Duration) {
+// lookAfter lets time pass without looks, then makes those that are due.
+func lookAfter(t *testing.T, b *bundle, span time.Duration) {
 	t.Helper()
 	b.clock.Advance(span)
 	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
@@ -38,23 +38,23 @@ func TestMissingEndsWhatWasFoundOnlyWhenSeenTwice(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
 		id, _ := paidCard(t, b, gateway)
-		found := b.mislaid(t, gateway, id)
+		found := mislaid(t, b, gateway, id)
 		for range 3 {
 			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 		}
 		require.Equal(t, "active", b.status(t, id), "seen once, however often")
 		require.Equal(t, 1, b.count(t, "SELECT missed FROM payments.gateway_state WHERE gateway = $1", gateway))
-		b.after(t, 59*time.Minute)
+		lookAfter(t, b, 59*time.Minute)
 		require.Equal(t, "active", b.status(t, id))
 		found()
-		b.after(t, time.Minute)
+		lookAfter(t, b, time.Minute)
 		require.Equal(t, "active", b.status(t, id), "found again")
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM payments.intents WHERE kind = 'subscription_gone' AND state = 'void'"))
 
-		b.mislaid(t, gateway, id)
+		mislaid(t, b, gateway, id)
 		require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
-		b.after(t, time.Hour)
+		lookAfter(t, b, time.Hour)
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Contains(t, b.history(t, id), "active>cancelled gone_at_gateway recovery")
 		require.Equal(t, 1, b.count(t,
@@ -97,7 +97,7 @@ func TestManyMissingEndNone(t *testing.T) {
 			b.newcomer(t)
 		}
 		id, _ := paidCard(t, b, "gwb")
-		ids, found = append(ids, id), b.mislaid(t, "gwb", id)
+		ids, found = append(ids, id), mislaid(t, b, "gwb", id)
 		if n < 5 {
 			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 			continue
@@ -109,13 +109,13 @@ func TestManyMissingEndNone(t *testing.T) {
 	suspect, err := b.payments.Intents().Health().Suspect(t.Context(), b.db)
 	require.NoError(t, err)
 	require.Equal(t, []string{"gwb"}, suspect)
-	b.after(t, time.Hour)
-	b.after(t, time.Hour)
+	lookAfter(t, b, time.Hour)
+	lookAfter(t, b, time.Hour)
 	for _, id := range ids {
 		require.Equal(t, "active", b.status(t, id))
 	}
 	found()
-	b.after(t, time.Hour)
+	lookAfter(t, b, time.Hour)
 	suspect, err = b.payments.Intents().Health().Suspect(t.Context(), b.db)
 	require.NoError(t, err)
 	require.Empty(t, suspect, "one was found again")
@@ -136,14 +136,14 @@ func TestALateConfirmationOfWhatWasHeldToBeNothing(t *testing.T) {
 		Body: `{"object":"list","hasMore":false,"totalCount":0,"limit":10,"offset":0,"data":[]}`,
 	}))
 	b.runStatusChecks(t, 10*time.Minute)
-	b.eventually(t, "it ends, if by a check of the jobs", func() bool { return b.status(t, id) == "cancelled" })
+	eventually(t, "it ends, if by a check of the jobs", func() bool { return b.status(t, id) == "cancelled" })
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, "pending>cancelled nothing_at_gateway recovery", b.history(t, id)[1])
 	gateway.Stage().Faults.Clear()
 	b.listen()
 	require.NoError(t, gateway.Advance(time.Minute))
 	b.settle(t)
-	b.eventually(t, "late money activates", func() bool { return b.status(t, id) == "active" })
+	eventually(t, "late money activates", func() bool { return b.status(t, id) == "active" })
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
 }
 

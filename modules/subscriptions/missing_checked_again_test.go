@@ -48,7 +48,7 @@ func TestAPeriodEndThatTheGatewayDoesNotFind(t *testing.T) {
 	b.expect(t, 503, http.MethodDelete, subscriptionPath+atEnd, nil)
 	require.False(t, column[bool](t, b, id, "cancel_at_period_end"), "a read shows it: it would go on to charge")
 	faults.Clear()
-	b.mislaid(t, "gwb", id)
+	mislaid(t, b, "gwb", id)
 	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
 	require.Equal(t, 1, b.count(t,
@@ -62,7 +62,7 @@ func TestAPeriodEndOfWhatIsLookedForAlready(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.paidGWB(t)
-	b.mislaid(t, "gwb", id)
+	mislaid(t, b, "gwb", id)
 	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 	b.set(t, id, "cancel_at_period_end = false")
 	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)

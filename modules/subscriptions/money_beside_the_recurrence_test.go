@@ -16,9 +16,9 @@ import (
 	"marquee/testutil/sandbox"
 )
 
-// beside has a gateway take a PIX of the customer, of an amount in cents, that names the
+// payBeside has a gateway take a PIX of the customer, of an amount in cents, that names the
 // subscription and is no charge of it. Kind is gateway B's metadata.
-func (b *bundle) beside(t *testing.T, gw gateway.Name, id objectid.ID, cents int, kind string) string {
+func payBeside(t *testing.T, b *bundle, gw gateway.Name, id objectid.ID, cents int, kind string) string {
 	t.Helper()
 	s, customer := b.gateways.Sandbox, column[string](t, b, id, string(gw)+"_customer_id")
 	if gw == gateway.GWB {
@@ -69,7 +69,7 @@ func TestMoneyBesideTheRecurrenceGoesBack(t *testing.T) {
 				b.settle(t)
 				require.Equal(t, "active", b.status(t, id))
 			default:
-				id, _, _ = b.paidAt(t, gw)
+				id, _, _ = paidAt(t, b, gw)
 			}
 			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 			end := column[*time.Time](t, b, id, "next_billing_date")
@@ -82,12 +82,12 @@ func TestMoneyBesideTheRecurrenceGoesBack(t *testing.T) {
 				b.settle(t)
 				require.Equal(t, "refunded", b.listed(t, payment)["state"])
 			}
-			result := b.beside(t, gw, id, cents, "")
+			result := payBeside(t, b, gw, id, cents, "")
 			b.settle(t)
 			goesBack(result)
 
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
-			found := b.beside(t, gw, id, cents, gateway.KindSubscriptionPix)
+			found := payBeside(t, b, gw, id, cents, gateway.KindSubscriptionPix)
 			b.reconcile(t, false)
 			b.confirmLate(t)
 			b.listen()
@@ -126,12 +126,12 @@ func TestAPixOfAnotherAmountAtGatewayBPaysNoPeriod(t *testing.T) {
 	b.settle(t)
 	require.Equal(t, "active", b.status(t, id))
 	end := column[time.Time](t, b, id, "expires_at")
-	odd := b.beside(t, gateway.GWB, id, 100, gateway.KindSubscriptionPix)
+	odd := payBeside(t, b, gateway.GWB, id, 100, gateway.KindSubscriptionPix)
 	b.settle(t)
 	require.Equal(t, "foreign", b.listed(t, odd)["kind"])
 	require.Contains(t, b.listed(t, odd)["note"], "49.90")
 	require.Equal(t, end, column[time.Time](t, b, id, "expires_at"))
-	b.beside(t, gateway.GWB, id, 4990, gateway.KindSubscriptionPix)
+	payBeside(t, b, gateway.GWB, id, 4990, gateway.KindSubscriptionPix)
 	b.settle(t)
-	require.Equal(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"))
+	require.Equal(t, oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"))
 }

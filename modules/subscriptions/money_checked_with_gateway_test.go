@@ -31,7 +31,7 @@ func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 		require.Nil(t, column[*string](t, b, id, "gwa_subscription_id"))
 	}
 	for _, amount := range []money.Cents{4990, 0} {
-		e := b.chargeA(id, "sub_forged", "pay_1")
+		e := chargeA(b, id, "sub_forged", "pay_1")
 		editPayment(&e, func(p *gateway.Payment) { p.Amount = amount })
 		b.apply(t, e)
 		requireWaiting()
@@ -43,8 +43,8 @@ func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 	remote, ok, err := b.gateways.A.FindSubscription(t.Context(), gateway.SubscriptionTerms{SubscriptionID: id})
 	require.NoError(t, err)
 	require.True(t, ok)
-	e := b.chargeA(id, "sub_forged", "")
-	editPayment(&e, func(p *gateway.Payment) { p.ID = b.paidCharge(t, id) })
+	e := chargeA(b, id, "sub_forged", "")
+	editPayment(&e, func(p *gateway.Payment) { p.ID = paidCharge(t, b, id) })
 	b.apply(t, e)
 	requireWaiting()
 	b.confirmLate(t)
@@ -52,7 +52,7 @@ func TestAnEventAloneTeachesNoRecurrence(t *testing.T) {
 	require.Equal(t, remote.GatewayID, column[string](t, b, id, "gwa_subscription_id"),
 		"the one that the gateway tells")
 
-	b.apply(t, b.chargeA(id, "sub_forged", "pay_2"))
+	b.apply(t, chargeA(b, id, "sub_forged", "pay_2"))
 	b.confirmLate(t)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"), "a forged duplicate is not booked")
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
@@ -81,7 +81,7 @@ func TestAnEventAloneTeachesNoAuthorization(t *testing.T) {
 			},
 		},
 	})
-	b.until(t, "the check", func() bool { return done() == 1 })
+	eventually(t, "the check", func() bool { return done() == 1 })
 	require.Equal(t, "pending", b.status(t, id))
 	require.Nil(t, column[*string](t, b, id, "gwa_pix_auth_id"))
 	require.Nil(t, column[*string](t, b, id, "pix_conciliation_id"))
@@ -93,12 +93,12 @@ func TestAnEventAloneTeachesNoAuthorization(t *testing.T) {
 	_, err = gw.ActivateAuthorization(made.ID)
 	require.NoError(t, err)
 	b.settle(t)
-	b.until(t, "the gateway's own", func() bool { return b.status(t, id) == "active" })
+	eventually(t, "the gateway's own", func() bool { return b.status(t, id) == "active" })
 	require.Equal(t, made.ID, column[string](t, b, id, "gwa_pix_auth_id"))
 }
 
 // paidCharge is the newest charge at gateway A that was paid for the subscription.
-func (b *bundle) paidCharge(t *testing.T, id objectid.ID) string {
+func paidCharge(t *testing.T, b *bundle, id objectid.ID) string {
 	t.Helper()
 	for _, c := range b.gateways.Paid(t) {
 		known := b.count(t, "SELECT count(*) FROM payments.payments WHERE gateway_payment_id = $1", c.ID) > 0
@@ -125,8 +125,8 @@ func TestACardChargedByAnotherAmountPaysNoPeriod(t *testing.T) {
 			gateway.PriceChange{SubscriptionID: id, SubscriptionGatewayID: recurrence, Amount: cents}))
 		_, err := b.gateways.Sandbox.GWA.Renew(recurrence, false)
 		require.NoError(t, err)
-		e := b.chargeA(id, recurrence, "")
-		editPayment(&e, func(p *gateway.Payment) { p.ID, p.Amount = b.paidCharge(t, id), cents })
+		e := chargeA(b, id, recurrence, "")
+		editPayment(&e, func(p *gateway.Payment) { p.ID, p.Amount = paidCharge(t, b, id), cents })
 		b.apply(t, e)
 		b.confirmLate(t)
 		return e.PaymentID()
@@ -156,7 +156,7 @@ func TestADebitIsHeldAgainstItsOrder(t *testing.T) {
 	next := column[time.Time](t, b, id, "next_billing_date")
 	deliver := func(payment string, amount money.Cents) {
 		t.Helper()
-		e := b.chargeA(id, "", "")
+		e := chargeA(b, id, "", "")
 		e.AuthorizationID = auth
 		editPayment(&e, func(p *gateway.Payment) { p.ID, p.Amount, p.Method = payment, amount, gateway.MethodPix })
 		b.apply(t, e)

@@ -12,14 +12,14 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// delete closes the customer's account; no job runs yet.
-func (b *bundle) delete(t *testing.T) {
+// closeAccount closes the customer's account; no job runs yet.
+func closeAccount(t *testing.T, b *bundle) {
 	t.Helper()
 	require.NoError(t, b.accounts.DeleteCustomer(t.Context(), b.customer.ID, b.customer.ID))
 }
 
 // reportCharge tells of a settled card payment of gateway B.
-func (b *bundle) reportCharge(t *testing.T, id objectid.ID, payment string, at time.Time) {
+func reportCharge(t *testing.T, b *bundle, id objectid.ID, payment string, at time.Time) {
 	t.Helper()
 	b.apply(t, gateway.Event{
 		Gateway: gateway.GWB, Reference: id, CreatedAt: at,
@@ -46,7 +46,7 @@ func TestACodePaidWhileItsCustomerIsDeletedIsRefunded(t *testing.T) {
 			require.NoError(t, faults.Plan(stage.Fault{
 				Method: http.MethodDelete, Path: "/v3/payments", Kind: stage.FaultStatus, Status: 500, Times: 50,
 			}))
-			b.delete(t)
+			closeAccount(t, b)
 			require.Error(t, b.service.StopBilling(t.Context(), b.customer.ID))
 			require.Equal(t, "pending", b.status(t, id))
 			faults.Clear()
@@ -62,7 +62,7 @@ func TestACodePaidWhileItsCustomerIsDeletedIsRefunded(t *testing.T) {
 			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 			b.refundUnapplied(t)
 			require.Equal(t, "refunded", b.listed(t, payment)["state"])
-			require.True(t, b.given(t, payment))
+			require.True(t, givenBack(t, b, payment))
 		})
 	}
 }
@@ -76,18 +76,18 @@ func TestACardChargedWhileItsCustomerIsDeletedIsRefunded(t *testing.T) {
 	id := subscribedAtB(t, b)
 	before := b.clock.Now().Add(-time.Minute)
 	b.clock.Advance(time.Hour)
-	b.delete(t)
+	closeAccount(t, b)
 	b.clock.Advance(time.Minute)
 	within := b.clock.Now()
 	next := column[*time.Time](t, b, id, "next_billing_date")
-	b.reportCharge(t, id, "pi_live", within)
+	reportCharge(t, b, id, "pi_live", within)
 	require.Equal(t, "active", b.status(t, id), "the deletion ends it")
 	require.Equal(t, next, column[*time.Time](t, b, id, "next_billing_date"), "no further period is paid")
 	b.clock.Advance(time.Minute)
 	require.NoError(t, b.service.StopBilling(t.Context(), b.customer.ID))
 	require.Equal(t, "cancelled", b.status(t, id))
-	b.reportCharge(t, id, "pi_told_late", within)
-	b.reportCharge(t, id, "pi_before", before)
+	reportCharge(t, b, id, "pi_told_late", within)
+	reportCharge(t, b, id, "pi_before", before)
 	for _, payment := range []string{"pi_live", "pi_told_late"} {
 		row := b.listed(t, payment)
 		require.Equal(t, "open", row["state"], payment)

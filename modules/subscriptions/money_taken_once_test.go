@@ -14,7 +14,7 @@ import (
 // whileLocked makes two requests while a table can be read and not written: the first waits
 // to write there, and the second is made then. It goes on once the second waits, too, or is
 // answered.
-func (b *bundle) whileLocked(t *testing.T, table string, before, after func() int) (first, second int) {
+func whileLocked(t *testing.T, b *bundle, table string, before, after func() int) (first, second int) {
 	t.Helper()
 	b.settle(t)
 	tx, err := b.db.Begin(t.Context())
@@ -28,13 +28,13 @@ func (b *bundle) whileLocked(t *testing.T, table string, before, after func() in
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { first = before() })
-	b.eventually(t, "the first waits", func() bool { return waiting() == 1 })
+	eventually(t, "the first waits", func() bool { return waiting() == 1 })
 	responded := make(chan struct{})
 	wg.Go(func() {
 		defer close(responded)
 		second = after()
 	})
-	b.eventually(t, "the second waits or is answered", func() bool {
+	eventually(t, "the second waits or is answered", func() bool {
 		select {
 		case <-responded:
 			return true
@@ -48,13 +48,13 @@ func (b *bundle) whileLocked(t *testing.T, table string, before, after func() in
 }
 
 // takings are the ways in which people take a subscription's money.
-func (b *bundle) takings(t *testing.T, id objectid.ID) (refund, chargeback, undo func() int) {
+func takings(t *testing.T, b *bundle, id objectid.ID) (refund, chargeback, undo func() int) {
 	t.Helper()
 	admin, path := b.admin(t), "/subscriptions/"+id.String()
 	refund = func() int { return admin.Post(path+"/refund", object{"reason": "as agreed"}).Status }
 	chargeback = func() int { return admin.Post(path+"/chargeback", object{"reason": "told by the bank"}).Status }
 	undo = func() int {
-		return admin.Delete(path+"/chargebacks/"+b.chargebacks(t, id)[0]["chargeback_id"].(string),
+		return admin.Delete(path+"/chargebacks/"+chargebacks(t, b, id)[0]["chargeback_id"].(string),
 			object{"reason": "by mistake"}).Status
 	}
 	return refund, chargeback, undo
@@ -65,15 +65,15 @@ func (b *bundle) takings(t *testing.T, id objectid.ID) (refund, chargeback, undo
 func TestMoneyIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	eachDispute(t, func(t *testing.T, b *bundle, gateway string, d disputes, id objectid.ID) {
-		refund, chargeback, undo := b.takings(t, id)
-		first, second := b.whileLocked(t, "payments.disputes", chargeback, refund)
+		refund, chargeback, undo := takings(t, b, id)
+		first, second := whileLocked(t, b, "payments.disputes", chargeback, refund)
 		require.Equal(t, []int{200, 422}, []int{first, second}, "the chargeback was first")
 		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"))
 		require.Equal(t, 200, undo())
 
 		if gateway == "gwb" { // at gateway A one dispute is two events
 			var dispute string
-			_, second = b.whileLocked(t, "payments.disputes", func() int {
+			_, second = whileLocked(t, b, "payments.disputes", func() int {
 				dispute = d.open(b, t, id)
 				return 0
 			}, refund)
@@ -81,7 +81,7 @@ func TestMoneyIsTakenOnce(t *testing.T) {
 			d.close(b, t, dispute, true)
 		}
 
-		first, second = b.whileLocked(t, "payments.intents", refund, chargeback)
+		first, second = whileLocked(t, b, "payments.intents", refund, chargeback)
 		require.Equal(t, []int{200, 422}, []int{first, second}, "the refund was first")
 		b.settle(t)
 		require.Equal(t, 4990, b.count(t, "SELECT sum(amount_cents) FROM payments.refunds WHERE status = 'done'"))
@@ -95,13 +95,13 @@ func TestAWithdrawalAndAChargebackAtOnce(t *testing.T) {
 	t.Parallel()
 	b, d := withdrawable(t), disputesAt["gwb"]
 	id := b.paidGWB(t)
-	_, chargeback, undo := b.takings(t, id)
+	_, chargeback, undo := takings(t, b, id)
 	var body object
 	withdraw := func() (status int) {
 		status, body = b.call(t, http.MethodPost, withdrawPath, nil)
 		return status
 	}
-	first, second := b.whileLocked(t, "payments.disputes", chargeback, withdraw)
+	first, second := whileLocked(t, b, "payments.disputes", chargeback, withdraw)
 	require.Equal(t, []int{200, 422}, []int{first, second})
 	refused(t, body, "WITHDRAWAL_NOT_ALLOWED", "")
 	require.Equal(t, "suspended", b.status(t, id))

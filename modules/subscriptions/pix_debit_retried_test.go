@@ -14,8 +14,8 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// pass moves both clocks on, lets the webhooks come, and does what is due.
-func (b *bundle) pass(t *testing.T, by time.Duration) {
+// passTime moves both clocks on, lets the webhooks come, and does what is due.
+func passTime(t *testing.T, b *bundle, by time.Duration) {
 	t.Helper()
 	b.clock.Advance(by)
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(b.clock.Now().Sub(b.gateways.Sandbox.GWA.Now())))
@@ -24,33 +24,33 @@ func (b *bundle) pass(t *testing.T, by time.Duration) {
 	b.settle(t)
 }
 
-// evening passes time until half past nine in the evening of the day, which lies so
+// passToEvening passes time until half past nine in the evening of the day, which lies so
 // many days after the debit's due date: what the bank gave up is known, and what is to
 // be ordered for tomorrow can be.
-func (b *bundle) evening(t *testing.T, after int) {
+func passToEvening(t *testing.T, b *bundle, after int) {
 	t.Helper()
 	var due time.Time
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT max(due_date) FROM subscriptions.debits").Scan(&due))
-	at := time.Date(due.Year(), due.Month(), due.Day()+after, 21, 10, 0, 0, b.zone(t))
+	at := time.Date(due.Year(), due.Month(), due.Day()+after, 21, 10, 0, 0, reportZone(t))
 	for at.After(b.clock.Now()) {
-		b.pass(t, min(at.Sub(b.clock.Now()), 24*time.Hour))
+		passTime(t, b, min(at.Sub(b.clock.Now()), 24*time.Hour))
 	}
-	b.pass(t, 20*time.Minute) // the sweep leaves what is new to its job
+	passTime(t, b, 20*time.Minute) // the sweep leaves what is new to its job
 }
 
-// refusing is an automatic PIX whose next debit is ordered, and refused by the bank on so
+// refusedDebit is an automatic PIX whose next debit is ordered, and refused by the bank on so
 // many days, as of the evening of the first.
-func (b *bundle) refusing(t *testing.T, reason string, days int) (id objectid.ID, debit string) {
+func refusedDebit(t *testing.T, b *bundle, reason string, days int) (id objectid.ID, debit string) {
 	t.Helper()
 	id, _, debit = b.debited(t)
 	_, err := b.gateways.Sandbox.GWA.RefuseDebits(debit, reason, days)
 	require.NoError(t, err)
-	b.evening(t, 0)
+	passToEvening(t, b, 0)
 	return id, debit
 }
 
-// retries are those of the newest debit, such as "1 refused INSUFFICIENT_FUNDS".
-func (b *bundle) retries(t *testing.T) []string {
+// debitRetries are those of the newest debit, such as "1 refused INSUFFICIENT_FUNDS".
+func debitRetries(t *testing.T, b *bundle) []string {
 	t.Helper()
 	rows, err := b.db.Query(t.Context(), `SELECT concat_ws(' ', r.retry_date - d.due_date, r.state, r.reason)
 		FROM subscriptions.debit_retries r JOIN subscriptions.debits d USING (subscription_id, cycle) ORDER BY r.retry_date`)
@@ -60,7 +60,7 @@ func (b *bundle) retries(t *testing.T) []string {
 	return all
 }
 
-func (b *bundle) failures(t *testing.T, id objectid.ID) int {
+func paymentFailures(t *testing.T, b *bundle, id objectid.ID) int {
 	t.Helper()
 	return column[int](t, b, id, "payment_failures")
 }
@@ -83,12 +83,12 @@ func TestRefusedDebitIsTakenOnOneOfThreeDays(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, debit := b.refusing(t, "", tc.days)
-			require.Equal(t, []string{"1 ordered", "3 planned", "6 planned"}, b.retries(t))
-			require.Equal(t, 1, b.failures(t, id))
+			id, debit := refusedDebit(t, b, "", tc.days)
+			require.Equal(t, []string{"1 ordered", "3 planned", "6 planned"}, debitRetries(t, b))
+			require.Equal(t, 1, paymentFailures(t, b, id))
 			next := column[time.Time](t, b, id, "next_billing_date")
-			b.evening(t, tc.after)
-			require.Equal(t, tc.retries, b.retries(t))
+			passToEvening(t, b, tc.after)
+			require.Equal(t, tc.retries, debitRetries(t, b))
 			paid, owed := 1, 0
 			if tc.days == 4 {
 				paid, owed = 0, 1
@@ -97,7 +97,7 @@ func TestRefusedDebitIsTakenOnOneOfThreeDays(t *testing.T) {
 				b.count(t,
 					"SELECT count(*) FROM payments.payments WHERE gateway_payment_id = $1 AND amount_cents = 4990",
 					debit))
-			require.Equal(t, owed, b.failures(t, id), "one failure a cycle")
+			require.Equal(t, owed, paymentFailures(t, b, id), "one failure a cycle")
 			require.Equal(t, 1, b.count(t,
 				"SELECT count(*) FROM payments.failed_attempts WHERE gateway_payment_id = $1", debit))
 			require.Equal(t, "active", b.status(t, id))
@@ -110,11 +110,11 @@ func TestPermanentRefusalIsNotRetried(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"ACCOUNT_CLOSED", "PAYER_CPF_CNPJ_MISMATCH"} {
 		b := setup(t)
-		id, debit := b.refusing(t, reason, 1)
-		require.Empty(t, b.retries(t))
+		id, debit := refusedDebit(t, b, reason, 1)
+		require.Empty(t, debitRetries(t, b))
 		require.Equal(t, reason,
 			b.text(t, "SELECT failure FROM subscriptions.debits WHERE gateway_payment_id = $1", debit))
-		require.Equal(t, 1, b.failures(t, id))
+		require.Equal(t, 1, paymentFailures(t, b, id))
 		require.NotContains(t, b.mails.Mails()[0].Text, "Tentaremos de novo")
 	}
 }
@@ -122,12 +122,12 @@ func TestPermanentRefusalIsNotRetried(t *testing.T) {
 func TestRetryThatIsRefusedForGoodEndsTheOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, debit := b.refusing(t, "", 1)
+	_, debit := refusedDebit(t, b, "", 1)
 	_, err := b.gateways.Sandbox.GWA.RefuseDebits(debit, "ACCOUNT_CLOSED", 1)
 	require.NoError(t, err)
-	b.evening(t, 1)
+	passToEvening(t, b, 1)
 	require.Equal(t, []string{"1 refused ACCOUNT_CLOSED", "3 dropped ACCOUNT_CLOSED", "6 dropped ACCOUNT_CLOSED"},
-		b.retries(t))
+		debitRetries(t, b))
 }
 
 // TestPayerTakesADebitBack: the period is a failure, told with a PIX that pays it; the
@@ -138,27 +138,27 @@ func TestPayerTakesADebitBack(t *testing.T) {
 	id, _, debit := b.debited(t)
 	_, err := b.gateways.Sandbox.GWA.CancelDebit(debit, "")
 	require.NoError(t, err)
-	b.pass(t, time.Minute)
-	require.Equal(t, 1, b.failures(t, id))
+	passTime(t, b, time.Minute)
+	require.Equal(t, 1, paymentFailures(t, b, id))
 	require.Equal(t, "active", b.status(t, id))
-	require.Empty(t, b.retries(t))
+	require.Empty(t, debitRetries(t, b))
 	require.Equal(t, "REQUESTED_BY_PAYER_USER",
 		b.text(t, "SELECT failure FROM subscriptions.debits WHERE gateway_payment_id = $1", debit))
 	require.Len(t, b.mails.Mails(), 1)
-	code := b.code(t, debit)
+	code := pixCode(t, b, debit)
 	require.Contains(t, b.mails.Mails()[0].Text, code)
 	require.Contains(t, b.mails.Mails()[0].HTML, code)
-	b.evening(t, 4)
-	require.Equal(t, 1, b.failures(t, id), "its due date tells no other failure")
+	passToEvening(t, b, 4)
+	require.Equal(t, 1, paymentFailures(t, b, id), "its due date tells no other failure")
 	_, err = b.gateways.Sandbox.GWA.PayPIX(code)
 	require.NoError(t, err)
-	b.pass(t, time.Minute)
-	require.Zero(t, b.failures(t, id))
+	passTime(t, b, time.Minute)
+	require.Zero(t, paymentFailures(t, b, id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE paid_at IS NOT NULL"))
 	next := column[time.Time](t, b, id, "next_billing_date")
-	b.pass(t, next.AddDate(0, 0, -3).Sub(b.clock.Now()))
+	passTime(t, b, next.AddDate(0, 0, -3).Sub(b.clock.Now()))
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM subscriptions.debits"), "the next cycle is debited as ever")
-	require.Len(t, b.subjects(), 3, "of the days 0, 3 and 7 after it was taken back")
+	require.Len(t, mailSubjects(b), 3, "of the days 0, 3 and 7 after it was taken back")
 }
 
 // TestPayerTakesARetryBack: the mail that said that the bank is asked again is followed
@@ -166,20 +166,20 @@ func TestPayerTakesADebitBack(t *testing.T) {
 func TestPayerTakesARetryBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, debit := b.refusing(t, "", 1)
+	id, debit := refusedDebit(t, b, "", 1)
 	require.Len(t, b.mails.Mails(), 1)
 	require.Contains(t, b.mails.Mails()[0].Text, "Tentaremos de novo")
 	b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
 	_, err := b.gateways.Sandbox.GWA.CancelDebit(debit, "")
 	require.NoError(t, err)
-	b.pass(t, time.Minute)
+	passTime(t, b, time.Minute)
 	require.Equal(t, []string{
 		"1 refused REQUESTED_BY_PAYER_USER", "3 dropped REQUESTED_BY_PAYER_USER",
 		"6 dropped REQUESTED_BY_PAYER_USER",
-	}, b.retries(t))
-	require.Equal(t, 1, b.failures(t, id), "one failure a cycle")
+	}, debitRetries(t, b))
+	require.Equal(t, 1, paymentFailures(t, b, id), "one failure a cycle")
 	require.Len(t, b.mails.Mails(), 2)
-	code, status := b.code(t, debit), 0
+	code, status := pixCode(t, b, debit), 0
 	for _, m := range b.mails.Mails() {
 		if strings.Contains(m.Text, code) {
 			status++
@@ -189,15 +189,15 @@ func TestPayerTakesARetryBack(t *testing.T) {
 	require.Equal(t, code, b.expect(t, 200, http.MethodGet, "/customers/me/pix-qr", nil)["pix"].(object)["qr_code"])
 	_, err = b.gateways.Sandbox.GWA.PayPIX(code)
 	require.NoError(t, err)
-	b.pass(t, time.Minute)
-	require.Zero(t, b.failures(t, id))
+	passTime(t, b, time.Minute)
+	require.Zero(t, paymentFailures(t, b, id))
 	b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
-	b.evening(t, 9)
+	passToEvening(t, b, 9)
 	require.Len(t, b.mails.Mails(), 2)
 }
 
-// code is the PIX code of a payment, as the gateway shows it.
-func (b *bundle) code(t *testing.T, payment string) string {
+// pixCode is the PIX code of a payment, as the gateway shows it.
+func pixCode(t *testing.T, b *bundle, payment string) string {
 	t.Helper()
 	c, err := b.gateways.A.ReadPix(t.Context(), payment, objectid.ID(""))
 	require.NoError(t, err)
@@ -208,11 +208,11 @@ func TestDebitPaidBeforeItsDayIsNoFailure(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id, _, debit := b.debited(t)
-	_, err := b.gateways.Sandbox.GWA.PayPIX(b.code(t, debit))
+	_, err := b.gateways.Sandbox.GWA.PayPIX(pixCode(t, b, debit))
 	require.NoError(t, err)
-	b.evening(t, 4)
-	require.Zero(t, b.failures(t, id))
-	require.Empty(t, b.subjects())
+	passToEvening(t, b, 4)
+	require.Zero(t, paymentFailures(t, b, id))
+	require.Empty(t, mailSubjects(b))
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments"))
 }
 
@@ -224,11 +224,11 @@ func TestLastFailureBeforeItsPeriodKeepsWhatIsPaid(t *testing.T) {
 	id, _, debit := b.debited(t)
 	_, err := b.gateways.Sandbox.GWA.CancelDebit(debit, "")
 	require.NoError(t, err)
-	b.pass(t, time.Minute)
+	passTime(t, b, time.Minute)
 	require.True(t, b.access(t), "the present period is paid")
-	b.evening(t, 4)
+	passToEvening(t, b, 4)
 	require.Equal(t, "suspended", b.status(t, id))
-	require.Equal(t, 1, b.failures(t, id))
+	require.Equal(t, 1, paymentFailures(t, b, id))
 }
 
 // TestADebitThatFailsBeforeItsPeriodLeavesWhatIsPaid: the payer takes the debit back while
@@ -239,19 +239,19 @@ func TestADebitThatFailsBeforeItsPeriodLeavesWhatIsPaid(t *testing.T) {
 		"at the end of the period": func(b *bundle, t *testing.T, paid time.Time, id objectid.ID) {
 			b.expect(t, 200, http.MethodDelete, "/customers/me/subscription?at=period_end", nil)
 			require.WithinDuration(t, paid, column[time.Time](t, b, id, "expires_at"), time.Second)
-			b.pass(t, time.Minute)
+			passTime(t, b, time.Minute)
 			require.True(t, b.access(t), "also once the gateway tells that it has ended there")
 			mails := len(b.mails.Mails())
-			b.pass(t, paid.Sub(b.clock.Now())+time.Hour)
+			passTime(t, b, paid.Sub(b.clock.Now())+time.Hour)
 			require.Equal(t, "expired", b.status(t, id))
 			require.Len(t, b.mails.Mails(), mails, "nobody is asked for a period that was given up")
 		},
 		"at once": func(b *bundle, t *testing.T, paid time.Time, id objectid.ID) {
 			message := b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)["message"]
-			require.Contains(t, message, paid.In(b.zone(t)).Format(time.DateOnly), "the days that are given up")
+			require.Contains(t, message, paid.In(reportZone(t)).Format(time.DateOnly), "the days that are given up")
 		},
 		"once the period has begun": func(b *bundle, t *testing.T, paid time.Time, id objectid.ID) {
-			b.pass(t, paid.Sub(b.clock.Now())+24*time.Hour)
+			passTime(t, b, paid.Sub(b.clock.Now())+24*time.Hour)
 			require.Equal(t, "active", b.status(t, id))
 			b.expect(t, 409, http.MethodDelete, "/customers/me/subscription?at=period_end", nil)
 		},
@@ -275,8 +275,8 @@ func TestADebitThatFailsBeforeItsPeriodLeavesWhatIsPaid(t *testing.T) {
 			paid := column[time.Time](t, b, id, "next_billing_date")
 			_, err := b.gateways.Sandbox.GWA.CancelDebit(debit, "")
 			require.NoError(t, err)
-			b.pass(t, time.Minute)
-			require.Equal(t, 1, b.failures(t, id))
+			passTime(t, b, time.Minute)
+			require.Equal(t, 1, paymentFailures(t, b, id))
 			end(b, t, paid, id)
 		})
 	}
@@ -285,9 +285,9 @@ func TestADebitThatFailsBeforeItsPeriodLeavesWhatIsPaid(t *testing.T) {
 func TestRetriesOfASuspendedSubscriptionOpenItAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *subscriptions.Config) { c.MaxPaymentFailures = 1 })
-	id, _ := b.refusing(t, "", 1)
+	id, _ := refusedDebit(t, b, "", 1)
 	require.Equal(t, "suspended", b.status(t, id))
-	b.evening(t, 1)
+	passToEvening(t, b, 1)
 	require.Equal(t, "active", b.status(t, id))
 	require.True(t, b.access(t))
 }
@@ -312,12 +312,12 @@ func TestNoRetryOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, _ := b.refusing(t, "", 4)
-			b.evening(t, 1)
+			id, _ := refusedDebit(t, b, "", 4)
+			passToEvening(t, b, 1)
 			b.listen()
 			tc.happen(t, b, id)
-			b.evening(t, 7)
-			require.Equal(t, tc.want, b.retries(t))
+			passToEvening(t, b, 7)
+			require.Equal(t, tc.want, debitRetries(t, b))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 		})
 	}
@@ -336,21 +336,21 @@ func TestRetryIsFoundBeforeItIsOrderedAgain(t *testing.T) {
 	}))
 	var due time.Time
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT due_date FROM subscriptions.debits").Scan(&due))
-	at := time.Date(due.Year(), due.Month(), due.Day(), 21, 0, 0, 0, b.zone(t))
+	at := time.Date(due.Year(), due.Month(), due.Day(), 21, 0, 0, 0, reportZone(t))
 	b.clock.Advance(at.Sub(b.clock.Now()))
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(at.Sub(b.gateways.Sandbox.GWA.Now())))
 	b.settle(t)
 	b.clock.Advance(20 * time.Minute)
 	require.NoError(t, b.service.Sweep(t.Context()))
-	require.Equal(t, []string{"1 planned", "3 planned", "6 planned"}, b.retries(t))
+	require.Equal(t, []string{"1 planned", "3 planned", "6 planned"}, debitRetries(t, b))
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM payments.intents WHERE kind = 'debit_retry' AND state = 'open' AND subject_id = $1", id),
 		"its outcome is not known")
 	b.runStatusChecks(t, 10*time.Second)
-	require.Equal(t, []string{"1 ordered", "3 planned", "6 planned"}, b.retries(t))
-	b.evening(t, 1)
-	require.Equal(t, []string{"1 paid paid", "3 dropped paid", "6 dropped paid"}, b.retries(t))
-	require.Zero(t, b.failures(t, id))
+	require.Equal(t, []string{"1 ordered", "3 planned", "6 planned"}, debitRetries(t, b))
+	passToEvening(t, b, 1)
+	require.Equal(t, []string{"1 paid paid", "3 dropped paid", "6 dropped paid"}, debitRetries(t, b))
+	require.Zero(t, paymentFailures(t, b, id))
 }
 
 // TestRefusalsThatAreNotTold: the webhooks of the retries are lost, and the next retry
@@ -358,10 +358,10 @@ func TestRetryIsFoundBeforeItIsOrderedAgain(t *testing.T) {
 func TestRefusalsThatAreNotTold(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.refusing(t, "", 2)
+	refusedDebit(t, b, "", 2)
 	b.gateways.Sandbox.GWA.Stage().Webhooks.Hold("PIX_AUTOMATIC_RECURRING_PAYMENT_INSTRUCTION_REFUSED")
-	b.evening(t, 3)
-	require.Equal(t, []string{"1 refused " + noFunds, "3 paid paid", "6 dropped paid"}, b.retries(t))
+	passToEvening(t, b, 3)
+	require.Equal(t, []string{"1 refused " + noFunds, "3 paid paid", "6 dropped paid"}, debitRetries(t, b))
 }
 
 // TestLateMoneyOfAnEarlierPeriodLeavesALaterFailureOpen: what is paid late is booked, and
@@ -369,25 +369,25 @@ func TestRefusalsThatAreNotTold(t *testing.T) {
 func TestLateMoneyOfAnEarlierPeriodLeavesALaterFailureOpen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, first := b.refusing(t, "", 4)
-	b.evening(t, 8)
+	id, first := refusedDebit(t, b, "", 4)
+	passToEvening(t, b, 8)
 	next := column[time.Time](t, b, id, "next_billing_date")
-	b.pass(t, next.AddDate(0, 0, -4).Sub(b.clock.Now()))
+	passTime(t, b, next.AddDate(0, 0, -4).Sub(b.clock.Now()))
 	second := b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits WHERE gateway_payment_id <> $1", first)
 	_, err := b.gateways.Sandbox.GWA.RefuseDebits(second, "", 4)
 	require.NoError(t, err)
-	b.evening(t, 8)
-	require.Equal(t, 2, b.failures(t, id))
+	passToEvening(t, b, 8)
+	require.Equal(t, 2, paymentFailures(t, b, id))
 	after := column[time.Time](t, b, id, "next_billing_date")
 	_, err = b.gateways.Sandbox.GWA.Pay(first)
 	require.NoError(t, err)
-	b.pass(t, time.Minute)
-	require.Equal(t, 2, b.failures(t, id), "the later period is still owed")
+	passTime(t, b, time.Minute)
+	require.Equal(t, 2, paymentFailures(t, b, id), "the later period is still owed")
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE paid_at IS NOT NULL"))
 	_, err = b.gateways.Sandbox.GWA.Pay(second)
 	require.NoError(t, err)
-	b.pass(t, time.Minute)
-	require.Zero(t, b.failures(t, id))
+	passTime(t, b, time.Minute)
+	require.Zero(t, paymentFailures(t, b, id))
 	require.Equal(t, after, column[time.Time](t, b, id, "next_billing_date"))
 }
 
@@ -398,9 +398,9 @@ func TestExtensionOrdersNoSecondDebit(t *testing.T) {
 	b := setup(t)
 	id, _, _ := b.debited(t)
 	b.admin(t).Post("/admin/subscriptions/"+id.String()+"/extend", object{"days": 3}).Expect(200)
-	b.pass(t, time.Hour)
+	passTime(t, b, time.Hour)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits"))
-	b.evening(t, 4)
+	passToEvening(t, b, 4)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits"))
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments"))
 }

@@ -13,8 +13,8 @@ import (
 
 const emptyList = `{"object":"list","hasMore":false,"totalCount":0,"limit":100,"offset":0,"data":[]}`
 
-// due is an automatic PIX whose next debit is to be ordered.
-func (b *bundle) due(t *testing.T) objectid.ID {
+// dueDebit is an automatic PIX whose next debit is to be ordered.
+func dueDebit(t *testing.T, b *bundle) objectid.ID {
 	t.Helper()
 	id, _ := b.authorized(t)
 	next := column[time.Time](t, b, id, "next_billing_date")
@@ -26,9 +26,9 @@ func (b *bundle) due(t *testing.T) objectid.ID {
 }
 
 // debitFaulted orders the debit that is due by a call that meets a fault.
-func (b *bundle) debitFaulted(t *testing.T, f stage.Fault) (objectid.ID, *stage.Faults) {
+func debitFaulted(t *testing.T, b *bundle, f stage.Fault) (objectid.ID, *stage.Faults) {
 	t.Helper()
-	id := b.due(t)
+	id := dueDebit(t, b)
 	faults := b.gateways.Sandbox.GWA.Stage().Faults
 	f.Method, f.Path, f.Times = http.MethodPost, "/v3/payments", 1
 	require.NoError(t, faults.Plan(f))
@@ -37,14 +37,14 @@ func (b *bundle) debitFaulted(t *testing.T, f stage.Fault) (objectid.ID, *stage.
 }
 
 // checkGatewayA lets time pass, and has gateway A asked about what is due.
-func (b *bundle) checkGatewayA(t *testing.T, by time.Duration) {
+func checkGatewayA(t *testing.T, b *bundle, by time.Duration) {
 	t.Helper()
 	b.clock.Advance(by)
 	require.NoError(t, b.payments.Intents().CheckDue(t.Context(), "gwa"))
 	require.NoError(t, b.service.Sweep(t.Context()))
 }
 
-func (b *bundle) ordered(t *testing.T, id objectid.ID) (n int) {
+func debitsOrdered(t *testing.T, b *bundle, id objectid.ID) (n int) {
 	t.Helper()
 	for _, c := range b.gateways.Charges(t) {
 		if c.LocalID == id {
@@ -58,18 +58,18 @@ func (b *bundle) ordered(t *testing.T, id objectid.ID) (n int) {
 func TestOneEmptyCheckOrdersNoSecondDebit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, faults := b.debitFaulted(t, stage.Fault{Kind: stage.FaultResetAfter})
+	id, faults := debitFaulted(t, b, stage.Fault{Kind: stage.FaultResetAfter})
 	require.NoError(t, faults.Plan(stage.Fault{
 		Method: http.MethodGet, Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusOK, Body: emptyList,
 		Times: 4,
 	}))
 	for range 12 {
-		b.checkGatewayA(t, 20*time.Second)
+		checkGatewayA(t, b, 20*time.Second)
 	}
 	for range 20 {
-		b.checkGatewayA(t, 2*time.Minute)
+		checkGatewayA(t, b, 2*time.Minute)
 	}
-	require.Equal(t, 1, b.ordered(t, id))
+	require.Equal(t, 1, debitsOrdered(t, b, id))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.intents WHERE kind = 'debit' AND state = 'done'"))
 }
@@ -79,14 +79,14 @@ func TestOneEmptyCheckOrdersNoSecondDebit(t *testing.T) {
 func TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyChecks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, _ := b.debitFaulted(t, stage.Fault{Kind: stage.FaultResetBefore})
+	id, _ := debitFaulted(t, b, stage.Fault{Kind: stage.FaultResetBefore})
 	since := b.clock.Now()
-	for b.ordered(t, id) == 0 && b.clock.Now().Sub(since) < time.Hour {
-		b.checkGatewayA(t, 20*time.Second)
+	for debitsOrdered(t, b, id) == 0 && b.clock.Now().Sub(since) < time.Hour {
+		checkGatewayA(t, b, 20*time.Second)
 		misses := b.count(t, "SELECT count(*) FROM payments.intent_steps WHERE outcome = 'not_there'")
-		require.True(t, misses >= 3 || b.ordered(t, id) == 0, "ordered again after %d empty checks", misses)
+		require.True(t, misses >= 3 || debitsOrdered(t, b, id) == 0, "ordered again after %d empty checks", misses)
 	}
-	require.Equal(t, 1, b.ordered(t, id))
+	require.Equal(t, 1, debitsOrdered(t, b, id))
 	require.Greater(t, b.clock.Now().Sub(since), 8*time.Minute)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
 }
@@ -95,7 +95,7 @@ func TestDebitThatWasNotMadeIsOrderedAgainAfterFourEmptyChecks(t *testing.T) {
 func TestACheckThatStoodStillFailsNoOrderedDebit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, _ := b.debitFaulted(t, stage.Fault{Kind: stage.FaultResetAfter})
+	id, _ := debitFaulted(t, b, stage.Fault{Kind: stage.FaultResetAfter})
 	open, ok, err := b.payments.Intents().OpenOf(t.Context(), b.db, id)
 	require.NoError(t, err)
 	require.True(t, ok)
@@ -104,7 +104,7 @@ func TestACheckThatStoodStillFailsNoOrderedDebit(t *testing.T) {
 	}
 	require.NoError(t, b.service.SettleDebitLate(t.Context(), open, func() {
 		require.Zero(t, ordered())
-		b.checkGatewayA(t, 20*time.Second)
+		checkGatewayA(t, b, 20*time.Second)
 		require.Equal(t, 1, ordered())
 	}))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.debits WHERE failed_at IS NOT NULL"))
@@ -115,12 +115,12 @@ func TestACheckThatStoodStillFailsNoOrderedDebit(t *testing.T) {
 func TestDebitThatTheGatewayRefusesIsOrderedLater(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, _ := b.debitFaulted(t, stage.Fault{Kind: stage.FaultStatus, Status: http.StatusBadRequest})
-	require.Zero(t, b.ordered(t, id))
+	id, _ := debitFaulted(t, b, stage.Fault{Kind: stage.FaultStatus, Status: http.StatusBadRequest})
+	require.Zero(t, debitsOrdered(t, b, id))
 	for range 20 {
-		b.checkGatewayA(t, 2*time.Minute)
+		checkGatewayA(t, b, 2*time.Minute)
 	}
-	require.Equal(t, 1, b.ordered(t, id))
+	require.Equal(t, 1, debitsOrdered(t, b, id))
 }
 
 // TestMoneyOfADebitThatIsNotKnown: it comes while the gateway's search shows nothing; the
@@ -128,12 +128,12 @@ func TestDebitThatTheGatewayRefusesIsOrderedLater(t *testing.T) {
 func TestMoneyOfADebitThatIsNotKnown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, _ := b.debitFaulted(t, stage.Fault{Kind: stage.FaultResetAfter})
+	id, _ := debitFaulted(t, b, stage.Fault{Kind: stage.FaultResetAfter})
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(8*days))
 	b.settle(t)
-	b.checkGatewayA(t, 8*days)
-	b.checkGatewayA(t, time.Hour)
-	require.Equal(t, 1, b.ordered(t, id))
+	checkGatewayA(t, b, 8*days)
+	checkGatewayA(t, b, time.Hour)
+	require.Equal(t, 1, debitsOrdered(t, b, id))
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM subscriptions.debits WHERE paid_at IS NOT NULL AND failed_at IS NULL"))
 }
@@ -147,12 +147,12 @@ func TestAPauseForgetsNoDebitThatIsBeingLookedFor(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, faults := b.debitFaulted(t, stage.Fault{Kind: kind})
+			id, faults := debitFaulted(t, b, stage.Fault{Kind: kind})
 			admin := b.admin(t)
 			require.NoError(t, faults.Plan(stage.Fault{
 				Method: http.MethodGet, Path: "/v", Kind: stage.FaultResetBefore, Times: manyTimes,
 			}))
-			b.checkGatewayA(t, 2*time.Hour)
+			checkGatewayA(t, b, 2*time.Hour)
 			admin.Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "told by the bank"}).Expect(200)
 			faults.Clear()
 			if lags > 0 {
@@ -165,19 +165,19 @@ func TestAPauseForgetsNoDebitThatIsBeingLookedFor(t *testing.T) {
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.debits"),
 				"one empty answer proves nothing")
 			for range 40 {
-				b.checkGatewayA(t, time.Minute)
+				checkGatewayA(t, b, time.Minute)
 			}
 			require.Equal(t, "paused", b.pause(t, id))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM subscriptions.debits"))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
-			require.Zero(t, b.ordered(t, id), "nothing is taken that is disputed")
+			require.Zero(t, debitsOrdered(t, b, id), "nothing is taken that is disputed")
 
 			admin.Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
 			for range 40 {
-				b.checkGatewayA(t, time.Minute)
+				checkGatewayA(t, b, time.Minute)
 			}
 			require.Equal(t, "resumed", b.pause(t, id))
-			require.Equal(t, 1, b.ordered(t, id))
+			require.Equal(t, 1, debitsOrdered(t, b, id))
 			require.Equal(t, 1, b.count(t,
 				"SELECT count(*) FROM subscriptions.debits WHERE gateway_payment_id IS NOT NULL"))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))

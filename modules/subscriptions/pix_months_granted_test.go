@@ -46,7 +46,7 @@ var pixKinds = map[string]pixKind{
 func TestMonthsChargedAreMonthsGranted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.sell(1990)
+	sellCode(b, 1990)
 	b.listen()
 	for kind, k := range pixKinds {
 		for _, months := range []int{1, 3, 6, 12} {
@@ -74,7 +74,7 @@ func TestMonthsChargedAreMonthsGranted(t *testing.T) {
 					require.Equal(t, "active", b.status(t, id))
 					require.Equal(t, 1, b.count(t,
 						"SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = $2", id, cents))
-					require.WithinDuration(t, lifecycle.AddMonths(b.clock.Now(), months, b.zone(t)),
+					require.WithinDuration(t, lifecycle.AddMonths(b.clock.Now(), months, reportZone(t)),
 						column[time.Time](t, b, id, k.paidTill), time.Hour)
 				})
 			}
@@ -86,7 +86,7 @@ func TestMonthsChargedAreMonthsGranted(t *testing.T) {
 func TestDebitsAreOfThePeriod(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.sell(1990)
+	sellCode(b, 1990)
 	b.listen()
 	b.pix.months = 3
 	a := b.expect(t, http.StatusCreated, http.MethodPost, "/gwa/subscribe/pix-automatico",
@@ -129,7 +129,7 @@ func TestSmallestPix(t *testing.T) {
 			b.pix.months = tc.months
 			body := object{"plan_id": plan}
 			if tc.promo > 0 {
-				b.sell(tc.promo)
+				sellCode(b, tc.promo)
 				body["promo_code"] = "FIRST1"
 			}
 			a := b.expect(t, tc.status, http.MethodPost, pixKinds[tc.kind].path, body)
@@ -151,7 +151,7 @@ func TestPromoOfAPixToItsEnd(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.realCodes(t, "FIRST2", 1990)
+			realCodes(t, b, "FIRST2", 1990)
 			b.listen()
 			body := object{"plan_id": plan}
 			if path == "/gwa/subscribe" {

@@ -13,7 +13,7 @@ import (
 )
 
 // takeBack is the payer's bank taking cents of a PIX at gateway A back, the rest for 0.
-func (b *bundle) takeBack(t *testing.T, payment string, cents sandboxa.Cents) {
+func takeBack(t *testing.T, b *bundle, payment string, cents sandboxa.Cents) {
 	t.Helper()
 	_, err := b.gateways.Sandbox.GWA.TakeBack(payment, cents)
 	require.NoError(t, err)
@@ -33,9 +33,9 @@ func TestABankTakesAPixBack(t *testing.T) {
 		require.Equal(t, "active", b.status(t, id), kind)
 		payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
 
-		b.takeBack(t, payment, 500)
+		takeBack(t, b, payment, 500)
 		require.EqualValues(t, 500, b.listed(t, payment)["amount"], "the part")
-		b.takeBack(t, payment, 490)
+		takeBack(t, b, payment, 490)
 		require.EqualValues(t, 990, b.listed(t, payment)["amount"])
 		require.Contains(t, b.listed(t, payment)["note"], payment)
 		require.Equal(t, "active", b.status(t, id), "a part suspends nobody")
@@ -56,11 +56,11 @@ func TestABankTakesAPixBack(t *testing.T) {
 		require.Equal(t, "open", b.listed(t, payment)["state"])
 
 		b.admin(t).Post(item+"/keep", object{"reason": "the bank's mistake"}).Expect(200)
-		b.takeBack(t, payment, 100)
+		takeBack(t, b, payment, 100)
 		require.Equal(t, "open", b.listed(t, payment)["state"], "more was taken than somebody has decided about")
 		require.EqualValues(t, 1090, b.listed(t, payment)["amount"])
 
-		b.takeBack(t, payment, 0)
+		takeBack(t, b, payment, 0)
 		require.Equal(t, "cancelled", b.status(t, id), kind)
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 3900", id), "what was booked before stays a refund")
@@ -84,7 +84,7 @@ func TestAWholePixOfGatewayBThatNobodyHereGaveBackIsALostDispute(t *testing.T) {
 	id := idOf(a)
 	require.NoError(t, pixKinds["gwb"].pay(b, a))
 	b.settle(t)
-	b.consoleRefund(t, gateway.GWB, info(a)["payment_intent_id"].(string), 4990)
+	consoleRefund(t, b, gateway.GWB, info(a)["payment_intent_id"].(string), 4990)
 	require.Equal(t, "cancelled", b.status(t, id))
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM payments.disputes WHERE local_id = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 4990", id))

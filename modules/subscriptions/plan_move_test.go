@@ -48,9 +48,9 @@ func putPlan(admin *apitest.Client, id objectid.ID, plan string) *apitest.Respon
 	return admin.Put("/subscriptions", []object{{"_id": id, "plan_id": plan}})
 }
 
-// moved checks that the subscription has the dearer plan and that its next charge
+// requireMoved checks that the subscription has the dearer plan and that its next charge
 // is the dearer price.
-func (b *bundle) moved(t *testing.T, kind string, id objectid.ID) {
+func requireMoved(t *testing.T, b *bundle, kind string, id objectid.ID) {
 	t.Helper()
 	require.Equal(t, dearer, column[string](t, b, id, "plan_id"))
 	require.Equal(t, int64(9990), column[int64](t, b, id, "price_cents"))
@@ -65,8 +65,8 @@ func (b *bundle) moved(t *testing.T, kind string, id objectid.ID) {
 	require.Equal(t, "active", b.status(t, id))
 }
 
-// unmoved checks that everything is as it was.
-func (b *bundle) unmoved(t *testing.T, id objectid.ID) {
+// requireUnmoved checks that everything is as it was.
+func requireUnmoved(t *testing.T, b *bundle, id objectid.ID) {
 	t.Helper()
 	require.Equal(t, plan, column[string](t, b, id, "plan_id"))
 	require.Equal(t, int64(4990), column[int64](t, b, id, "price_cents"))
@@ -98,9 +98,9 @@ func TestMoveToAnotherPlanMovesThePriceAtTheGateway(t *testing.T) {
 		}
 		b.settle(t)
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE subscription_id = $1", id))
-		b.moved(t, kind, id)
+		requireMoved(t, b, kind, id)
 		admin.Put("/subscriptions", []object{{"_id": id, "plan_id": plan}}).Expect(200)
-		b.unmoved(t, id)
+		requireUnmoved(t, b, id)
 	})
 	admin, _ := planAPI(t, b)
 	left := first(admin.Get("/plans/admin?query=" + url.QueryEscape(`{"plan_id":"`+dearer+`"}`)))["_id"].(string)
@@ -121,7 +121,7 @@ func TestMoveWhoseAnswerIsLostIsFinishedByACheck(t *testing.T) {
 				a := putPlan(admin, id, dearer)
 				require.Equal(t, 503, a.Status)
 				require.Contains(t, a.Detail(), "as soon as the gateway confirms")
-				b.unmoved(t, id)
+				requireUnmoved(t, b, id)
 				require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE state = 'open'"))
 				if kind != stage.FaultResetAfter { // there a second check finds the price changed
 					require.Equal(t, 503, putPlan(admin, id, dearer).Status,
@@ -132,7 +132,7 @@ func TestMoveWhoseAnswerIsLostIsFinishedByACheck(t *testing.T) {
 				r.stage(b).Faults.Clear()
 				b.runStatusChecks(t, 20*time.Second) // the second order was a check, too
 				b.settle(t)
-				b.moved(t, gateway, id)
+				requireMoved(t, b, gateway, id)
 			})
 		})
 	}
@@ -165,7 +165,7 @@ func TestMoveThatTheGatewayRefusesChangesNothing(t *testing.T) {
 					require.NoError(t, r.stage(b).Faults.Plan(tc.fault))
 				}
 				require.Equal(t, tc.status, putPlan(admin, id, dearer).Status)
-				b.unmoved(t, id)
+				requireUnmoved(t, b, id)
 				b.set(t, id, kind+"_subscription_id = $2", remote)
 				require.Equal(t, "refused",
 					b.text(t,
@@ -173,7 +173,7 @@ func TestMoveThatTheGatewayRefusesChangesNothing(t *testing.T) {
 				r.stage(b).Faults.Clear()
 				putPlan(admin, id, dearer).Expect(200)
 				b.settle(t)
-				b.moved(t, kind, id)
+				requireMoved(t, b, kind, id)
 			})
 		})
 	}
@@ -197,7 +197,7 @@ func TestARefusalAfterTheReleaseBeforeProvesNothing(t *testing.T) {
 		r.stage(b).Faults.Clear()
 		b.runStatusChecks(t, time.Minute)
 		b.settle(t)
-		b.moved(t, kind, id)
+		requireMoved(t, b, kind, id)
 	})
 }
 
@@ -218,7 +218,7 @@ func TestMoveOfWhatEndedMeanwhileIsVoid(t *testing.T) {
 		require.Equal(t, "void",
 			b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1",
 				id))
-		b.unmoved(t, id)
+		requireUnmoved(t, b, id)
 	})
 }
 
@@ -246,7 +246,7 @@ func TestMoveOfARecurrenceThatEndedThereIsRefused(t *testing.T) {
 		require.Equal(t, "refused",
 			b.text(t, "SELECT state FROM subscriptions.plan_moves WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1",
 				id))
-		b.unmoved(t, id)
+		requireUnmoved(t, b, id)
 		require.Contains(t, putPlan(admin, id, dearer).Expect(409).Detail(),
 			"The gateway no longer has this subscription.")
 	})
@@ -290,7 +290,7 @@ func TestAutomaticPixKeepsThePlanThatTheBankKnows(t *testing.T) {
 	id, _ := b.authorized(t)
 	subscriptionstest.Plan(t, b.db, dearer, 9990)
 	require.Equal(t, 409, putPlan(b.admin(t), id, dearer).Status)
-	b.unmoved(t, id)
+	requireUnmoved(t, b, id)
 }
 
 // TestNoMoveWhileACodeRenewsAtTheOldPrice: paid afterwards it would give a period of the
@@ -299,12 +299,12 @@ func TestNoMoveWhileACodeRenewsAtTheOldPrice(t *testing.T) {
 	t.Parallel()
 	for _, gateway := range []string{"gwa", "gwb"} {
 		b := setup(t)
-		id, _ := b.dueByPix(t, gateway)
+		id, _ := dueByPix(t, b, gateway)
 		a := b.expect(t, 201, http.MethodPost, "/customers/me/subscription/renew/pix", nil)
 		subscriptionstest.Plan(t, b.db, dearer, 9990)
 		require.Equal(t, 409, putPlan(b.admin(t), id, dearer).Status)
-		b.unmoved(t, id)
-		b.payCode(t, gateway, a)
+		requireUnmoved(t, b, id)
+		payCode(t, b, gateway, a)
 		b.settle(t)
 		putPlan(b.admin(t), id, dearer).Expect(200)
 		require.Equal(t, int64(9990), column[int64](t, b, id, "price_cents"))

@@ -84,7 +84,7 @@ func (p promoModule) FirstMonth(ctx context.Context, customer objectid.ID,
 }
 
 // realCodes puts the module promos behind the subscriptions, with one code.
-func (b *bundle) realCodes(t *testing.T, code string, price money.Cents) {
+func realCodes(t *testing.T, b *bundle, code string, price money.Cents) {
 	t.Helper()
 	_, err := b.db.Exec(t.Context(),
 		`INSERT INTO promos.promo_codes (code, title, code_type, discount_first_month_cents) VALUES ($1, $1, 'promo', $2)`, code, int64(price))
@@ -103,7 +103,7 @@ func discountedCard(number string) object {
 func TestPromoByCardChargesTheFirstMonthApart(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	c := b.sell(1990)
+	c := sellCode(b, 1990)
 	refused(t, b.expect(t, 400, http.MethodPost, "/gwa/subscribe",
 		func() object { o := gwaCard(paymentstest.CardApproved); o["promo_code"] = "NOSUCH"; return o }()),
 		"VALIDATION_ERROR", "promo_code")
@@ -125,7 +125,7 @@ func TestPromoByCardChargesTheFirstMonthApart(t *testing.T) {
 func TestPromoDeclinedGivesTheCodeBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	c := b.sell(1990)
+	c := sellCode(b, 1990)
 	b.expect(t, 400, http.MethodPost, "/gwa/subscribe", discountedCard(paymentstest.CardDeclined))
 	require.Equal(t, []string{"held", "released"}, c.steps)
 	require.Equal(t, 1, b.count(t,
@@ -135,7 +135,7 @@ func TestPromoDeclinedGivesTheCodeBack(t *testing.T) {
 func TestPromoRecurrenceIsMadeLater(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.sell(1990)
+	sellCode(b, 1990)
 	lose(t, b.gateways.Sandbox.GWA.Stage(), stage.FaultResetBefore, "/v3/subscriptions")
 	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe", discountedCard(paymentstest.CardApproved))
 	id := idOf(a)
@@ -156,8 +156,8 @@ func TestPromoRecurrenceIsMadeLater(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"), "nothing is charged again")
 }
 
-// sell gives the code a price.
-func (b *bundle) sell(price money.Cents) *codes {
+// sellCode gives the code a price.
+func sellCode(b *bundle, price money.Cents) *codes {
 	b.promos.price = price
 	return b.promos
 }
@@ -167,7 +167,7 @@ func TestCodeOfTheSignupLowersTheFirstSubscriptionAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.listen()
-	b.realCodes(t, "SIGN01", 1990)
+	realCodes(t, b, "SIGN01", 1990)
 	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET promo_code_used = 'SIGN01' WHERE id = $1",
 		b.customer.ID)
 	require.NoError(t, err)

@@ -56,13 +56,14 @@ func linger(operation, table string) string {
 var races = map[string]race{
 	"subscribes at one gateway": {
 		round: func(t *testing.T, b *bundle) string {
-			return b.oneOf(t, http.StatusCreated, subscribesAt(b, "/gwb/subscribe", "/gwb/subscribe", "/gwb/subscribe"))
+			return oneOf(t, b, http.StatusCreated,
+				subscribesAt(b, "/gwb/subscribe", "/gwb/subscribe", "/gwb/subscribe"))
 		},
 		queries: locks, schema: []string{withoutOneLive, linger("INSERT", "subscriptions.subscriptions")},
 	},
 	"subscribes at both gateways": {
 		round: func(t *testing.T, b *bundle) string {
-			return b.oneOf(t, http.StatusCreated,
+			return oneOf(t, b, http.StatusCreated,
 				subscribesAt(b, "/gwa/subscribe", "/gwb/subscribe", "/gwa/subscribe/pix", "/gwb/subscribe/pix"))
 		},
 		queries: locks, schema: []string{withoutOneLive, linger("INSERT", "subscriptions.subscriptions")},
@@ -81,7 +82,9 @@ var races = map[string]race{
 				return status
 			}
 			var fault string
-			b.allWaiting(t, 3, func() { fault = b.oneOf(t, http.StatusOK, []func(*testing.T) int{renew, renew, renew}) })
+			allWaiting(t, b, 3, func() {
+				fault = oneOf(t, b, http.StatusOK, []func(*testing.T) int{renew, renew, renew})
+			})
 			b.settle(t)
 			if fault == "" && b.status(t, old) != "cancelled" {
 				fault = "the old one goes on"
@@ -104,7 +107,7 @@ var races = map[string]race{
 				}
 			})
 			b.settle(t)
-			return b.refundsOf(t, id, 4000)
+			return refundsOf(t, b, id, 4000)
 		},
 		queries: withoutMoneyLock, schema: []string{noLock, linger("INSERT", "payments.refunds")},
 	},
@@ -116,13 +119,13 @@ var races = map[string]race{
 			}
 			atOnce(4, func(i int) { admin.Post(paths[i%2], object{"reason": "as agreed"}) })
 			b.settle(t)
-			return b.refundsOf(t, id, 4990)
+			return refundsOf(t, b, id, 4990)
 		},
 		queries: withoutMoneyLock, schema: []string{noLock, linger("INSERT", "payments.refunds")},
 	},
 	"a refund and a chargeback": {
 		round: func(t *testing.T, b *bundle) string {
-			refund, chargeback, _ := b.takings(t, b.paidGWB(t))
+			refund, chargeback, _ := takings(t, b, b.paidGWB(t))
 			var statuses [2]int
 			together(func() { statuses[0] = refund() }, func() { statuses[1] = chargeback() })
 			b.settle(t)
@@ -139,7 +142,7 @@ var races = map[string]race{
 			id := idOf(b.expect(t, http.StatusCreated, http.MethodPost, "/gwb/subscribe",
 				gwbCard(paymentstest.TokenApproved)))
 			b.settle(t)
-			return b.openedOnce(t, id)
+			return openedOnce(t, b, id)
 		},
 		queries: locksAndStates, schema: []string{withoutLedger, linger("UPDATE", "subscriptions.subscriptions")},
 	},
@@ -156,7 +159,7 @@ var races = map[string]race{
 				func() { _ = b.service.Recover(t.Context(), id) }, // the loser of the race is told, and comes again
 			)
 			b.settle(t)
-			return b.openedOnce(t, id)
+			return openedOnce(t, b, id)
 		},
 		queries: locksAndStates, schema: []string{withoutLedger, linger("UPDATE", "subscriptions.subscriptions")},
 	},
@@ -165,10 +168,10 @@ var races = map[string]race{
 			id := idOf(b.expect(t, http.StatusCreated, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
 			event := objectid.New().String()
 			atOnce(6, func(i int) { // one event three times, and what tells of the same money
-				b.deliverGWA(t, fmt.Sprintf("evt_%s&%d", event, max(0, i-2)),
+				deliverGWA(t, b, fmt.Sprintf("evt_%s&%d", event, max(0, i-2)),
 					[]string{"PAYMENT_RECEIVED", "PAYMENT_CONFIRMED"}[i%2], id)
 			})
-			return b.openedOnce(t, id)
+			return openedOnce(t, b, id)
 		},
 		queries: locksAndStates,
 		schema:  []string{withoutLedger, withoutEvents, linger("UPDATE", "subscriptions.subscriptions")},
@@ -183,7 +186,7 @@ var races = map[string]race{
 			together(
 				func() { _, paid = b.gateways.Sandbox.GWA.PayPIX(code) },
 				func() {
-					b.awaitLingering(t)
+					awaitLingering(t, b)
 					_ = b.service.DropPix(t.Context(), id)
 				},
 			)
@@ -214,17 +217,17 @@ var races = map[string]race{
 		round: func(t *testing.T, b *bundle) string {
 			b.listen()
 			id := idOf(b.expect(t, http.StatusCreated, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan}))
-			b.deliverGWA(t, "evt_"+objectid.New().String(), "PAYMENT_RECEIVED", id)
+			deliverGWA(t, b, "evt_"+objectid.New().String(), "PAYMENT_RECEIVED", id)
 			b.set(t, id, "expires_at = $2", b.clock.Now()) // now
 			together(
 				func() {
-					again := b.forgedLate(id, "pay_again"+id.String())
+					again := forgedLate(b, id, "pay_again"+id.String())
 					again.Type = gateway.Reconciled // the gateway was asked
 					editPayment(&again, func(p *gateway.Payment) { p.Method = gateway.MethodPix })
 					b.apply(t, again)
 				},
 				func() {
-					b.awaitLingering(t)
+					awaitLingering(t, b)
 					_ = b.service.Expire(t.Context(), id)
 				},
 			)
@@ -262,7 +265,7 @@ var races = map[string]race{
 
 // allWaiting makes so many requests, none of which goes on before all have come: they wait for the lock on the
 // customer, or, without locks, what the first asks the gateway for takes a while.
-func (b *bundle) allWaiting(t *testing.T, requests int, send func()) {
+func allWaiting(t *testing.T, b *bundle, requests int, send func()) {
 	t.Helper()
 	b.listen()
 	if b.broken {
@@ -286,7 +289,7 @@ func (b *bundle) allWaiting(t *testing.T, requests int, send func()) {
 		defer close(done)
 		send()
 	}()
-	b.eventually(t, "all wait for the lock", func() bool { // seen by this session: they take all others of the pool
+	eventually(t, "all wait for the lock", func() bool { // seen by this session: they take all others of the pool
 		var waiting int
 		return tx.QueryRow(t.Context(),
 			`SELECT count(DISTINCT w.pid) FROM pg_locks w
@@ -299,7 +302,7 @@ func (b *bundle) allWaiting(t *testing.T, requests int, send func()) {
 
 // awaitLingering returns when somebody lingers between reading and writing, or after
 // a moment; at once while the guards stand.
-func (b *bundle) awaitLingering(t *testing.T) {
+func awaitLingering(t *testing.T, b *bundle) {
 	for until := time.Now().Add(time.Second); b.broken && time.Now().Before(until); {
 		if b.count(t,
 			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'") > 0 {
@@ -399,7 +402,7 @@ func subscribesAt(b *bundle, paths ...string) []func(*testing.T) int {
 }
 
 // oneOf makes the calls at once: one may succeed, the others conflict.
-func (b *bundle) oneOf(t *testing.T, success int, calls []func(*testing.T) int) string {
+func oneOf(t *testing.T, b *bundle, success int, calls []func(*testing.T) int) string {
 	t.Helper()
 	statuses := make([]int, len(calls))
 	atOnce(len(calls), func(i int) { statuses[i] = calls[i](t) })
@@ -417,7 +420,7 @@ func (b *bundle) oneOf(t *testing.T, success int, calls []func(*testing.T) int) 
 
 // refundsOf looks at what was asked back of a payment of 49.90: never more than
 // was paid, also by those who were refused at last.
-func (b *bundle) refundsOf(t *testing.T, id objectid.ID, want int64) string {
+func refundsOf(t *testing.T, b *bundle, id objectid.ID, want int64) string {
 	t.Helper()
 	requested := b.count(t, "SELECT coalesce(sum(amount_cents), 0) FROM payments.refunds WHERE local_id = $1", id)
 	if got := column[int64](t, b, id, "total_refunded_cents"); got != want || requested > 4990 {
@@ -428,7 +431,7 @@ func (b *bundle) refundsOf(t *testing.T, id objectid.ID, want int64) string {
 
 // openedOnce looks at one payment's effect: one row of the ledger, one move, and
 // one period.
-func (b *bundle) openedOnce(t *testing.T, id objectid.ID) string {
+func openedOnce(t *testing.T, b *bundle, id objectid.ID) string {
 	t.Helper()
 	paid := b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id)
 	moves := b.history(t, id)
@@ -444,7 +447,7 @@ func (b *bundle) openedOnce(t *testing.T, id objectid.ID) string {
 
 // deliverGWA posts a webhook of gateway A about a PIX of the subscription, by the
 // payment's id or that of its own code.
-func (b *bundle) deliverGWA(t *testing.T, event, kind string, id objectid.ID, payment ...string) {
+func deliverGWA(t *testing.T, b *bundle, event, kind string, id objectid.ID, payment ...string) {
 	t.Helper()
 	paid := column[string](t, b, id, "pix_payment_id")
 	if len(payment) > 0 {
@@ -455,14 +458,15 @@ func (b *bundle) deliverGWA(t *testing.T, event, kind string, id objectid.ID, pa
 		"payment": object{
 			"object": "payment", "id": paid, "value": 49.9, "billingType": "PIX", "status": "RECEIVED",
 			"externalReference": id,
-			"paymentDate":       b.clock.Now().In(b.zone(t)).AddDate(0, 0, 1).Format(time.DateOnly),
+			"paymentDate":       b.clock.Now().In(reportZone(t)).AddDate(0, 0, 1).Format(time.DateOnly),
 		},
 	}
-	require.Equal(t, http.StatusOK, b.webhook(t, "/webhooks/gwa", "asaas-access-token", paymentstest.GWAToken, body))
+	require.Equal(t, http.StatusOK,
+		postWebhook(t, b, "/webhooks/gwa", "asaas-access-token", paymentstest.GWAToken, body))
 }
 
-// webhook posts as a gateway does and returns the status.
-func (b *bundle) webhook(t *testing.T, path, header, proof string, body object) int {
+// postWebhook posts as a gateway does and returns the status.
+func postWebhook(t *testing.T, b *bundle, path, header, proof string, body object) int {
 	t.Helper()
 	raw, err := json.Marshal(body)
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func TestRandomHistories(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, n)) //nolint:gosec // a test's dice
 		b.customer = accountstest.Customer(t, b.db)
 		id := subscriptionstest.In(t, b.db, b.customer.ID, []string{"pending", "active", "suspended"}[random.IntN(3)])
-		r := b.remoteOf(t, id)
+		r := remoteOf(t, b, id)
 		var events []gateway.Event
 		paid := map[string]bool{} // invoices, of which alone money can be given back
 		for step := range 15 {

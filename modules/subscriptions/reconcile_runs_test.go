@@ -22,7 +22,7 @@ type reconciliation struct {
 	Failed                         int
 }
 
-func (b *bundle) reconciliations(t *testing.T) []reconciliation {
+func reconciliations(t *testing.T, b *bundle) []reconciliation {
 	t.Helper()
 	rows, err := b.db.Query(t.Context(), `SELECT started_by, coalesce(starter, '') AS starter, dry_run, ended_at IS NOT NULL AS ended,
 		checked, found, repaired, not_repaired AS left, failed FROM payments.reconcile_runs ORDER BY seen_at`)
@@ -52,7 +52,7 @@ func TestAReconciliationIsWrittenDown(t *testing.T) {
 				_, err := b.service.Reconcile(t.Context(), payments.ReconcileOptions{Since: since, StartedBy: payments.BySchedule})
 				require.NoError(t, err)
 			}
-			runs := b.reconciliations(t)
+			runs := reconciliations(t, b)
 			require.Len(t, runs, 3)
 			for i := range runs {
 				require.Positive(t, runs[i].Checked)
@@ -94,12 +94,12 @@ func TestAReconciliationThatCannotAskSaysSo(t *testing.T) {
 	}))
 	_, err := b.service.Reconcile(ctx, payments.ReconcileOptions{Since: b.clock.Now().Add(-time.Hour)})
 	require.Error(t, err)
-	runs := b.reconciliations(t)
+	runs := reconciliations(t, b)
 	require.True(t, runs[0].Ended)
 	require.NotZero(t, runs[0].Failed)
 
 	cancel()
 	_, err = b.service.Reconcile(ctx, payments.ReconcileOptions{Since: b.clock.Now().Add(-time.Hour)})
 	require.Error(t, err)
-	require.Len(t, b.reconciliations(t), 1, "nothing began")
+	require.Len(t, reconciliations(t, b), 1, "nothing began")
 }

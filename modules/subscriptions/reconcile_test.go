@@ -28,7 +28,7 @@ func (b *bundle) reconcile(t *testing.T, dryRun bool) *payments.ReconcileReport 
 
 // heals reconciles dry, which tells and changes nothing, then truly, then again,
 // which finds nothing more. Was and is are a picture of what is repaired.
-func (b *bundle) heals(t *testing.T, kinds []payments.FindingKind, picture func() any, was, is any) {
+func heals(t *testing.T, b *bundle, kinds []payments.FindingKind, picture func() any, was, is any) {
 	t.Helper()
 	require.Equal(t, was, picture())
 	dry := b.reconcile(t, true)
@@ -67,7 +67,7 @@ func TestReconciliationFindsPaymentsThatNoWebhookTold(t *testing.T) {
 			if gateway == "gwb" {
 				kind = payments.MissedEvent // it lists its events
 			}
-			b.heals(t, []payments.FindingKind{kind}, func() any { return b.status(t, id) }, "pending", "active")
+			heals(t, b, []payments.FindingKind{kind}, func() any { return b.status(t, id) }, "pending", "active")
 			require.Len(t, b.history(t, id), 2)
 			if gateway == "gwa" {
 				require.Equal(t, "pending>active payment_settled reconciliation", b.history(t, id)[1])
@@ -124,7 +124,7 @@ func TestReconciliationFindsRefundsThatNoWebhookTold(t *testing.T) {
 					gateway.RefundTerms{RefundID: objectid.New(), Payment: ref, Amount: amount, Reason: "at the panel"})
 				require.NoError(t, err)
 				before := column[int64](t, b, id, "total_refunded_cents")
-				b.heals(t, nil, func() any { return column[int64](t, b, id, "total_refunded_cents") }, before,
+				heals(t, b, nil, func() any { return column[int64](t, b, id, "total_refunded_cents") }, before,
 					before+int64(amount))
 			}
 			require.Equal(t, 4990,
@@ -149,7 +149,7 @@ func TestReconciliationFindsDisputesThatNoWebhookTold(t *testing.T) {
 			_, err = b.gateways.Sandbox.GWB.OpenDispute(paid.PaymentIntentID, "fraudulent", false)
 			require.NoError(t, err)
 		}
-		b.heals(t, nil, func() any { return b.status(t, id) }, "active", "suspended")
+		heals(t, b, nil, func() any { return b.status(t, id) }, "active", "suspended")
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.disputes WHERE state = 'open'"))
 		b.listen()
 		b.settle(t)
@@ -170,7 +170,7 @@ func TestReconciliationEndsWhatIsGone(t *testing.T) {
 			b.set(t, id, "next_billing_date = $2, expires_at = NULL", b.clock.Now().Add(-40*time.Hour))
 			kind = payments.MissedEnd
 		}
-		b.heals(t, []payments.FindingKind{kind}, func() any { return b.status(t, id) }, "active", "cancelled")
+		heals(t, b, []payments.FindingKind{kind}, func() any { return b.status(t, id) }, "active", "cancelled")
 		require.Empty(t, b.current(t))
 	})
 }

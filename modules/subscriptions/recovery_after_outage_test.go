@@ -64,10 +64,10 @@ func TestAPixThatIsBeingClarified(t *testing.T) {
 
 			b.work(t)
 			b.runStatusChecks(t, time.Minute)
-			b.eventually(t, "it is known, if by a check of the jobs",
+			eventually(t, "it is known, if by a check of the jobs",
 				func() bool { return !column[bool](t, b, id, "intent_open") })
 			require.False(t, column[bool](t, b, id, "intent_open"))
-			b.eventually(t, "what was made for the first is ended at the gateway", func() bool {
+			eventually(t, "what was made for the first is ended at the gateway", func() bool {
 				return column[*time.Time](t, b, id, "gateway_ended_at") != nil
 			})
 			require.Equal(t, idOf(other), b.current(t))
@@ -93,7 +93,7 @@ func TestRecoveryWithinAMinuteOfTheGateways(t *testing.T) {
 			b.newcomer(t)
 			ids = append(ids, idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})))
 			b.newcomer(t)
-			a := b.plannedLoss(t)
+			a := plannedLoss(t, b)
 			ids = append(ids, a)
 		}
 		a.Stage().Faults.Clear()
@@ -123,7 +123,7 @@ func TestRecoveryWithinAMinuteOfTheGateways(t *testing.T) {
 }
 
 // plannedLoss is a card at gateway B whose answer is lost.
-func (b *bundle) plannedLoss(t *testing.T) objectid.ID {
+func plannedLoss(t *testing.T, b *bundle) objectid.ID {
 	t.Helper()
 	lose(t, b.gateways.Sandbox.GWB.Stage(), stage.FaultResetAfter, "/v1/subscriptions")
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved)))

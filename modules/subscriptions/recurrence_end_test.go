@@ -92,17 +92,17 @@ func TestAnEndThatGatewayATells(t *testing.T) {
 }
 
 // endsAtB says what gateway B itself says of the end with the period.
-func (b *bundle) endsAtB(t *testing.T, id objectid.ID) bool {
+func endsAtB(t *testing.T, b *bundle, id objectid.ID) bool {
 	t.Helper()
 	remote, err := b.gateways.B.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)
 	require.NoError(t, err)
 	return remote.CancelAtPeriodEnd
 }
 
-// agreed: whether the row ends with its period is what gateway B says.
-func (b *bundle) agreed(t *testing.T, id objectid.ID, ends bool) {
+// requireAgreed: whether the row ends with its period is what gateway B says.
+func requireAgreed(t *testing.T, b *bundle, id objectid.ID, ends bool) {
 	t.Helper()
-	require.Equal(t, ends, b.endsAtB(t, id), "at the gateway")
+	require.Equal(t, ends, endsAtB(t, b, id), "at the gateway")
 	require.Equal(t, ends, column[bool](t, b, id, "cancel_at_period_end"), "here")
 	require.Equal(t, ends, column[*time.Time](t, b, id, "expires_at") != nil)
 }
@@ -114,7 +114,7 @@ func TestTheEndWithThePeriodIsWhatGatewayBSays(t *testing.T) {
 	b := setup(t)
 	id := b.paidGWB(t)
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // told below
-	r := b.remoteOf(t, id)
+	r := remoteOf(t, b, id)
 	updated := func(second int, ends bool) {
 		e := r.updated(gateway.RemoteActive, second)
 		change := e.Payload.(gateway.SubscriptionChange)
@@ -133,7 +133,7 @@ func TestTheEndWithThePeriodIsWhatGatewayBSays(t *testing.T) {
 	require.False(t, column[bool](t, b, id, "cancel_at_period_end"),
 		"an event of before our own call changes nothing by itself")
 	b.confirmLate(t)
-	b.agreed(t, id, false)
+	requireAgreed(t, b, id, false)
 	cancel()
 	resume()
 	cancel()
@@ -141,7 +141,7 @@ func TestTheEndWithThePeriodIsWhatGatewayBSays(t *testing.T) {
 	updated(0, false)
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
 	b.confirmLate(t)
-	b.agreed(t, id, true)
+	requireAgreed(t, b, id, true)
 
 	// At its console, twice in a second, long after.
 	b.clock.Advance(time.Hour)
@@ -151,12 +151,12 @@ func TestTheEndWithThePeriodIsWhatGatewayBSays(t *testing.T) {
 	}
 	console(false)
 	updated(3600, false)
-	b.agreed(t, id, false)
+	requireAgreed(t, b, id, false)
 	console(true)
 	console(false)
 	updated(3600, true)
 	b.confirmLate(t)
-	b.agreed(t, id, false)
+	requireAgreed(t, b, id, false)
 
 	// What no event told is noticed a day before the period ends.
 	cancel()
@@ -165,14 +165,14 @@ func TestTheEndWithThePeriodIsWhatGatewayBSays(t *testing.T) {
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"), "not looked at yet")
 	b.clock.Advance(column[time.Time](t, b, id, "period_end_look_at").Sub(b.clock.Now()))
 	require.NoError(t, b.service.Sweep(t.Context()))
-	b.agreed(t, id, false)
+	requireAgreed(t, b, id, false)
 
 	// A charge of what was to end tells it, too.
 	cancel()
 	console(false)
 	b.apply(t, r.paid("in_2", 31*24*3600))
 	b.confirmLate(t)
-	b.agreed(t, id, false)
+	requireAgreed(t, b, id, false)
 }
 
 // TestCallsAboutTheEndThatOverlap: who answers last had not been the last whom the gateway
@@ -197,6 +197,6 @@ func TestCallsAboutTheEndThatOverlap(t *testing.T) {
 		b.settle(t)
 		require.NoError(t, b.service.Sweep(t.Context()))
 		b.runStatusChecks(t, 10*time.Second)
-		b.agreed(t, id, b.endsAtB(t, id))
+		requireAgreed(t, b, id, endsAtB(t, b, id))
 	}
 }

@@ -46,7 +46,7 @@ func TestARecurrenceThatIsFoundAfterItsRowHadEnded(t *testing.T) {
 					b.promos.price = 990
 					body["promo_code"] = first
 				}
-				again := b.lost(t, gateway, stage.FaultResetAfter)
+				again := loseNewRecurrence(t, b, gateway, stage.FaultResetAfter)
 				id := idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe", body))
 				b.admin(t).Post("/subscriptions/"+id.String()+"/cancel", object{"reason": "They rang up"}).Expect(200)
 				require.Equal(t, "cancelled", b.status(t, id))
@@ -61,7 +61,7 @@ func TestARecurrenceThatIsFoundAfterItsRowHadEnded(t *testing.T) {
 				b.goBy(t, time.Hour)
 				b.runStatusChecks(t, time.Minute)
 				b.goBy(t, time.Hour)
-				require.False(t, b.runs(t, gateway, id), "the recurrence is ended")
+				require.False(t, recurrenceRuns(t, b, gateway, id), "the recurrence is ended")
 				paid, _ := b.taken(t, id)
 				b.goBy(t, end.Sub(b.clock.Now())-time.Hour)
 				require.True(t, b.access(t))

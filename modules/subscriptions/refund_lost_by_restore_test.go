@@ -13,7 +13,7 @@ import (
 
 // loseRefundRows takes what is known of refunds out of the database, as the restore of an
 // older one does.
-func (b *bundle) loseRefundRows(t *testing.T) {
+func loseRefundRows(t *testing.T, b *bundle) {
 	t.Helper()
 	_, err := b.db.Exec(t.Context(), `SET session_replication_role = replica;
 		DELETE FROM payments.intent_steps WHERE intent_id IN (SELECT id FROM payments.intents WHERE kind = 'refund'); DELETE FROM payments.intents WHERE kind = 'refund';
@@ -57,7 +57,7 @@ func TestARefundThatARestoreLostIsNotPaidAgain(t *testing.T) {
 			path := fmt.Sprintf(c.path, id)
 			admin.Post(path, c.part).Expect(200)
 			first := b.text(t, "SELECT id FROM payments.refunds")
-			b.loseRefundRows(t)
+			loseRefundRows(t, b)
 
 			again := admin.With("Idempotency-Key", "one") // also by the same key
 			conflict := again.Post(path, c.part).Expect(409)
@@ -79,7 +79,7 @@ func TestARefundThatARestoreLostIsNotPaidAgain(t *testing.T) {
 			// The whole of it, of which the last part is lost: nothing is left, and no bank took it.
 			rest := object{"reason": "the rest"}
 			admin.Post(path, rest).Expect(200)
-			b.loseRefundRows(t)
+			loseRefundRows(t, b)
 			conflict = admin.Post(path, rest).Expect(409)
 			require.Contains(t, conflict.Detail(), "R$ "+money.Cents(3990).String())
 			require.Equal(t, "REFUND_NOT_ALLOWED", admin.Post(path, rest).Expect(422).Code())

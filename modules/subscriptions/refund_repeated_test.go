@@ -32,7 +32,7 @@ func refundRoutes() map[string]struct {
 }
 
 // loseRefunds has the answers to refunds lost once they are made.
-func (b *bundle) loseRefunds(t *testing.T, kind stage.FaultKind) (again func()) {
+func loseRefunds(t *testing.T, b *bundle, kind stage.FaultKind) (again func()) {
 	t.Helper()
 	a, bb := b.gateways.Sandbox.GWA.Stage(), b.gateways.Sandbox.GWB.Stage()
 	delay := stage.Duration(0)
@@ -98,7 +98,7 @@ func TestAKeyIsOfOneSubscription(t *testing.T) {
 func TestTwentyEqualRefundsGiveBackOnce(t *testing.T) {
 	t.Parallel()
 	eachRefundRoute(t, func(t *testing.T, b *bundle, _ objectid.ID, path string, body object) {
-		b.loseRefunds(t, stage.FaultDelay)
+		loseRefunds(t, b, stage.FaultDelay)
 		admin := b.admin(t).With("Idempotency-Key", "k")
 		var wg sync.WaitGroup
 		for range 20 {
@@ -118,7 +118,7 @@ func TestTwentyEqualRefundsGiveBackOnce(t *testing.T) {
 func TestARefundThatIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	eachRefundRoute(t, func(t *testing.T, b *bundle, _ objectid.ID, path string, body object) {
-		again := b.loseRefunds(t, stage.FaultResetBefore)
+		again := loseRefunds(t, b, stage.FaultResetBefore)
 		admin := b.admin(t)
 		unknown := admin.With("Idempotency-Key", "k").Post(path, body).Expect(503)
 		require.NotEmpty(t, unknown.Header.Get("Retry-After"))

@@ -17,7 +17,7 @@ import (
 const renewPixPath = "/customers/me/subscription/renew/pix"
 
 // endsIn moves the end of a subscription that is paid.
-func (b *bundle) endsIn(t *testing.T, id objectid.ID, span time.Duration) time.Time {
+func endsIn(t *testing.T, b *bundle, id objectid.ID, span time.Duration) time.Time {
 	t.Helper()
 	end := b.clock.Now().Add(span).Truncate(time.Millisecond)
 	b.set(t, id, "expires_at = $2, anchor_day = NULL", end)
@@ -25,14 +25,14 @@ func (b *bundle) endsIn(t *testing.T, id objectid.ID, span time.Duration) time.T
 }
 
 // dueByPix is a PIX of the gateway that can be renewed.
-func (b *bundle) dueByPix(t *testing.T, gateway string) (id objectid.ID, end time.Time) {
+func dueByPix(t *testing.T, b *bundle, gateway string) (id objectid.ID, end time.Time) {
 	t.Helper()
-	id = b.paidPix(t, gateway)
-	return id, b.endsIn(t, id, 5*24*time.Hour)
+	id = paidPix(t, b, gateway)
+	return id, endsIn(t, b, id, 5*24*time.Hour)
 }
 
 // payCode has the payer pay the code of a renewal.
-func (b *bundle) payCode(t *testing.T, gateway string, a object) {
+func payCode(t *testing.T, b *bundle, gateway string, a object) {
 	t.Helper()
 	if gateway == "gwa" {
 		_, err := b.gateways.Sandbox.GWA.PayPIX(a["pix"].(object)["payload"].(string))
@@ -43,16 +43,16 @@ func (b *bundle) payCode(t *testing.T, gateway string, a object) {
 	b.settle(t)
 }
 
-func (b *bundle) oneMonthOn(t *testing.T, at time.Time) time.Time {
+func oneMonthOn(t *testing.T, at time.Time) time.Time {
 	t.Helper()
-	return lifecycle.AddMonths(at, 1, b.zone(t))
+	return lifecycle.AddMonths(at, 1, reportZone(t))
 }
 
 func TestRenewByPix(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
-		id, end := b.dueByPix(t, gateway)
-		before := b.figures(t)
+		id, end := dueByPix(t, b, gateway)
+		before := financeFigures(t, b)
 		a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 		require.Equal(t, id.String(), a["subscription"].(object)["_id"])
 		require.Equal(t, "PENDING", a["payment"].(object)["status"])
@@ -70,8 +70,8 @@ func TestRenewByPix(t *testing.T) {
 		require.Equal(t, a["payment"].(object)["id"], qr["pix"].(object)["payment_id"])
 		require.WithinDuration(t, end, column[time.Time](t, b, id, "expires_at"), 0, "unpaid it changes nothing")
 
-		b.payCode(t, gateway, a)
-		require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second,
+		payCode(t, b, gateway, a)
+		require.WithinDuration(t, oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second,
 			"from the old end")
 		require.Equal(t, "active", b.status(t, id))
 		require.Len(t, b.history(t, id), 2)
@@ -79,7 +79,7 @@ func TestRenewByPix(t *testing.T) {
 			"SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 4990", id))
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'paid' AND moved_from = $1", end))
-		require.Equal(t, before, b.figures(t), "one in no figure but the money")
+		require.Equal(t, before, financeFigures(t, b), "one in no figure but the money")
 		b.expect(t, 404, http.MethodGet, "/customers/me/pix-qr", nil)
 		refused(t, b.expect(t, 409, http.MethodPost, renewPixPath, nil), "CONFLICT", "")
 	})
@@ -89,9 +89,9 @@ func TestRenewByPix(t *testing.T) {
 func TestPaidRenewalIsSettledOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, end := b.dueByPix(t, "gwa")
+	id, end := dueByPix(t, b, "gwa")
 	a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-	b.payCode(t, "gwa", a)
+	payCode(t, b, "gwa", a)
 	payment := a["payment"].(object)["id"].(string)
 	now := b.clock.Now()
 	for _, reference := range []objectid.ID{
@@ -107,7 +107,7 @@ func TestPaidRenewalIsSettledOnce(t *testing.T) {
 			},
 		})
 	}
-	require.WithinDuration(t, b.oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second)
+	require.WithinDuration(t, oneMonthOn(t, end), column[time.Time](t, b, id, "expires_at"), time.Second)
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
 }
 
@@ -129,16 +129,16 @@ func TestRenewByPixIsRefused(t *testing.T) {
 	b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 	conflict("not paid")
 	b.newcomer(t)
-	id, _ := b.dueByPix(t, "gwb")
+	id, _ := dueByPix(t, b, "gwb")
 	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET is_active = false")
 	require.NoError(t, err)
 	refused(t, b.expect(t, 400, http.MethodPost, renewPixPath, nil), "VALIDATION_ERROR", "plan_id")
 	_, err = b.db.Exec(t.Context(), "UPDATE subscriptions.plans SET is_active = true")
 	require.NoError(t, err)
-	b.endsIn(t, id, 8*24*time.Hour)
+	endsIn(t, b, id, 8*24*time.Hour)
 	conflict("a day before the window")
 	b.admin(t).Post("/subscriptions/"+id.String()+"/chargeback", object{"reason": "they dispute it"}).Expect(200)
-	b.endsIn(t, id, 24*time.Hour)
+	endsIn(t, b, id, 24*time.Hour)
 	conflict("disputed")
 }
 
@@ -146,7 +146,7 @@ func TestRenewByPixIsRefused(t *testing.T) {
 func TestRenewalCodeEndsWithItsSubscription(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
-		_, _ = b.dueByPix(t, gateway)
+		_, _ = dueByPix(t, b, gateway)
 		a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 		b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 		require.Equal(t, 1, b.count(t,
@@ -170,7 +170,7 @@ func TestRenewalPaidLate(t *testing.T) {
 	b := setup(t)
 	for _, before := range []bool{false, true} {
 		b.newcomer(t)
-		id, end := b.dueByPix(t, "gwa")
+		id, end := dueByPix(t, b, "gwa")
 		a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 		payment := a["payment"].(object)["id"].(string)
 		paidAt := end.Add(2 * time.Hour)
@@ -196,7 +196,7 @@ func TestRenewalPaidLate(t *testing.T) {
 		if before {
 			from = end
 		}
-		require.WithinDuration(t, b.oneMonthOn(t, from), column[time.Time](t, b, id, "expires_at"), time.Second)
+		require.WithinDuration(t, oneMonthOn(t, from), column[time.Time](t, b, id, "expires_at"), time.Second)
 		require.Equal(t, "paid",
 			b.text(t, "SELECT state FROM subscriptions.renewal_charges WHERE gateway_payment_id = $1", payment))
 		require.True(t, b.access(t))
@@ -210,7 +210,7 @@ func TestRenewalWhoseCodeIsLost(t *testing.T) {
 		t.Run(gateway, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			_, end := b.dueByPix(t, gateway)
+			_, end := dueByPix(t, b, gateway)
 			faults := b.gateways.Sandbox.GWA.Stage().Faults
 			if gateway == "gwb" {
 				faults = b.gateways.Sandbox.GWB.Stage().Faults
@@ -244,12 +244,12 @@ func TestRenewalWhoseCodeIsLost(t *testing.T) {
 			require.Nil(t, a["info"])
 			require.NotEmpty(t, a["pix"].(object)["payload"], "found, not made again")
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.renewal_charges"))
-			b.payCode(t, gateway, a)
+			payCode(t, b, gateway, a)
 			require.Equal(t, 1, b.count(t,
 				"SELECT count(*) FROM subscriptions.renewal_charges WHERE state = 'paid' AND moved_from = $1", end))
 
 			b.newcomer(t)
-			_, _ = b.dueByPix(t, gateway)
+			_, _ = dueByPix(t, b, gateway)
 			plan(stage.FaultResetBefore)
 			b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 			faults.Clear()
@@ -271,20 +271,20 @@ func TestRenewalNotKnownForADay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.unsound = append(b.unsound, "unapplied_match_ledger")
-	_, _ = b.dueByPix(t, "gwa")
+	_, _ = dueByPix(t, b, "gwa")
 	faults := b.gateways.Sandbox.GWA.Stage().Faults
 	require.NoError(t, faults.Plan(stage.Fault{
 		Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusInternalServerError, Times: manyTimes,
 	}))
 	b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-	b.after(t, 23*time.Hour)
+	lookAfter(t, b, 23*time.Hour)
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM payments.intents WHERE kind = 'renewal_charge' AND state = 'open' AND not_known_since IS NOT NULL"))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"))
-	b.after(t, 2*time.Hour)
+	lookAfter(t, b, 2*time.Hour)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"))
 	faults.Clear()
-	b.after(t, time.Hour)
+	lookAfter(t, b, time.Hour)
 	b.runStatusChecks(t, time.Minute)
 	require.Equal(t, "missing", b.text(t, "SELECT state FROM payments.intents WHERE kind = 'renewal_charge'"))
 	require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges"))
@@ -294,7 +294,7 @@ func TestRenewalNotKnownForADay(t *testing.T) {
 func TestRenewalCodeThatRanOut(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, _ = b.dueByPix(t, "gwa")
+	_, _ = dueByPix(t, b, "gwa")
 	a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 	_, err := b.db.Exec(t.Context(), "UPDATE subscriptions.renewal_charges SET pix_expires_at = $1", b.clock.Now())
 	require.NoError(t, err)
@@ -308,7 +308,7 @@ func TestRenewalCodeThatRanOut(t *testing.T) {
 func TestRenewByPixRepeatsItsAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, _ = b.dueByPix(t, "gwb")
+	_, _ = dueByPix(t, b, "gwb")
 	me := b.client(t, "renew-pix")
 	first := me.Post(renewPixPath, nil).Expect(201)
 	require.Equal(t, string(first.Body), string(me.Post(renewPixPath, nil).Expect(201).Body))
@@ -332,7 +332,7 @@ func TestRenewalCodesAtOnce(t *testing.T) {
 func requestRenewalCodes(t *testing.T, gateway, path string) (late int) {
 	t.Helper()
 	b := setup(t)
-	_, _ = b.dueByPix(t, gateway)
+	_, _ = dueByPix(t, b, gateway)
 	b.bearer(t)
 	require.NoError(t, stages[gateway](b).Faults.Plan(stage.Fault{
 		Method: http.MethodPost, Path: path, Kind: stage.FaultDelay, Delay: stage.Duration(500 * time.Millisecond),

@@ -15,7 +15,7 @@ import (
 )
 
 // travel moves the test's clock and both sandboxes to an instant.
-func (b *bundle) travel(t *testing.T, instant string) {
+func travel(t *testing.T, b *bundle, instant string) {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, instant)
 	require.NoError(t, err)
@@ -32,7 +32,8 @@ func (b *bundle) day(t *testing.T, id objectid.ID, name string) string {
 		" AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD') FROM subscriptions.subscriptions WHERE id = $1", id)
 }
 
-func (b *bundle) zone(t *testing.T) *time.Location {
+// reportZone is REPORT_TZ of these tests.
+func reportZone(t *testing.T) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)
@@ -77,13 +78,13 @@ func TestAddMonthsOn(t *testing.T) {
 func TestCardOfGatewayAStaysOnThe31st(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, lastOfJanuary)
+	travel(t, b, lastOfJanuary)
 	id := b.paidGWA(t)
 	require.Equal(t, "2083-02-28", b.day(t, id, "next_billing_date"))
 	for _, after := range []string{"2083-03-01T12:00:00Z", "2083-04-01T12:00:00Z", "2083-05-01T12:00:00Z"} {
-		b.travel(t, after)
+		travel(t, b, after)
 		b.settle(t)
-		next := column[time.Time](t, b, id, "next_billing_date").In(b.zone(t))
+		next := column[time.Time](t, b, id, "next_billing_date").In(reportZone(t))
 		require.Equal(t, 1, next.AddDate(0, 0, 1).Day(), "the last day of a month, not %s", next)
 		require.True(t, next.After(b.clock.Now()))
 	}
@@ -95,7 +96,7 @@ func TestCardOfGatewayAStaysOnThe31st(t *testing.T) {
 func TestCardOfGatewayAWithoutItsDates(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, lastOfJanuary)
+	travel(t, b, lastOfJanuary)
 	id := b.paidGWA(t)
 	remote := column[string](t, b, id, "gwa_subscription_id")
 	for _, step := range [][2]string{
@@ -135,15 +136,15 @@ func TestCardOfGatewayBFollowsTheGateway(t *testing.T) {
 func TestAutomaticPixStaysOnThe31st(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, lastOfJanuary)
+	travel(t, b, lastOfJanuary)
 	id, _ := b.authorized(t)
 	for i, next := range []string{"2083-02-28", "2083-03-31", "2083-04-30", "2083-05-31"} {
 		require.Equal(t, next, b.day(t, id, "next_billing_date"))
 		cycle := column[time.Time](t, b, id, "next_billing_date")
-		b.travel(t, cycle.AddDate(0, 0, -6).Format(time.RFC3339))
+		travel(t, b, cycle.AddDate(0, 0, -6).Format(time.RFC3339))
 		require.NoError(t, b.service.Debit(t.Context(), id))
 		require.Equal(t, next, b.text(t, "SELECT max(cycle)::text FROM subscriptions.debits"))
-		b.travel(t, cycle.AddDate(0, 0, 2).Format(time.RFC3339))
+		travel(t, b, cycle.AddDate(0, 0, 2).Format(time.RFC3339))
 		b.settle(t)
 		require.Equal(t, i+2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
 	}
@@ -153,9 +154,9 @@ func TestAutomaticPixStaysOnThe31st(t *testing.T) {
 func TestFailedDebitKeepsThe31st(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, lastOfJanuary)
+	travel(t, b, lastOfJanuary)
 	id, auth := b.authorized(t)
-	b.travel(t, "2083-02-22T12:00:00Z")
+	travel(t, b, "2083-02-22T12:00:00Z")
 	require.NoError(t, b.service.Debit(t.Context(), id))
 	b.apply(t, gateway.Event{
 		Gateway: gateway.GWA, AuthorizationID: auth, CreatedAt: b.clock.Now(),
@@ -187,7 +188,7 @@ func TestManualPixPaidAgain(t *testing.T) {
 		{"a year", 12, "2084-02-29T15:00:00Z", []string{"2085-02-28", "2086-02-28", "2087-02-28", "2088-02-29"}},
 	} {
 		b.pix.months = tc.months
-		b.travel(t, tc.paid)
+		travel(t, b, tc.paid)
 		for _, gw := range []gateway.Name{gateway.GWA, gateway.GWB} {
 			t.Run(tc.name+" "+string(gw), func(t *testing.T) {
 				b.newcomer(t)
@@ -212,7 +213,7 @@ func TestManualPixPaidAgain(t *testing.T) {
 func TestPromoMonthKeepsItsThirtyDays(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.sell(1990)
+	sellCode(b, 1990)
 	at, err := time.Parse(time.RFC3339, lastOfJanuary)
 	require.NoError(t, err)
 	b.clock.Advance(at.Sub(b.clock.Now()))
@@ -220,16 +221,16 @@ func TestPromoMonthKeepsItsThirtyDays(t *testing.T) {
 	id := idOf(b.expect(t, 201, http.MethodPost, "/gwa/subscribe", discountedCard(paymentstest.CardApproved)))
 	b.settle(t)
 	require.Equal(t, "2083-03-02", b.day(t, id, "next_billing_date"))
-	b.travel(t, "2083-03-03T12:00:00Z")
+	travel(t, b, "2083-03-03T12:00:00Z")
 	b.settle(t)
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
-	require.Equal(t, 2, column[time.Time](t, b, id, "next_billing_date").In(b.zone(t)).Day())
+	require.Equal(t, 2, column[time.Time](t, b, id, "next_billing_date").In(reportZone(t)).Day())
 }
 
 func TestAdminMovesTheAnchor(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.travel(t, lastOfJanuary)
+	travel(t, b, lastOfJanuary)
 	id, _ := b.authorized(t)
 	admin := b.admin(t)
 	admin.Post("/admin/subscriptions/"+id.String()+"/extend", object{"days": 10}).Expect(200)
@@ -239,7 +240,7 @@ func TestAdminMovesTheAnchor(t *testing.T) {
 	admin.Put("/subscriptions", []object{{"_id": id, "next_billing_date": "2083-03-15T12:00:00Z"}}).Expect(200)
 	require.Equal(t, 15, column[int](t, b, id, "anchor_day"))
 	admin.Post("/subscriptions/"+id.String()+"/cancel", nil).Expect(200)
-	b.travel(t, "2083-02-28T15:00:00Z")
+	travel(t, b, "2083-02-28T15:00:00Z")
 	admin.Post("/admin/subscriptions/"+id.String()+"/activate", nil).Expect(200)
 	require.Equal(t, "2083-03-28", b.day(t, id, "expires_at"), "it begins anew")
 }

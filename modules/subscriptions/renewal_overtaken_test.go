@@ -14,9 +14,9 @@ import (
 
 // overtaken has the request end what a renewal has just read: both wait for the lock on
 // the customer, the end of the subscription before the renewal.
-func (b *bundle) overtaken(t *testing.T, method, path string) (ended, renewal int) {
+func overtaken(t *testing.T, b *bundle, method, path string) (ended, renewal int) {
 	t.Helper()
-	return b.inTurn(t,
+	return inTurn(t, b,
 		func() int { status, _ := b.call(t, method, path, nil); return status },
 		func() int { status, _ := b.call(t, http.MethodPut, renewPath, goodCard()); return status })
 }
@@ -24,7 +24,7 @@ func (b *bundle) overtaken(t *testing.T, method, path string) (ended, renewal in
 // inTurn makes two requests that wait for the lock on the customer, the first before the
 // second, and answers their statuses. What the gateway tells of them is held back: a
 // webhook waits for the same lock, and would be taken for one of the two.
-func (b *bundle) inTurn(t *testing.T, before, after func() int) (first, second int) {
+func inTurn(t *testing.T, b *bundle, before, after func() int) (first, second int) {
 	t.Helper()
 	b.settle(t)
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
@@ -35,7 +35,7 @@ func (b *bundle) inTurn(t *testing.T, before, after func() int) (first, second i
 	_, err = tx.Exec(t.Context(), "SELECT 1 FROM accounts.users WHERE id = $1 FOR UPDATE", b.customer.ID)
 	require.NoError(t, err)
 	wait := func(n int) {
-		b.eventually(t, "waits for the lock", func() bool {
+		eventually(t, "waits for the lock", func() bool {
 			return b.count(t,
 				"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == n
 		})
@@ -62,7 +62,7 @@ func TestCancelOvertakenByARenewal(t *testing.T) {
 			b.listen()
 			id := idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
 			var body object
-			renewal, ended := b.inTurn(t,
+			renewal, ended := inTurn(t, b,
 				func() int { status, _ := b.call(t, http.MethodPut, renewPath, goodCard()); return status },
 				func() int {
 					var status int
@@ -114,7 +114,7 @@ func TestRenewalOvertakenByAnEnd(t *testing.T) {
 			id := way.begin(b, t)
 			b.settle(t)
 			paid := b.count(t, "SELECT count(*) FROM payments.payments")
-			ended, renewal := b.overtaken(t, way.method, way.path)
+			ended, renewal := overtaken(t, b, way.method, way.path)
 			require.Equal(t, 200, ended)
 			require.Equal(t, way.code, renewal)
 			b.settle(t)
@@ -150,7 +150,7 @@ func TestCancelOvertakenByThePayment(t *testing.T) {
 			var status int
 			var wg sync.WaitGroup
 			wg.Go(func() { status, _ = b.call(t, http.MethodDelete, subscriptionPath, nil) })
-			b.eventually(t, "waits for the lock", func() bool {
+			eventually(t, "waits for the lock", func() bool {
 				return b.count(t,
 					"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
 			})

@@ -19,7 +19,7 @@ func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
 		t.Run(string(gw), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, _, paymentID := b.paidAt(t, gw)
+			id, _, paymentID := paidAt(t, b, gw)
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{}) // they come late
 			before := map[string]bool{}
 			for _, c := range b.gateways.Charges(t) {
@@ -57,10 +57,10 @@ func TestARenewalToldAfterTheCancelGoesBack(t *testing.T) {
 			require.Contains(t, row["note"], "reported after it")
 			b.refundUnapplied(t)
 			require.Equal(t, "refunded", b.listed(t, payment)["state"])
-			require.True(t, b.given(t, payment))
+			require.True(t, givenBack(t, b, payment))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"), "what was given up stays given up")
 			b.work(t)
-			b.until(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
+			eventually(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
 		})
 	}
 }
@@ -75,7 +75,7 @@ func TestAChargeInTheSecondOfTheEndCameAfterIt(t *testing.T) {
 		b.expect(t, 200, http.MethodDelete, "/customers/me/subscription", nil)
 		at := column[time.Time](t, b, id, "ended_at").Truncate(time.Second)
 		b.set(t, id, "ended_at = $2", at.Add(129*time.Millisecond))
-		e := b.forgedLate(id, "pay_same_second")
+		e := forgedLate(b, id, "pay_same_second")
 		e.Type = gateway.Reconciled
 		editPayment(&e, func(p *gateway.Payment) { p.SettledAt = new(at.Add(after)) })
 		b.apply(t, e)

@@ -26,8 +26,8 @@ func goodCard() object { return renewWith(paymentstest.TokenApproved, paymentste
 
 func renewed(a object) objectid.ID { return objectid.ID(a["subscription"].(object)["id"].(string)) }
 
-// figures are what finance tells, renewals or not.
-func (b *bundle) figures(t *testing.T) string {
+// financeFigures are what finance tells, renewals or not.
+func financeFigures(t *testing.T, b *bundle) string {
 	t.Helper()
 	return b.text(t, `SELECT jsonb_pretty(jsonb_build_object(
 		'standing', (SELECT jsonb_build_object('active', sum(active), 'mrr', sum(mrr_cents), 'trials', sum(trials), 'trial_mrr', sum(trial_mrr_cents), 'overdue', sum(overdue)) FROM finance.standing),
@@ -50,7 +50,7 @@ func TestRenewalBeginsWhenThePaidTimeEnds(t *testing.T) {
 			b.settle(t)
 		}
 		end := b.day(t, old, "coalesce(expires_at, next_billing_date)")
-		before, paid := b.figures(t), len(b.gateways.Paid(t))
+		before, paid := financeFigures(t, b), len(b.gateways.Paid(t))
 
 		a := b.expect(t, 200, http.MethodPut, renewPath, goodCard())
 		id := renewed(a)
@@ -79,7 +79,7 @@ func TestRenewalBeginsWhenThePaidTimeEnds(t *testing.T) {
 			"pending>active gateway_status webhook",
 		}, b.history(t, id)[1], "whichever came first")
 		require.Len(t, b.history(t, id), 2)
-		require.Equal(t, before, b.figures(t), "one in no figure")
+		require.Equal(t, before, financeFigures(t, b), "one in no figure")
 		require.Empty(t, b.mails.Mails(), "and in no mail")
 		require.Len(t, b.gateways.Paid(t), paid, "nothing is charged before")
 
@@ -88,7 +88,7 @@ func TestRenewalBeginsWhenThePaidTimeEnds(t *testing.T) {
 		}
 		at, err := time.Parse(time.DateOnly, end)
 		require.NoError(t, err)
-		b.travel(t, at.Add(26*time.Hour).Format(time.RFC3339))
+		travel(t, b, at.Add(26*time.Hour).Format(time.RFC3339))
 		b.settle(t)
 		require.Len(t, b.gateways.Paid(t), paid+1, "then the new one charges")
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", id))
@@ -116,12 +116,12 @@ func TestRenewalWithinATrial(t *testing.T) {
 			old := idOf(b.expect(t, 201, http.MethodPost, path, body))
 			b.settle(t)
 			require.Equal(t, "active", b.status(t, old))
-			end, before := b.day(t, old, "next_billing_date"), b.figures(t)
+			end, before := b.day(t, old, "next_billing_date"), financeFigures(t, b)
 			id := renewed(b.expect(t, 200, http.MethodPut, renewPath, goodCard()))
 			b.settle(t)
 			require.Equal(t, "active", b.status(t, id))
 			require.Equal(t, end, b.day(t, id, "next_billing_date"))
-			require.Equal(t, before, b.figures(t))
+			require.Equal(t, before, financeFigures(t, b))
 			require.Empty(t, b.gateways.Paid(t))
 		})
 	}
@@ -130,7 +130,7 @@ func TestRenewalWithinATrial(t *testing.T) {
 func TestRefusedRenewalLeavesTheOldOne(t *testing.T) {
 	t.Parallel()
 	eachBegun(t, func(t *testing.T, b *bundle, name string, old objectid.ID) {
-		before := b.figures(t)
+		before := financeFigures(t, b)
 		body := renewWith("pm_card_visa_chargeDeclined", paymentstest.CardDeclined)
 		if strings.HasPrefix(name, "gwb") {
 			a := b.expect(t, 200, http.MethodPut, renewPath, body)
@@ -144,14 +144,14 @@ func TestRefusedRenewalLeavesTheOldOne(t *testing.T) {
 		require.Equal(t, old, b.current(t))
 		require.True(t, b.access(t))
 		require.Len(t, b.history(t, old), 2)
-		require.Equal(t, before, b.figures(t))
+		require.Equal(t, before, financeFigures(t, b))
 		b.expect(t, 200, http.MethodPut, renewPath, goodCard())
 	})
 }
 
-// lost plans that the gateway's answer to a new recurrence is lost, with or without
+// loseNewRecurrence plans that the gateway's answer to a new recurrence is lost, with or without
 // its effect.
-func (b *bundle) lost(t *testing.T, gateway string, kind stage.FaultKind) (again func()) {
+func loseNewRecurrence(t *testing.T, b *bundle, gateway string, kind stage.FaultKind) (again func()) {
 	t.Helper()
 	at, path := b.gateways.Sandbox.GWA.Stage(), "/v3/subscriptions"
 	if gateway == "gwb" {
@@ -162,12 +162,12 @@ func (b *bundle) lost(t *testing.T, gateway string, kind stage.FaultKind) (again
 }
 
 // begun begins a subscription and a renewal of it whose answer is lost.
-func (b *bundle) lostRenewal(t *testing.T, gateway string, kind stage.FaultKind) (old, id objectid.ID) {
+func lostRenewal(t *testing.T, b *bundle, gateway string, kind stage.FaultKind) (old, id objectid.ID) {
 	t.Helper()
 	old = begins[gateway](b, t)
 	b.settle(t)
 	b.gateways.Sandbox.GWB.Stage().Webhooks.Hold("*")
-	again := b.lost(t, gateway, kind)
+	again := loseNewRecurrence(t, b, gateway, kind)
 	a := b.expect(t, 200, http.MethodPut, renewPath, goodCard())
 	again()
 	require.Equal(t, "pending", a["subscription"].(object)["status"])
@@ -179,7 +179,7 @@ func (b *bundle) lostRenewal(t *testing.T, gateway string, kind stage.FaultKind)
 	return old, id
 }
 
-func (b *bundle) recover(t *testing.T, id objectid.ID) {
+func recoverIntent(t *testing.T, b *bundle, id objectid.ID) {
 	t.Helper()
 	require.NoError(t, b.service.Recover(t.Context(), id))
 	if column[bool](t, b, id, "intent_open") {
@@ -192,23 +192,23 @@ func (b *bundle) recover(t *testing.T, id objectid.ID) {
 func TestRenewalWhoseAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
-		old, id := b.lostRenewal(t, gateway, stage.FaultResetAfter)
+		old, id := lostRenewal(t, b, gateway, stage.FaultResetAfter)
 		refused(t, b.expect(t, 409, http.MethodPut, renewPath, goodCard()), "CONFLICT", "")
 		require.Equal(t, old.String(), doc(b.expect(t, 200, http.MethodGet, subscriptionPath, nil))["_id"])
 		require.True(t, b.access(t))
-		before := b.figures(t)
-		b.recover(t, id)
+		before := financeFigures(t, b)
+		recoverIntent(t, b, id)
 		require.Equal(t, "active", b.status(t, id), "found")
 		require.Equal(t, "cancelled", b.status(t, old))
 		require.Equal(t, id, b.current(t))
 		require.True(t, b.access(t))
 		require.NoError(t, b.service.EndAtGateway(t.Context(), old))
 		b.settle(t)
-		require.Equal(t, before, b.figures(t))
+		require.Equal(t, before, financeFigures(t, b))
 
 		b.newcomer(t)
-		old, id = b.lostRenewal(t, gateway, stage.FaultResetBefore)
-		b.recover(t, id)
+		old, id = lostRenewal(t, b, gateway, stage.FaultResetBefore)
+		recoverIntent(t, b, id)
 		require.Equal(t, "cancelled", b.status(t, id), "nothing was made")
 		require.Equal(t, "active", b.status(t, old))
 		require.Equal(t, old, b.current(t))
@@ -220,23 +220,23 @@ func TestRenewalWhoseAnswerIsLost(t *testing.T) {
 func TestCancelWhileARenewalWaits(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
-		old, id := b.lostRenewal(t, gateway, stage.FaultResetAfter)
+		old, id := lostRenewal(t, b, gateway, stage.FaultResetAfter)
 		require.Equal(t, "cancelled", b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)["status"])
 		require.Equal(t, "cancelled", b.status(t, old))
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Empty(t, b.current(t))
-		b.recover(t, id)
+		recoverIntent(t, b, id)
 		require.NoError(t, b.service.EndAtGateway(t.Context(), id))
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.NotNil(t, column[*time.Time](t, b, id, "gateway_ended_at"), "what the call made is ended")
 
 		b.newcomer(t)
-		old, id = b.lostRenewal(t, gateway, stage.FaultResetAfter)
+		old, id = lostRenewal(t, b, gateway, stage.FaultResetAfter)
 		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 		require.Equal(t, "active", b.status(t, old))
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Equal(t, old, b.current(t))
-		b.recover(t, id)
+		recoverIntent(t, b, id)
 		require.NoError(t, b.service.EndAtGateway(t.Context(), id))
 		require.Equal(t, "cancelled", b.status(t, id))
 	})
@@ -247,9 +247,9 @@ func TestCancelWhileARenewalWaits(t *testing.T) {
 func TestTheOldOneEndsWhileItsRenewalWaits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	old := b.paidPix(t, "gwb")
+	old := paidPix(t, b, "gwb")
 	b.gateways.Sandbox.GWB.Stage().Webhooks.Hold("*")
-	again := b.lost(t, "gwb", stage.FaultResetAfter)
+	again := loseNewRecurrence(t, b, "gwb", stage.FaultResetAfter)
 	id := renewed(b.expect(t, 200, http.MethodPut, renewPath, goodCard()))
 	again()
 	b.set(t, old, "expires_at = $2", b.clock.Now().Add(-time.Second))
@@ -258,7 +258,7 @@ func TestTheOldOneEndsWhileItsRenewalWaits(t *testing.T) {
 	require.Equal(t, id, b.current(t))
 	require.False(t, b.access(t))
 	b.expect(t, 409, http.MethodPost, "/gwb/subscribe", gwbCard(paymentstest.TokenApproved))
-	b.recover(t, id)
+	recoverIntent(t, b, id)
 	require.Equal(t, "active", b.status(t, id))
 	require.Equal(t, id, b.current(t))
 }
@@ -268,7 +268,7 @@ func TestTheOldOneEndsWhileItsRenewalWaits(t *testing.T) {
 func TestTheOldOneIsPaidWhileItsRenewalWaits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	old, id := b.lostRenewal(t, "gwa", stage.FaultResetAfter)
+	old, id := lostRenewal(t, b, "gwa", stage.FaultResetAfter)
 	_, err := b.gateways.Sandbox.GWA.Renew(column[string](t, b, old, "gwa_subscription_id"), false)
 	require.NoError(t, err)
 	b.settle(t)
@@ -284,7 +284,7 @@ func TestTheOldOneIsPaidWhileItsRenewalWaits(t *testing.T) {
 			},
 		},
 	})
-	b.recover(t, id)
+	recoverIntent(t, b, id)
 	require.Equal(t, "active", b.status(t, id))
 	require.Equal(t, "pay_twice",
 		b.text(t, "SELECT gateway_payment_id FROM payments.unapplied_payments WHERE kind = 'duplicate'"))

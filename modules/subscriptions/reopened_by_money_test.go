@@ -12,7 +12,7 @@ import (
 )
 
 // unended begins a subscription and cancels it while the gateway does not take the end.
-func (b *bundle) unended(t *testing.T, gateway string) objectid.ID {
+func unended(t *testing.T, b *bundle, gateway string) objectid.ID {
 	t.Helper()
 	begin, faults := b.paidGWA, b.gateways.Sandbox.GWA.Stage().Faults
 	if gateway == "gwb" {
@@ -29,8 +29,8 @@ func (b *bundle) unended(t *testing.T, gateway string) objectid.ID {
 	return id
 }
 
-// passes lets time go by with a sweep that the gateway does not serve.
-func (b *bundle) passes(t *testing.T, by time.Duration) {
+// passUnserved lets time go by with a sweep that the gateway does not serve.
+func passUnserved(t *testing.T, b *bundle, by time.Duration) {
 	t.Helper()
 	b.clock.Advance(by)
 	b.gateways.Advance(t, by)
@@ -40,14 +40,14 @@ func (b *bundle) passes(t *testing.T, by time.Duration) {
 	b.settle(t)
 }
 
-// taking has the gateways take the end again.
-func (b *bundle) taking() {
+// takeEndsAgain has the gateways take the end again.
+func takeEndsAgain(b *bundle) {
 	b.gateways.Sandbox.GWA.Stage().Faults.Clear()
 	b.gateways.Sandbox.GWB.Stage().Faults.Clear()
 }
 
-// charge has the recurrence charge now.
-func (b *bundle) charge(t *testing.T, gateway string, id objectid.ID) {
+// chargeRecurrence has the recurrence charge now.
+func chargeRecurrence(t *testing.T, b *bundle, gateway string, id objectid.ID) {
 	t.Helper()
 	var err error
 	if gateway == "gwb" {
@@ -59,8 +59,8 @@ func (b *bundle) charge(t *testing.T, gateway string, id objectid.ID) {
 	b.settle(t)
 }
 
-// runs reports whether the recurrence would charge the customer.
-func (b *bundle) runs(t *testing.T, gateway string, id objectid.ID) bool {
+// recurrenceRuns reports whether the recurrence would charge the customer.
+func recurrenceRuns(t *testing.T, b *bundle, gateway string, id objectid.ID) bool {
 	t.Helper()
 	if gateway == "gwb" {
 		remote, err := b.gateways.B.ReadSubscription(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id)
@@ -86,16 +86,16 @@ func TestMoneyOfARecurrenceThatWasToEnd(t *testing.T) {
 			t.Run(gateway+" "+name, func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)
-				id := b.unended(t, gateway)
-				b.passes(t, 32*day)
+				id := unended(t, b, gateway)
+				passUnserved(t, b, 32*day)
 				require.Equal(t, "active", b.status(t, id))
 				end := column[time.Time](t, b, id, "expires_at")
 				require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"), "nothing is deleted")
 				require.NotNil(t, column[*time.Time](t, b, id, "gateway_end_open_since"))
 				then(b, t, id)
 				require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
-				b.passes(t, day)
-				b.charge(t, gateway, id)
+				passUnserved(t, b, day)
+				chargeRecurrence(t, b, gateway, id)
 				require.Equal(t, 1, b.count(t,
 					"SELECT count(*) FROM payments.unapplied_payments WHERE kind <> 'unknown'"),
 					"the next charge is not kept in silence")
@@ -103,9 +103,9 @@ func TestMoneyOfARecurrenceThatWasToEnd(t *testing.T) {
 					"SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"),
 					"nor that the gateway does not end it")
 				require.Equal(t, end, column[time.Time](t, b, id, "expires_at"), "and moves nothing")
-				b.taking()
+				takeEndsAgain(b)
 				b.goBy(t, day)
-				require.False(t, b.runs(t, gateway, id), "ended at the gateway")
+				require.False(t, recurrenceRuns(t, b, gateway, id), "ended at the gateway")
 			})
 		}
 	}
@@ -115,8 +115,8 @@ func TestMoneyOfARecurrenceThatWasToEnd(t *testing.T) {
 func TestTheEndIsPursuedWhileTheRowIsOpen(t *testing.T) {
 	t.Parallel()
 	for gateway, open := range map[string]func(*bundle, *testing.T, objectid.ID){
-		"gwa": func(b *bundle, t *testing.T, _ objectid.ID) { t.Helper(); b.passes(t, 32*day) },
-		"gwb": func(b *bundle, t *testing.T, _ objectid.ID) { t.Helper(); b.passes(t, 32*day) },
+		"gwa": func(b *bundle, t *testing.T, _ objectid.ID) { t.Helper(); passUnserved(t, b, 32*day) },
+		"gwb": func(b *bundle, t *testing.T, _ objectid.ID) { t.Helper(); passUnserved(t, b, 32*day) },
 		"gwa by an admin": func(b *bundle, t *testing.T, id objectid.ID) {
 			t.Helper()
 			b.admin(t).Post("/admin/subscriptions/"+id.String()+"/activate", object{"reason": "sorry"}).Expect(200)
@@ -129,16 +129,16 @@ func TestTheEndIsPursuedWhileTheRowIsOpen(t *testing.T) {
 		t.Run(gateway, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id := b.unended(t, gateway[:3])
+			id := unended(t, b, gateway[:3])
 			open(b, t, id)
 			require.Equal(t, "active", b.status(t, id))
 			end := column[time.Time](t, b, id, "expires_at")
-			b.passes(t, time.Hour)
-			require.True(t, b.runs(t, gateway[:3], id), "the gateway does not take it yet")
+			passUnserved(t, b, time.Hour)
+			require.True(t, recurrenceRuns(t, b, gateway[:3], id), "the gateway does not take it yet")
 			require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
-			b.taking()
+			takeEndsAgain(b)
 			b.goBy(t, day) // the pause between checks after a week of not knowing
-			require.False(t, b.runs(t, gateway[:3], id))
+			require.False(t, recurrenceRuns(t, b, gateway[:3], id))
 			require.NotNil(t, column[*time.Time](t, b, id, "gateway_deleted_at"))
 			require.Nil(t, column[*time.Time](t, b, id, "gateway_end_open_since"))
 			require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))

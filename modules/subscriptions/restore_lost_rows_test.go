@@ -17,9 +17,9 @@ import (
 	"marquee/testutil/secrettest"
 )
 
-// lose takes a subscription out of the database, with its money and events, as the
+// loseSubscription takes a subscription out of the database, with its money and events, as the
 // restore of an older one does.
-func (b *bundle) lose(t *testing.T, id objectid.ID) {
+func loseSubscription(t *testing.T, b *bundle, id objectid.ID) {
 	t.Helper()
 	_, err := b.db.Exec(t.Context(), strings.ReplaceAll(`SET session_replication_role = replica;
 		DELETE FROM subscriptions.transitions WHERE subscription_id = 'ID'; DELETE FROM subscriptions.subscriptions WHERE id = 'ID';
@@ -42,10 +42,10 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 		t.Run(string(gw), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, _, recurrence := b.paidAt(t, gw)
+			id, _, recurrence := paidAt(t, b, gw)
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 			payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
-			b.lose(t, id)
+			loseSubscription(t, b, id)
 			_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET gwa_customer_id = NULL, gwb_customer_id = NULL")
 			require.NoError(t, err)
 			_, err = b.db.Exec(t.Context(), "UPDATE payments.database_marks SET mark = 'restored'")
@@ -86,12 +86,12 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 			b.refundUnapplied(t)
 			require.NoError(t, b.service.EndStrays(t.Context()))
 			require.Equal(t, []payments.Verdict{payments.Repairable}, strays(b.reconcile(t, true)), "listed first")
-			require.True(t, b.chargesAt(t, gw, recurrence))
+			require.True(t, chargesAt(t, b, gw, recurrence))
 			require.Equal(t, 1, b.count(t,
 				"SELECT count(*) FROM subscriptions.stray_recurrences WHERE held AND told_at IS NOT NULL"))
 			b.clock.Advance(time.Minute)
 			require.Equal(t, []payments.Verdict{payments.Repaired}, strays(apply()))
-			require.False(t, b.chargesAt(t, gw, recurrence))
+			require.False(t, chargesAt(t, b, gw, recurrence))
 			require.Equal(t, "open", b.listed(t, payment)["state"], "people decide")
 
 			path := unappliedPath + "/" + row["_id"].(string)
@@ -101,7 +101,7 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 			b.settle(t)
 			require.Equal(t, "refunded", b.listed(t, payment)["state"])
 			if gw == gateway.GWA { // at B the charge has another name than its invoice
-				require.True(t, b.given(t, payment))
+				require.True(t, givenBack(t, b, payment))
 			}
 			b.admin(t).Post(path+"/refund", object{"reason": "once more"}).Expect(409)
 			require.Empty(t, strays(apply()))
@@ -121,10 +121,10 @@ func TestLostMoneyFindsItsCustomer(t *testing.T) {
 		t.Run(string(gateway), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, customer, _ := b.paidAt(t, gateway)
+			id, customer, _ := paidAt(t, b, gateway)
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 			payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
-			b.lose(t, id)
+			loseSubscription(t, b, id)
 			_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET gwa_customer_id = NULL, gwb_customer_id = NULL")
 			require.NoError(t, err)
 			_, err = b.db.Exec(t.Context(), "UPDATE accounts.users SET deleted_at = now() WHERE id = $1",
@@ -181,8 +181,8 @@ func TestLostMoneyFindsItsCustomer(t *testing.T) {
 func TestManyLostRecurrencesEndNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, _, recurrence := b.paidAt(t, gateway.GWB)
-	b.lose(t, id)
+	id, _, recurrence := paidAt(t, b, gateway.GWB)
+	loseSubscription(t, b, id)
 	plant := func(recurrence string, reference objectid.ID) {
 		_, err := b.db.Exec(t.Context(),
 			`INSERT INTO subscriptions.stray_recurrences (gateway, recurrence_id, reference, payment_id, held, found_at)
@@ -195,14 +195,14 @@ func TestManyLostRecurrencesEndNothing(t *testing.T) {
 	}
 	for range 2 {
 		require.NoError(t, b.service.EndStrays(t.Context()))
-		require.True(t, b.chargesAt(t, gateway.GWB, recurrence))
+		require.True(t, chargesAt(t, b, gateway.GWB, recurrence))
 	}
 	require.Equal(t, 6, b.count(t,
 		"SELECT count(*) FROM subscriptions.stray_recurrences WHERE told_at IS NOT NULL AND ended_at IS NULL"))
 	_, err := b.db.Exec(t.Context(), "DELETE FROM subscriptions.stray_recurrences WHERE recurrence_id = 'sub_lost0'")
 	require.NoError(t, err)
 	require.NoError(t, b.service.EndStrays(t.Context()))
-	require.False(t, b.chargesAt(t, gateway.GWB, recurrence))
+	require.False(t, chargesAt(t, b, gateway.GWB, recurrence))
 	require.Equal(t, 5, b.count(t, "SELECT count(*) FROM subscriptions.stray_recurrences WHERE outcome = 'ended'"))
 }
 
@@ -214,13 +214,13 @@ func TestTheRecurrenceOfALostRowIsEnded(t *testing.T) {
 		t.Run(string(gateway), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			older, _, _ := b.paidAt(t, gateway)
+			older, _, _ := paidAt(t, b, gateway)
 			b.expect(t, 200, "DELETE", "/customers/me/subscription", nil)
 			b.settle(t)
-			id, _, recurrence := b.paidAt(t, gateway)
+			id, _, recurrence := paidAt(t, b, gateway)
 			payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
-			b.lose(t, id)
+			loseSubscription(t, b, id)
 			b.reconcile(t, false)
 			b.confirmLate(t)
 			require.Equal(t, "foreign", b.listed(t, payment)["kind"])
@@ -228,14 +228,16 @@ func TestTheRecurrenceOfALostRowIsEnded(t *testing.T) {
 			require.Equal(t, 1, b.count(t,
 				"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_stray' AND args ->> 'recurrence_id' = $1", recurrence))
 			b.work(t) // it is not decided yet that the money goes back
-			b.until(t, "the wait", func() bool {
+			eventually(t, "the wait", func() bool {
 				return b.count(t,
 					"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_end_stray' AND metadata ? 'snoozes'") == 1 ||
 					b.listed(t, payment)["state"] == "refunded"
 			})
 			b.refundUnapplied(t)
-			b.until(t, "its end", func() bool { return b.endStraysSoon(t) && !b.chargesAt(t, gateway, recurrence) })
-			b.until(t, "its refund", func() bool { return b.listed(t, payment)["state"] == "refunded" })
+			eventually(t, "its end", func() bool {
+				return endStraysSoon(t, b) && !chargesAt(t, b, gateway, recurrence)
+			})
+			eventually(t, "its refund", func() bool { return b.listed(t, payment)["state"] == "refunded" })
 		})
 	}
 }
@@ -249,11 +251,11 @@ func TestTheLostRecurrenceOfATicketBuyerIsEnded(t *testing.T) {
 		t.Run(string(gateway), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, customer, recurrence := b.paidAt(t, gateway)
+			id, customer, recurrence := paidAt(t, b, gateway)
 			payment := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
-			b.lose(t, id)
-			b.stamp(t, gateway, customer)
+			loseSubscription(t, b, id)
+			stampCustomer(t, b, gateway, customer)
 			_, err := b.db.Exec(t.Context(), "UPDATE payments.database_marks SET mark = 'restored'")
 			require.NoError(t, err)
 			b.reconcile(t, false)
@@ -263,42 +265,44 @@ func TestTheLostRecurrenceOfATicketBuyerIsEnded(t *testing.T) {
 			require.Equal(t, []any{"foreign", "open", b.customer.ID.String()},
 				[]any{row["kind"], row["state"], row["customer_id"]})
 			require.Contains(t, row["note"], recurrence)
-			require.True(t, b.chargesAt(t, gateway, recurrence), "listed first")
+			require.True(t, chargesAt(t, b, gateway, recurrence), "listed first")
 
 			require.NoError(t, b.payments.Comparison().AcceptDatabase(t.Context()))
 			b.reconcile(t, false)
 			b.refundUnapplied(t)
 			require.Equal(t, "refunded", b.listed(t, payment)["state"])
 			b.work(t)
-			b.until(t, "its end", func() bool { return b.endStraysSoon(t) && !b.chargesAt(t, gateway, recurrence) })
+			eventually(t, "its end", func() bool {
+				return endStraysSoon(t, b) && !chargesAt(t, b, gateway, recurrence)
+			})
 
-			nameless := b.nameless(t, gateway, customer, recurrence)
+			nameless := nameless(t, b, gateway, customer, recurrence)
 			b.reconcile(t, false)
 			b.confirmLate(t)
-			b.until(t, "its money", func() bool {
+			eventually(t, "its money", func() bool {
 				return b.count(t,
 					"SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open' AND NOT automatic") == 1
 			})
 			b.refundUnapplied(t)
-			require.True(t, b.chargesAt(t, gateway, nameless), "people decide")
+			require.True(t, chargesAt(t, b, gateway, nameless), "people decide")
 			path := unappliedPath + "/" + b.text(t, "SELECT id FROM payments.unapplied_payments WHERE state = 'open'") +
 				"/refund"
 			b.admin(t).Post(path, object{"reason": "nothing was bought"}).Expect(200)
-			b.until(t, "its end", func() bool { return b.endStraysSoon(t) && !b.chargesAt(t, gateway, nameless) })
+			eventually(t, "its end", func() bool { return endStraysSoon(t, b) && !chargesAt(t, b, gateway, nameless) })
 		})
 	}
 }
 
 // endStraysSoon has the ends of recurrences that wait for a decision try again: it may have
 // been taken just after they looked.
-func (b *bundle) endStraysSoon(t *testing.T) bool {
+func endStraysSoon(t *testing.T, b *bundle) bool {
 	_, err := b.db.Exec(t.Context(),
 		"UPDATE jobs.river_job SET scheduled_at = now(), state = 'available' WHERE kind = 'subscriptions_end_stray' AND state = 'scheduled'")
 	return err == nil
 }
 
-// stamp gives the customer the id that a gateway has for them, as buying tickets does.
-func (b *bundle) stamp(t *testing.T, gateway gateway.Name, customer string) {
+// stampCustomer gives the customer the id that a gateway has for them, as buying tickets does.
+func stampCustomer(t *testing.T, b *bundle, gateway gateway.Name, customer string) {
 	t.Helper()
 	_, err := b.db.Exec(t.Context(), "UPDATE accounts.users SET "+string(gateway)+"_customer_id = $1 WHERE id = $2",
 		customer, b.customer.ID)

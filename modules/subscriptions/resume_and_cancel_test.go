@@ -12,7 +12,7 @@ import (
 )
 
 // toEnd is a paid subscription of gateway B that ends with its period, whose events are held back from then on.
-func (b *bundle) toEnd(t *testing.T) (objectid.ID, *stage.Stage) {
+func toEnd(t *testing.T, b *bundle) (objectid.ID, *stage.Stage) {
 	t.Helper()
 	id := b.paidGWB(t)
 	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
@@ -23,32 +23,32 @@ func (b *bundle) toEnd(t *testing.T) (objectid.ID, *stage.Stage) {
 }
 
 // resumeSlowly has a resumption's call be under way, until the channel says what was answered.
-func (b *bundle) resumeSlowly(t *testing.T, gw *stage.Stage) <-chan int {
+func resumeSlowly(t *testing.T, b *bundle, gw *stage.Stage) <-chan int {
 	t.Helper()
-	b.slowDown(t, gw)
+	slowDown(t, gw)
 	resumed := make(chan int, 1)
 	go func() {
 		status, _ := b.call(t, http.MethodPut, renewPath, object{}) //nolint:testifylint // a step of the story
 		resumed <- status
 	}()
-	b.underWay(t, gw)
+	underWay(t, gw)
 	return resumed
 }
 
-func (*bundle) slowDown(t *testing.T, gw *stage.Stage) {
+func slowDown(t *testing.T, gw *stage.Stage) {
 	t.Helper()
 	require.NoError(t, gw.Faults.Plan(stage.Fault{
 		Method: http.MethodPost, Kind: stage.FaultDelay, Delay: stage.Duration(3 * time.Second),
 	}))
 }
 
-func (*bundle) underWay(t *testing.T, gw *stage.Stage) {
+func underWay(t *testing.T, gw *stage.Stage) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(gw.Faults.Planned()) == 0 }, time.Minute, time.Millisecond)
 }
 
 // requireItEnds: the end that was acknowledged stands, here and at the gateway, when all that is open is done.
-func (b *bundle) requireItEnds(t *testing.T, id objectid.ID) {
+func requireItEnds(t *testing.T, b *bundle, id objectid.ID) {
 	t.Helper()
 	gw := b.gateways.Sandbox.GWB.Stage()
 	gw.Faults.Clear()
@@ -56,7 +56,7 @@ func (b *bundle) requireItEnds(t *testing.T, id objectid.ID) {
 	b.settle(t)
 	b.runStatusChecks(t, 2*time.Minute)
 	require.NoError(t, b.service.Sweep(t.Context()))
-	require.True(t, b.endsAtB(t, id), "at the gateway")
+	require.True(t, endsAtB(t, b, id), "at the gateway")
 	require.True(t, column[bool](t, b, id, "cancel_at_period_end"))
 }
 
@@ -65,7 +65,7 @@ func TestACancelEndsAResumptionBesideAnOlderIntent(t *testing.T) {
 	t.Parallel()
 	older := func(t *testing.T, b *bundle, id objectid.ID) {
 		t.Helper()
-		found := b.mislaid(t, "gwb", id)
+		found := mislaid(t, b, "gwb", id)
 		require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 		found()
 		b.clock.Advance(time.Second)
@@ -73,7 +73,7 @@ func TestACancelEndsAResumptionBesideAnOlderIntent(t *testing.T) {
 	t.Run("whose answer is lost", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		id, gw := b.toEnd(t)
+		id, gw := toEnd(t, b)
 		older(t, b, id)
 		require.NoError(t, gw.Faults.Plan(stage.Fault{
 			Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
@@ -82,14 +82,14 @@ func TestACancelEndsAResumptionBesideAnOlderIntent(t *testing.T) {
 		require.Equal(t, "pending", a["subscription"].(object)["status"])
 		gw.Faults.Clear()
 		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
-		b.requireItEnds(t, id)
+		requireItEnds(t, b, id)
 	})
 	t.Run("that is under way", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		id, gw := b.toEnd(t)
+		id, gw := toEnd(t, b)
 		older(t, b, id)
-		resumed := b.resumeSlowly(t, gw)
+		resumed := resumeSlowly(t, b, gw)
 		b.expect(t, 409, http.MethodDelete, subscriptionPath+atEnd, nil)
 		require.Equal(t, 200, <-resumed)
 		require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
@@ -103,37 +103,37 @@ func TestALateResumptionUndoesNoEnd(t *testing.T) {
 		t.Run(before, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, gw := b.toEnd(t)
-			resumed := b.resumeSlowly(t, gw)
+			id, gw := toEnd(t, b)
+			resumed := resumeSlowly(t, b, gw)
 			b.clock.Advance(2 * time.Minute)
 			if before == "a check has carried it out" {
 				b.runDueStatusChecks(t)
 			}
 			b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 			require.Equal(t, 409, <-resumed)
-			b.requireItEnds(t, id)
+			requireItEnds(t, b, id)
 		})
 	}
 	t.Run("a check, and then the gateway fails", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		id, gw := b.toEnd(t)
+		id, gw := toEnd(t, b)
 		fails := stage.Fault{Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes}
 		require.NoError(t, gw.Faults.Plan(fails))
 		b.expect(t, 200, http.MethodPut, renewPath, object{})
 		gw.Faults.Clear()
-		b.slowDown(t, gw)
+		slowDown(t, gw)
 		b.clock.Advance(10 * time.Second)
 		checked := make(chan error, 1)
 		go func() { checked <- b.payments.Intents().CheckDue(t.Context(), "gwb") }()
-		b.underWay(t, gw)
+		underWay(t, gw)
 		b.clock.Advance(2 * time.Minute)
 		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
 		require.NoError(t, gw.Faults.Plan(fails))
 		require.NoError(t, <-checked)
-		require.False(t, b.endsAtB(t, id), "it is not ordered again yet")
+		require.False(t, endsAtB(t, b, id), "it is not ordered again yet")
 		b.expect(t, 409, http.MethodPut, renewPath, object{})
-		b.requireItEnds(t, id)
+		requireItEnds(t, b, id)
 	})
 }
 
@@ -142,7 +142,7 @@ func TestALateResumptionWhoseProcessDiesUndoesNoEnd(t *testing.T) {
 	t.Parallel()
 	for _, checked := range []bool{false, true} {
 		b := setup(t)
-		id, gw := b.toEnd(t)
+		id, gw := toEnd(t, b)
 		require.NoError(t, gw.Faults.Plan(stage.Fault{
 			Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
 		}))
@@ -150,18 +150,18 @@ func TestALateResumptionWhoseProcessDiesUndoesNoEnd(t *testing.T) {
 		gw.Faults.Clear()
 		if checked {
 			b.runStatusChecks(t, 2*time.Minute)
-			require.False(t, b.endsAtB(t, id), "a check has carried it out")
+			require.False(t, endsAtB(t, b, id), "a check has carried it out")
 		}
 		b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil)
-		require.True(t, b.endsAtB(t, id))
+		require.True(t, endsAtB(t, b, id))
 		adapter, err := b.payments.Gateway("gwb")
 		require.NoError(t, err)
 		_, err = adapter.SetCancelAtPeriodEnd(t.Context(), column[string](t, b, id, "gwb_subscription_id"), id, false)
 		require.NoError(t, err)
-		require.False(t, b.endsAtB(t, id), "the late call")
-		b.requireItEnds(t, id)
+		require.False(t, endsAtB(t, b, id), "the late call")
+		requireItEnds(t, b, id)
 		b.expect(t, 200, http.MethodPut, renewPath, object{})
-		require.False(t, b.endsAtB(t, id), "later it is resumed as ever")
+		require.False(t, endsAtB(t, b, id), "later it is resumed as ever")
 	}
 }
 
@@ -172,7 +172,7 @@ func TestTheEventOfALateResumptionUndoesNoEnd(t *testing.T) {
 		t.Run(late.String(), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			id, gw := b.toEnd(t)
+			id, gw := toEnd(t, b)
 			require.NoError(t, gw.Faults.Plan(stage.Fault{
 				Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
 			}))
@@ -193,10 +193,10 @@ func TestTheEventOfALateResumptionUndoesNoEnd(t *testing.T) {
 			require.NoError(t, err)
 			b.settle(t)
 			require.True(t, column[bool](t, b, id, "cancel_at_period_end"), "the end that was answered stands")
-			b.requireItEnds(t, id)
+			requireItEnds(t, b, id)
 			b.expect(t, 200, http.MethodPut, renewPath, object{})
 			b.settle(t)
-			require.False(t, b.endsAtB(t, id), "later it is resumed as ever")
+			require.False(t, endsAtB(t, b, id), "later it is resumed as ever")
 			require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
 		})
 	}
@@ -221,7 +221,7 @@ func TestGatewayBDeclinesWhatChargesNobody(t *testing.T) {
 	decline()
 	b.expect(t, 409, http.MethodPut, renewPath, object{})
 	b.expect(t, 200, http.MethodDelete, subscriptionPath+atEnd, nil) // nothing is open
-	b.requireItEnds(t, id)
+	requireItEnds(t, b, id)
 }
 
 // TestAnAdminsResumptionIsRepeatedByNobody: where its row could not be written the checks read what the gateway made.
@@ -230,24 +230,25 @@ func TestAnAdminsResumptionIsRepeatedByNobody(t *testing.T) {
 	for _, acts := range []bool{true, false} {
 		b := setup(t)
 		b.broken = true
-		id, gw := b.toEnd(t)
+		id, gw := toEnd(t, b)
 		admin := b.admin(t)
 		if !acts {
 			require.NoError(t, gw.Faults.Plan(stage.Fault{
 				Method: http.MethodPost, Kind: stage.FaultResetBefore, Times: manyTimes,
 			}))
 		}
-		b.unguard(t,
+		unguard(t, b,
 			`CREATE FUNCTION public.boom() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'boom'; END $$`,
 			`CREATE TRIGGER boom BEFORE INSERT ON accounts.audit_log FOR EACH ROW EXECUTE FUNCTION public.boom()`)
 		r := admin.Post("/admin/subscriptions/"+id.String()+"/activate", object{"reason": "they asked"})
 		require.GreaterOrEqual(t, r.Status, 500)
-		b.unguard(t, `DROP TRIGGER boom ON accounts.audit_log`)
+		unguard(t, b, `DROP TRIGGER boom ON accounts.audit_log`)
 		gw.Faults.Clear()
 		b.runStatusChecks(t, 3*time.Minute)
 		require.NoError(t, b.service.Sweep(t.Context()))
-		require.Equal(t, acts, !b.endsAtB(t, id), "nobody calls again")
-		require.Equal(t, b.endsAtB(t, id), column[bool](t, b, id, "cancel_at_period_end"), "the row follows the gateway")
+		require.Equal(t, acts, !endsAtB(t, b, id), "nobody calls again")
+		require.Equal(t, endsAtB(t, b, id), column[bool](t, b, id, "cancel_at_period_end"),
+			"the row follows the gateway")
 		require.Zero(t, b.count(t, "SELECT count(*) FROM payments.intents WHERE state = 'open'"))
 	}
 }
@@ -256,7 +257,7 @@ func TestAnAdminsResumptionIsRepeatedByNobody(t *testing.T) {
 func TestAFailedCancelHasTheGatewayRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, gw := b.toEnd(t)
+	id, gw := toEnd(t, b)
 	plan := func(k stage.FaultKind) {
 		gw.Faults.Clear()
 		require.NoError(t, gw.Faults.Plan(stage.Fault{Method: http.MethodPost, Kind: k, Times: manyTimes}))
@@ -268,6 +269,6 @@ func TestAFailedCancelHasTheGatewayRead(t *testing.T) {
 	gw.Faults.Clear()
 	b.runStatusChecks(t, 5*time.Minute)
 	require.NoError(t, b.service.Sweep(t.Context()))
-	require.False(t, b.endsAtB(t, id))
+	require.False(t, endsAtB(t, b, id))
 	require.False(t, column[bool](t, b, id, "cancel_at_period_end"))
 }

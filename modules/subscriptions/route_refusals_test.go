@@ -180,7 +180,7 @@ func TestRenewalOfWhatIsPending(t *testing.T) {
 func TestAdminRoutesOfOneSubscription(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.in(t, "active")
+	subscriptionIn(t, b, "active")
 	admin := b.admin(t)
 	id := b.current(t).String() // of gateway B
 	reason := object{"reason": "as agreed"}

@@ -234,7 +234,7 @@ func taken[A any](t *testing.T, b *bundle, kind string) []A {
 }
 
 // lateMoney is what the one job of late money that waits is to do.
-func (b *bundle) lateMoney(t *testing.T) (a settle.LateMoneyArgs) {
+func lateMoney(t *testing.T, b *bundle) (a settle.LateMoneyArgs) {
 	t.Helper()
 	require.NoError(t,
 		b.db.QueryRow(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_late_money' RETURNING args").

@@ -36,7 +36,7 @@ func atGateway(t *testing.T, address, header, value, kind, body string) object {
 }
 
 // nameless has a gateway charge a customer by a recurrence that names nothing of ours.
-func (b *bundle) nameless(t *testing.T, gw gateway.Name, customer, like string) string {
+func nameless(t *testing.T, b *bundle, gw gateway.Name, customer, like string) string {
 	t.Helper()
 	s := b.gateways.Sandbox
 	if gw == gateway.GWB {
@@ -75,7 +75,7 @@ func (b *bundle) nameless(t *testing.T, gw gateway.Name, customer, like string) 
 }
 
 // paidAt begins one at a gateway; customer and recurrence are the gateway's.
-func (b *bundle) paidAt(t *testing.T, gw gateway.Name) (id objectid.ID, customer, recurrence string) {
+func paidAt(t *testing.T, b *bundle, gw gateway.Name) (id objectid.ID, customer, recurrence string) {
 	t.Helper()
 	if gw == gateway.GWB {
 		id = b.paidGWB(t)
@@ -87,7 +87,7 @@ func (b *bundle) paidAt(t *testing.T, gw gateway.Name) (id objectid.ID, customer
 		column[string](t, b, id, string(gw)+"_subscription_id")
 }
 
-func (b *bundle) chargesAt(t *testing.T, gw gateway.Name, recurrence string) bool {
+func chargesAt(t *testing.T, b *bundle, gw gateway.Name, recurrence string) bool {
 	t.Helper()
 	of := gateway.Gateway(b.gateways.A)
 	if gw == gateway.GWB {
@@ -106,11 +106,11 @@ func TestMoneyOfACustomerThatNamesNothingGoesBack(t *testing.T) {
 			t.Run(string(gateway)+" by "+by, func(t *testing.T) {
 				t.Parallel()
 				b := setup(t)
-				id, customer, paymentID := b.paidAt(t, gateway)
+				id, customer, paymentID := paidAt(t, b, gateway)
 				if by != "webhook" {
 					b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 				}
-				stray := b.nameless(t, gateway, customer, paymentID)
+				stray := nameless(t, b, gateway, customer, paymentID)
 				b.settle(t)
 				if by != "webhook" {
 					require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
@@ -129,10 +129,10 @@ func TestMoneyOfACustomerThatNamesNothingGoesBack(t *testing.T) {
 				b.refundUnapplied(t)
 				require.Equal(t, "refunded", b.listed(t, payment)["state"])
 				b.work(t)
-				b.until(t, "its end", func() bool { return !b.chargesAt(t, gateway, stray) })
-				require.True(t, b.chargesAt(t, gateway, paymentID), "the row's own goes on")
+				eventually(t, "its end", func() bool { return !chargesAt(t, b, gateway, stray) })
+				require.True(t, chargesAt(t, b, gateway, paymentID), "the row's own goes on")
 				require.Equal(t, "active", b.status(t, id))
-				b.until(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
+				eventually(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
 				for range 2 {
 					b.reconcile(t, false)
 				}
@@ -143,9 +143,9 @@ func TestMoneyOfACustomerThatNamesNothingGoesBack(t *testing.T) {
 	}
 }
 
-// single has a gateway take money of a customer once, which names nothing of ours and no
+// singlePayment has a gateway take money of a customer once, which names nothing of ours and no
 // invoice.
-func (b *bundle) single(t *testing.T, gw gateway.Name, customer string) string {
+func singlePayment(t *testing.T, b *bundle, gw gateway.Name, customer string) string {
 	t.Helper()
 	s := b.gateways.Sandbox
 	if gw == gateway.GWB {
@@ -184,7 +184,7 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 		require.NoError(t, err)
 		_, err = b.accounts.SetGatewayCustomer(t.Context(), b.db, b.customer.ID, string(gateway), customer)
 		require.NoError(t, err)
-		payment := b.single(t, gateway, customer)
+		payment := singlePayment(t, b, gateway, customer)
 		for range 2 {
 			b.settle(t)
 			require.Equal(t, 1, b.count(t,
@@ -198,15 +198,15 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 		"SELECT count(*) FROM payments.payments WHERE purpose = 'customer' AND local_id = $1", b.customer.ID))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "nobody has decided")
 	for _, by := range []string{"booked", "listed alone, as by the release before"} {
-		b.giveBackTwice(t, by)
+		giveBackTwice(t, b, by)
 	}
 
 	b.newcomer(t)
-	_, customer, _ := b.paidAt(t, gateway.GWB)
+	_, customer, _ := paidAt(t, b, gateway.GWB)
 	b.settle(t)
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"),
 		"the charge of an invoice tells itself what it is for")
-	payment := b.single(t, gateway.GWB, customer)
+	payment := singlePayment(t, b, gateway.GWB, customer)
 	b.settle(t)
 	require.Equal(t, "foreign", b.listed(t, payment)["kind"])
 	b.refundUnapplied(t)
@@ -214,7 +214,7 @@ func TestMoneyOfACustomerWithoutASubscriptionIsListed(t *testing.T) {
 }
 
 // giveBackTwice has an admin refund the first open row of the list, and ask again.
-func (b *bundle) giveBackTwice(t *testing.T, by string) {
+func giveBackTwice(t *testing.T, b *bundle, by string) {
 	t.Helper()
 	id := b.text(t, "SELECT id FROM payments.unapplied_payments WHERE state = 'open' ORDER BY created_at LIMIT 1")
 	payment := b.text(t, "SELECT gateway_payment_id FROM payments.unapplied_payments WHERE id = $1", id)
@@ -227,7 +227,7 @@ func (b *bundle) giveBackTwice(t *testing.T, by string) {
 	require.Equal(t, "refunded", b.listed(t, payment)["state"])
 	b.admin(t).Post(unappliedPath+"/"+id+"/refund", object{"reason": "once more"}).Expect(409)
 	b.reconcile(t, false)
-	require.True(t, b.given(t, payment))
+	require.True(t, givenBack(t, b, payment))
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM payments.refunds WHERE payment_ref = $1 AND status = 'done' AND purpose = 'customer' AND amount_cents = 1990", payment))
 	require.Equal(t, 1, b.count(t,
@@ -240,11 +240,11 @@ func (b *bundle) giveBackTwice(t *testing.T, by string) {
 func TestChargesThatNameNothingAreReconciled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, customer, _ := b.paidAt(t, gateway.GWB)
+	_, customer, _ := paidAt(t, b, gateway.GWB)
 	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 	strangers, err := b.gateways.B.EnsureCustomer(t.Context(), paymentstest.Payer())
 	require.NoError(t, err)
-	ours, theirs := b.single(t, gateway.GWB, customer), b.single(t, gateway.GWB, strangers)
+	ours, theirs := singlePayment(t, b, gateway.GWB, customer), singlePayment(t, b, gateway.GWB, strangers)
 	for _, dry := range []bool{true, false} {
 		report := b.reconcile(t, dry)
 		verdicts := map[string]payments.Verdict{}
@@ -264,7 +264,7 @@ func TestChargesThatNameNothingAreReconciled(t *testing.T) {
 	require.Equal(t, "foreign", b.listed(t, ours)["kind"])
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 	b.refundUnapplied(t)
-	require.True(t, b.given(t, ours))
+	require.True(t, givenBack(t, b, ours))
 }
 
 // TestWhatIsNoCustomersOfOursIsLeftAlone: the platform is not all that uses the account.
@@ -274,21 +274,21 @@ func TestWhatIsNoCustomersOfOursIsLeftAlone(t *testing.T) {
 		t.Run(string(gw), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			_, _, paymentID := b.paidAt(t, gw)
+			_, _, paymentID := paidAt(t, b, gw)
 			var of gateway.Gateway = b.gateways.A
 			if gw == gateway.GWB {
 				of = b.gateways.B
 			}
 			strangers, err := of.EnsureCustomer(t.Context(), paymentstest.Payer())
 			require.NoError(t, err)
-			stray := b.nameless(t, gw, strangers, paymentID)
+			stray := nameless(t, b, gw, strangers, paymentID)
 			b.settle(t)
 			b.reconcile(t, false)
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 			require.Zero(t, b.count(t,
 				"SELECT count(*) FROM jobs.river_job WHERE kind IN ('subscriptions_stray_money', 'subscriptions_end_stray')"))
-			require.True(t, b.chargesAt(t, gw, stray))
+			require.True(t, chargesAt(t, b, gw, stray))
 		})
 	}
 }
@@ -298,10 +298,10 @@ func TestWhatIsNoCustomersOfOursIsLeftAlone(t *testing.T) {
 func TestForgedMoneyOfACustomerGivesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, customer, paymentID := b.paidAt(t, gateway.GWA)
+	_, customer, paymentID := paidAt(t, b, gateway.GWA)
 	strangers, err := b.gateways.A.EnsureCustomer(t.Context(), paymentstest.Payer())
 	require.NoError(t, err)
-	stray := b.nameless(t, gateway.GWA, strangers, paymentID)
+	stray := nameless(t, b, gateway.GWA, strangers, paymentID)
 	b.settle(t)
 	theirs := ""
 	for _, c := range b.gateways.Charges(t) {
@@ -316,7 +316,7 @@ func TestForgedMoneyOfACustomerGivesNothing(t *testing.T) {
 	}
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
-	require.True(t, b.chargesAt(t, gateway.GWA, stray))
+	require.True(t, chargesAt(t, b, gateway.GWA, stray))
 }
 
 // TestMoneyWaitsForWhatIsBeingAsked: it may be that of a call whose answer was lost; and
@@ -324,9 +324,9 @@ func TestForgedMoneyOfACustomerGivesNothing(t *testing.T) {
 func TestMoneyWaitsForWhatIsBeingAsked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id, customer, paymentID := b.paidAt(t, gateway.GWA)
+	id, customer, paymentID := paidAt(t, b, gateway.GWA)
 	b.working = true // the job is ours
-	b.nameless(t, gateway.GWA, customer, paymentID)
+	nameless(t, b, gateway.GWA, customer, paymentID)
 	b.settle(t)
 	var a strays.StrayMoneyArgs
 	require.NoError(t,

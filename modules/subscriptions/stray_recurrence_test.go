@@ -14,7 +14,7 @@ import (
 )
 
 // payerOf is the customer as gateway A knows them.
-func (b *bundle) payerOf(t *testing.T, gatewayID string) gateway.Payer {
+func payerOf(t *testing.T, b *bundle, gatewayID string) gateway.Payer {
 	t.Helper()
 	return gateway.Payer{
 		CustomerID: b.customer.ID, GatewayID: gatewayID, Name: "Ana Souza", Email: b.customer.Email,
@@ -31,7 +31,7 @@ func TestARecurrenceThatNoRowOwnsIsEnded(t *testing.T) {
 	recurrence := column[string](t, b, id, "gwa_subscription_id")
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 	second, err := b.gateways.A.Subscribe(t.Context(), gateway.SubscriptionTerms{
-		SubscriptionID: id, Payer: b.payerOf(t, column[string](t, b, id, "gwa_customer_id")), PlanID: plan,
+		SubscriptionID: id, Payer: payerOf(t, b, column[string](t, b, id, "gwa_customer_id")), PlanID: plan,
 		PlanName: "Plus", Amount: 4990,
 		FirstDue: b.clock.Now(), Instrument: paymentstest.Card(paymentstest.CardApproved),
 	})
@@ -43,12 +43,12 @@ func TestARecurrenceThatNoRowOwnsIsEnded(t *testing.T) {
 	require.Equal(t, "duplicate", b.listed(t, payment)["kind"])
 	b.refundUnapplied(t)
 	require.Equal(t, "refunded", b.listed(t, payment)["state"])
-	require.True(t, b.given(t, payment))
+	require.True(t, givenBack(t, b, payment))
 	running, err := b.gateways.A.ReadSubscription(t.Context(), second.GatewayID, id)
 	require.NoError(t, err)
 	require.Equal(t, gateway.RemoteActive, running.Status)
 	b.work(t)
-	b.until(t, "its end", func() bool {
+	eventually(t, "its end", func() bool {
 		remote, err := b.gateways.A.ReadSubscription(t.Context(), second.GatewayID, id)
 		return err != nil || remote.Status == gateway.RemoteCanceled
 	})
@@ -76,7 +76,7 @@ func TestReconciliationListsMoneyOfOurCustomers(t *testing.T) {
 			reference = "invoice 7" // of the form of ours it would be listed for people
 		}
 		charge, err := b.gateways.A.CreatePix(t.Context(), gateway.PixTerms{
-			Reference: reference, Kind: gateway.KindSubscriptionPix, Payer: b.payerOf(t, gatewayID), Amount: 990,
+			Reference: reference, Kind: gateway.KindSubscriptionPix, Payer: payerOf(t, b, gatewayID), Amount: 990,
 			DueDate: paymentstest.Now(), ExpiresIn: time.Hour,
 		})
 		require.NoError(t, err)

@@ -228,7 +228,7 @@ func TestPixPaidJustBeforeItIsReplaced(t *testing.T) {
 	b.clock.Advance(25 * time.Hour)
 	b.expect(t, 409, http.MethodPost, "/gwa/subscribe/pix", object{"plan_id": plan})
 	require.Equal(t, "active", b.status(t, idOf(first)))
-	require.WithinDuration(t, lifecycle.AddMonths(paidAt, 1, b.zone(t)),
+	require.WithinDuration(t, lifecycle.AddMonths(paidAt, 1, reportZone(t)),
 		column[time.Time](t, b, idOf(first), "expires_at"), time.Minute,
 		"the gateway tells the day alone, and the period does not begin with the day")
 	b.listen()

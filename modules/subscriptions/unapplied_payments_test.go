@@ -28,7 +28,7 @@ const unappliedPath = "/admin/finance/unapplied-payments"
 // latePix has the customer pay a code of a subscription that ended here and was
 // forgotten at the gateway, while another subscription lives: the one of gateway B
 // that it returns.
-func (b *bundle) latePix(t *testing.T, gateway string) (ended, living objectid.ID, payment string) {
+func latePix(t *testing.T, b *bundle, gateway string) (ended, living objectid.ID, payment string) {
 	t.Helper()
 	b.listen()
 	ended = idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
@@ -59,9 +59,9 @@ func (b *bundle) refundUnapplied(t *testing.T) {
 	require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
 }
 
-// given is what the sandboxes have given back of a payment: its charges that are
+// givenBack is what the sandboxes have given back of a payment: its charges that are
 // refunded.
-func (b *bundle) given(t *testing.T, payment string) bool {
+func givenBack(t *testing.T, b *bundle, payment string) bool {
 	t.Helper()
 	for _, c := range b.gateways.Charges(t) {
 		if c.ID == payment {
@@ -75,7 +75,7 @@ func (b *bundle) given(t *testing.T, payment string) bool {
 func TestLateMoneyOfACustomerWhoHasAnotherSubscriptionIsRefunded(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
-		ended, living, payment := b.latePix(t, gateway)
+		ended, living, payment := latePix(t, b, gateway)
 		row := b.listed(t, payment)
 		require.Equal(t, "late", row["kind"])
 		require.Equal(t, "open", row["state"])
@@ -87,15 +87,15 @@ func TestLateMoneyOfACustomerWhoHasAnotherSubscriptionIsRefunded(t *testing.T) {
 		require.Contains(t, row["note"], living)
 		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 		b.work(t)
-		b.until(t, "the refund", func() bool { return b.listed(t, payment)["state"] == "refunded" })
-		require.True(t, b.given(t, payment))
+		eventually(t, "the refund", func() bool { return b.listed(t, payment)["state"] == "refunded" })
+		require.True(t, givenBack(t, b, payment))
 		b.settle(t)
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.refunds"), "one intent a payment")
-		b.until(t, "what its event tells",
+		eventually(t, "what its event tells",
 			func() bool { return column[int64](t, b, ended, "total_refunded_cents") == 4990 })
 		require.Equal(t, "active", b.status(t, living))
 		require.Equal(t, "cancelled", b.status(t, ended))
-		b.until(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
+		eventually(t, "the mail", func() bool { return len(b.mails.Mails()) == 1 })
 		require.Contains(t, b.mails.Mails()[0].Text, "49,90")
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM payments.unapplied_decisions WHERE source = 'platform' AND to_state = 'refunding'"))
@@ -105,12 +105,6 @@ func TestLateMoneyOfACustomerWhoHasAnotherSubscriptionIsRefunded(t *testing.T) {
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM payments.refunds WHERE source = 'platform' AND admin IS NULL"))
 	})
-}
-
-// until waits for what jobs bring about.
-func (b *bundle) until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	require.Eventually(t, ok, time.Minute, 20*time.Millisecond, what)
 }
 
 // TestWhatTheGatewayDoesNotConfirmIsNotRefunded: gateway A's webhooks are not signed.
@@ -146,7 +140,7 @@ func TestWhatTheGatewayDoesNotConfirmIsNotRefunded(t *testing.T) {
 	t.Run("one of another amount", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, _, payment := b.latePix(t, "gwa")
+		_, _, payment := latePix(t, b, "gwa")
 		_, err := b.db.Exec(t.Context(),
 			"UPDATE payments.payments SET amount_cents = 9990 WHERE gateway_payment_id = $1", payment)
 		require.NoError(t, err)
@@ -159,7 +153,7 @@ func TestWhatTheGatewayDoesNotConfirmIsNotRefunded(t *testing.T) {
 	t.Run("while it does not answer", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, _, payment := b.latePix(t, "gwa")
+		_, _, payment := latePix(t, b, "gwa")
 		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 		require.NoError(t, b.gateways.Sandbox.GWA.Stage().Faults.Plan(stage.Fault{
 			Kind: stage.FaultStatus, Status: 500, Times: 20,
@@ -184,7 +178,7 @@ func TestAutomaticRefundsKeepToTheirLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setupWithin(t, pgtest.DB(t), limits)
-			_, _, payment := b.latePix(t, "gwb")
+			_, _, payment := latePix(t, b, "gwb")
 			b.refundUnapplied(t)
 			require.Equal(t, "open", b.listed(t, payment)["state"])
 			b.admin(t).Post(unappliedPath+"/"+b.listed(t, payment)["_id"].(string)+"/refund", nil).Expect(200)
@@ -194,9 +188,9 @@ func TestAutomaticRefundsKeepToTheirLimits(t *testing.T) {
 	t.Run("the next hour goes on", func(t *testing.T) {
 		t.Parallel()
 		b := setupWithin(t, pgtest.DB(t), payments.AutomaticRefunds{PerHour: new(1)})
-		_, _, first := b.latePix(t, "gwb")
+		_, _, first := latePix(t, b, "gwb")
 		b.newcomer(t)
-		_, _, second := b.latePix(t, "gwb")
+		_, _, second := latePix(t, b, "gwb")
 		b.refundUnapplied(t)
 		require.Equal(t, "refunded", b.listed(t, first)["state"])
 		require.Equal(t, "open", b.listed(t, second)["state"])
@@ -209,7 +203,7 @@ func TestAutomaticRefundsKeepToTheirLimits(t *testing.T) {
 func TestNothingIsRefundedByItselfAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, _, payment := b.latePix(t, "gwb")
+	_, _, payment := latePix(t, b, "gwb")
 	_, err := b.db.Exec(t.Context(),
 		"UPDATE payments.database_marks SET mark = 'the cluster that the backup was taken of'")
 	require.NoError(t, err)
@@ -235,9 +229,9 @@ func TestMoneyOfADeletedCustomerIsRefundedWithoutMail(t *testing.T) {
 	b.settle(t)
 	b.refundUnapplied(t)
 	require.Equal(t, "refunded", b.listed(t, payment)["state"])
-	require.True(t, b.given(t, payment))
+	require.True(t, givenBack(t, b, payment))
 	b.work(t)
-	b.until(t, "the mail's job", func() bool {
+	eventually(t, "the mail's job", func() bool {
 		return b.count(t,
 			"SELECT count(*) FROM jobs.river_job WHERE kind = 'payments_unapplied_mail' AND state = 'completed'") == 1
 	})
@@ -283,7 +277,7 @@ func TestPeopleDecideAboutUnappliedPayments(t *testing.T) {
 	t.Run("keep", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, _, payment := b.latePix(t, "gwb")
+		_, _, payment := latePix(t, b, "gwb")
 		id := b.listed(t, payment)["_id"].(string)
 		admin := b.admin(t)
 		for _, bad := range []object{{"reason": "four"}, {"reason": "     "}, {}} {
@@ -302,12 +296,12 @@ func TestPeopleDecideAboutUnappliedPayments(t *testing.T) {
 	t.Run("refund", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		ended, _, payment := b.latePix(t, "gwb")
+		ended, _, payment := latePix(t, b, "gwb")
 		id := b.listed(t, payment)["_id"].(string)
 		row := doc(b.admin(t).Post(unappliedPath+"/"+id+"/refund", object{"reason": "Paid twice"}).Expect(200).Map())
 		require.Equal(t, "refunded", row["state"])
 		decided(t, b, id, "refunded")
-		require.True(t, b.given(t, payment))
+		require.True(t, givenBack(t, b, payment))
 		require.EqualValues(t, 4990, column[int64](t, b, ended, "total_refunded_cents"))
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM payments.refunds WHERE reason = 'Paid twice' AND admin_id IS NOT NULL"))
@@ -315,7 +309,7 @@ func TestPeopleDecideAboutUnappliedPayments(t *testing.T) {
 	t.Run("refund, twice with one key", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, _, payment := b.latePix(t, "gwb")
+		_, _, payment := latePix(t, b, "gwb")
 		id := b.listed(t, payment)["_id"].(string)
 		admin := b.admin(t).With("Idempotency-Key", "decision-1")
 		first := admin.Post(unappliedPath+"/"+id+"/refund", nil).Expect(200)
@@ -325,7 +319,7 @@ func TestPeopleDecideAboutUnappliedPayments(t *testing.T) {
 	t.Run("refund that the gateway refuses", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, _, payment := b.latePix(t, "gwa")
+		_, _, payment := latePix(t, b, "gwa")
 		b.gateways.Sandbox.GWA.SetBalance(0)
 		id := b.listed(t, payment)["_id"].(string)
 		b.admin(t).Post(unappliedPath+"/"+id+"/refund", nil).Expect(500)
@@ -341,7 +335,7 @@ func TestPeopleDecideAboutUnappliedPayments(t *testing.T) {
 	t.Run("refund by the subscription's own route", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		ended, _, payment := b.latePix(t, "gwb")
+		ended, _, payment := latePix(t, b, "gwb")
 		b.admin(t).Post("/subscriptions/"+ended.String()+"/refund", object{"reason": "Paid twice"}).Expect(200)
 		require.Equal(t, "refunded", b.listed(t, payment)["state"])
 		decided(t, b, b.listed(t, payment)["_id"].(string), "refunded")
@@ -374,13 +368,13 @@ func TestAnUnappliedPaymentExtendsALivingSubscription(t *testing.T) {
 	t.Run("by the months that it pays for", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		ended, living, payment := b.latePix(t, "gwa")
+		ended, living, payment := latePix(t, b, "gwa")
 		next := column[time.Time](t, b, living, "next_billing_date")
 		id := b.listed(t, payment)["_id"].(string)
 		row := doc(b.admin(t).Post(unappliedPath+"/"+id+"/extend", nil).Expect(200).Map())
 		require.Equal(t, "extended", row["state"])
 		require.Equal(t, living.String(), row["subscription_id"])
-		want := lifecycle.AddMonths(next, 1, b.zone(t))
+		want := lifecycle.AddMonths(next, 1, reportZone(t))
 		require.True(t, want.Equal(column[time.Time](t, b, living, "expires_at")))
 		require.True(t, want.Equal(column[time.Time](t, b, living, "next_billing_date")))
 		require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE local_id = $1", living))
@@ -392,7 +386,7 @@ func TestAnUnappliedPaymentExtendsALivingSubscription(t *testing.T) {
 	t.Run("named, and of another customer", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, _, payment := b.latePix(t, "gwb")
+		_, _, payment := latePix(t, b, "gwb")
 		b.newcomer(t)
 		other := b.paidGWB(t)
 		id := b.listed(t, payment)["_id"].(string)
@@ -404,7 +398,7 @@ func TestAnUnappliedPaymentExtendsALivingSubscription(t *testing.T) {
 	t.Run("that pays for no period of it", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, living, payment := b.latePix(t, "gwb")
+		_, living, payment := latePix(t, b, "gwb")
 		b.set(t, living, "price_cents = 4991")
 		b.admin(t).Post(unappliedPath+"/"+b.listed(t, payment)["_id"].(string)+"/extend", nil).Expect(409)
 		require.Equal(t, "open", b.listed(t, payment)["state"])
@@ -412,7 +406,7 @@ func TestAnUnappliedPaymentExtendsALivingSubscription(t *testing.T) {
 	t.Run("when none lives any more", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		_, living, payment := b.latePix(t, "gwb")
+		_, living, payment := latePix(t, b, "gwb")
 		id := b.listed(t, payment)["_id"].(string)
 		b.admin(t).Post("/subscriptions/"+living.String()+"/cancel", nil).Expect(200)
 		b.admin(t).Post(unappliedPath+"/"+id+"/extend", nil).Expect(409)
@@ -427,7 +421,7 @@ func TestDecisionsAtOnce(t *testing.T) {
 		t.Run(strconv.Itoa(round), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			_, living, payment := b.latePix(t, "gwb")
+			_, living, payment := latePix(t, b, "gwb")
 			id := b.listed(t, payment)["_id"].(string)
 			token := accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username)
 			before := column[time.Time](t, b, living, "next_billing_date")
@@ -451,7 +445,7 @@ func TestDecisionsAtOnce(t *testing.T) {
 				"SELECT count(*) FROM payments.unapplied_decisions WHERE from_state = 'open'"), "one decision")
 			extended := !column[time.Time](t, b, living, "next_billing_date").Equal(before)
 			require.Equal(t, b.listed(t, payment)["state"] == "extended", extended)
-			require.Equal(t, b.listed(t, payment)["state"] == "refunded", b.given(t, payment))
+			require.Equal(t, b.listed(t, payment)["state"] == "refunded", givenBack(t, b, payment))
 			require.LessOrEqual(t, b.count(t, "SELECT count(*) FROM payments.refunds"), 1)
 		})
 	}

@@ -16,9 +16,11 @@ import (
 	sandboxa "marquee/testutil/sandbox/gwa/account"
 )
 
-// bought makes money at a gateway that names a subscription, or its customer alone, and
+// unusedMoney makes money at a gateway that names a subscription, or its customer alone, and
 // gives nobody anything: another PIX of A, a second intent of B.
-func (b *bundle) bought(t *testing.T, gw gateway.Name, id objectid.ID, reais float64, reference objectid.ID) string {
+func unusedMoney(t *testing.T, b *bundle, gw gateway.Name, id objectid.ID, reais float64,
+	reference objectid.ID,
+) string {
 	t.Helper()
 	s := b.gateways.Sandbox
 	if gw == gateway.GWB {
@@ -47,7 +49,7 @@ func (b *bundle) bought(t *testing.T, gw gateway.Name, id objectid.ID, reais flo
 
 // consoleRefund gives a payment back at its gateway's console: without the mark of a request
 // of ours.
-func (b *bundle) consoleRefund(t *testing.T, gw gateway.Name, payment string, cents money.Cents) {
+func consoleRefund(t *testing.T, b *bundle, gw gateway.Name, payment string, cents money.Cents) {
 	t.Helper()
 	s := b.gateways.Sandbox
 	s.GWA.SetBalance(10_000_000)
@@ -96,13 +98,13 @@ func TestMoneyThatBoughtNothingEndsNothing(t *testing.T) {
 			}
 			paid := func() string {
 				t.Helper()
-				payment := b.bought(t, tc.gateway, id, 25, tc.reference(b, id))
+				payment := unusedMoney(t, b, tc.gateway, id, 25, tc.reference(b, id))
 				goesOn(payment, "open")
 				return payment
 			}
 
 			back := paid()
-			b.consoleRefund(t, tc.gateway, back, 2500)
+			consoleRefund(t, b, tc.gateway, back, 2500)
 			goesOn(back, "kept")
 			require.Equal(t, 1, b.count(t,
 				"SELECT count(*) FROM payments.disputes WHERE payment_ref = $1 AND kind = 'med' AND state = 'lost' AND amount_cents = 2500", back))
@@ -169,19 +171,19 @@ func TestALostDisputeGivesBackWhatOtherMoneyPaidFor(t *testing.T) {
 				t.Helper()
 				b.newcomer(t)
 				b.listen()
-				id, _ = b.dueByPix(t, on)
+				id, _ = dueByPix(t, b, on)
 				first = b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
 				a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-				b.payCode(t, on, a)
+				payCode(t, b, on, a)
 				b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 				return id, first, a["payment"].(object)["id"].(string)
 			}
 			takeBack := func(payment string) {
 				t.Helper()
 				if on == "gwa" {
-					b.takeBack(t, payment, 0)
+					takeBack(t, b, payment, 0)
 				} else {
-					b.consoleRefund(t, gateway.GWB, payment, 4990)
+					consoleRefund(t, b, gateway.GWB, payment, 4990)
 				}
 			}
 			id, first, code := twice()
@@ -190,7 +192,7 @@ func TestALostDisputeGivesBackWhatOtherMoneyPaidFor(t *testing.T) {
 			require.Equal(t, "late", b.listed(t, code)["kind"])
 			b.refundUnapplied(t)
 			require.Equal(t, "refunded", b.listed(t, code)["state"], "%v", b.listed(t, code))
-			require.True(t, b.given(t, code))
+			require.True(t, givenBack(t, b, code))
 			require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 
 			id, first, code = twice()
@@ -211,13 +213,13 @@ func TestALostDisputeGivesBackWhatOtherMoneyPaidFor(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.listen()
-		id, _ := b.dueByPix(t, "gwa")
+		id, _ := dueByPix(t, b, "gwa")
 		first := b.text(t, "SELECT gateway_payment_id FROM payments.payments WHERE local_id = $1", id)
 		a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 		dispute := disputesAt["gwa"].open(b, t, id)
 		require.Equal(t, "suspended", b.status(t, id))
 		require.Equal(t, first, dispute)
-		b.payCode(t, "gwa", a)
+		payCode(t, b, "gwa", a)
 		require.Equal(t, "suspended", b.status(t, id))
 		b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 		disputesAt["gwa"].close(b, t, dispute, false)
@@ -232,7 +234,7 @@ func TestAWithdrawalGivesBackWhatWasKept(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
 	id := b.paidPixGWA(t)
-	payment := b.bought(t, gateway.GWA, id, 25, id)
+	payment := unusedMoney(t, b, gateway.GWA, id, 25, id)
 	b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 	b.admin(t).Post(unappliedPath+"/"+b.listed(t, payment)["_id"].(string)+"/keep",
 		object{"reason": "They agreed to it."}).Expect(200)

@@ -26,7 +26,7 @@ func TestWithdrawAfterTheEnd(t *testing.T) {
 		"card at A": {(*bundle).paidGWA, cancel, 49.90}, "PIX at A": {(*bundle).paidPixGWA, cancel, 49.90},
 		"card at B": {(*bundle).paidGWB, cancel, 4990},
 		"renewed": {(*bundle).paidGWB, func(b *bundle, t *testing.T, id objectid.ID) {
-			b.renewedByCard(t)
+			renewedByCard(t, b)
 			cancel(b, t, id)
 		}, 4990},
 		"tried anew": {(*bundle).paidGWB, func(b *bundle, t *testing.T, id objectid.ID) {
@@ -67,7 +67,7 @@ func TestWithdrawAfterTheEnd(t *testing.T) {
 func TestNoWithdrawalAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
-	until := b.withdrawableUntil(t)
+	until := withdrawableUntil(t, b)
 	b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 	b.clock.Advance(until.Sub(b.clock.Now()))
 	a := b.expect(t, 422, http.MethodPost, withdrawPath, nil)

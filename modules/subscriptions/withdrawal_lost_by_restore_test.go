@@ -12,9 +12,9 @@ import (
 	"marquee/testutil/sandbox"
 )
 
-// dump keeps the row of a subscription as it stands. Restored puts it back, without what
+// keepRow keeps the row of a subscription as it stands. Restored puts it back, without what
 // has become known of it and of refunds since.
-func (b *bundle) dump(t *testing.T, id objectid.ID) (restored func()) {
+func keepRow(t *testing.T, b *bundle, id objectid.ID) (restored func()) {
 	t.Helper()
 	row := b.text(t, "SELECT to_jsonb(s)::text FROM subscriptions.subscriptions s WHERE id = $1", id)
 	moves := b.count(t, "SELECT max(id) FROM subscriptions.transitions")
@@ -38,7 +38,7 @@ func (b *bundle) dump(t *testing.T, id objectid.ID) (restored func()) {
 			"INSERT INTO subscriptions.subscriptions SELECT r.* FROM jsonb_populate_record(NULL::subscriptions.subscriptions, $1) r", row)
 		require.NoError(t, err)
 		require.NoError(t, tx.Commit(t.Context()))
-		b.loseRefundRows(t)
+		loseRefundRows(t, b)
 		_, err = b.db.Exec(t.Context(), "UPDATE payments.database_marks SET mark = 'restored'")
 		require.NoError(t, err)
 		require.Equal(t, "active", b.status(t, id))
@@ -63,7 +63,7 @@ func TestAWithdrawalThatARestoreLost(t *testing.T) {
 			id := begin(b, t)
 			b.gateways.Sandbox.GWA.SetBalance(10_000_000)
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
-			restored := b.dump(t, id)
+			restored := keepRow(t, b, id)
 			b.clock.Advance(time.Minute)
 			b.expect(t, 200, "POST", withdrawPath, nil)
 			require.Equal(t, "cancelled", b.status(t, id))

@@ -46,7 +46,7 @@ func TestAWithdrawalBesideAnAdminsRefund(t *testing.T) {
 					part = object{"reason": "as agreed", "amount": 990}
 				}
 				b.gateways.Sandbox.GWA.SetBalance(10_000_000)
-				again := b.loseRefunds(t, stage.FaultResetBefore)
+				again := loseRefunds(t, b, stage.FaultResetBefore)
 				b.admin(t).Post("/admin/"+gateway+"/subscriptions/"+id.String()+"/refund", part).Expect(503)
 				withdraw := func() object { return b.expect(t, 200, http.MethodPost, withdrawPath, nil) }
 				res := withdraw()
@@ -88,7 +88,7 @@ func TestAWithdrawalWhoseRefundIsNotKnown(t *testing.T) {
 			t.Parallel()
 			b := withdrawable(t)
 			id := paid(b, t)
-			again := b.loseRefunds(t, stage.FaultResetAfter)
+			again := loseRefunds(t, b, stage.FaultResetAfter)
 			b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{})
 			res := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
 			require.Nil(t, res["refunded_at"])

@@ -19,7 +19,7 @@ func TestWithdrawWhileARenewalWaits(t *testing.T) {
 		t.Run(gateway, func(t *testing.T) {
 			t.Parallel()
 			b := withdrawable(t)
-			old, id := b.lostRenewal(t, gateway, stage.FaultResetAfter)
+			old, id := lostRenewal(t, b, gateway, stage.FaultResetAfter)
 			res := b.expect(t, 200, http.MethodPost, withdrawPath, nil)
 			require.NotEmpty(t, res["refunded_at"])
 			require.Equal(t, "cancelled", b.status(t, old))
@@ -29,7 +29,7 @@ func TestWithdrawWhileARenewalWaits(t *testing.T) {
 			require.Empty(t, b.current(t))
 			require.False(t, b.access(t))
 			require.Equal(t, res, b.expect(t, 200, http.MethodPost, withdrawPath, nil), "asked again")
-			b.recover(t, id)
+			recoverIntent(t, b, id)
 			require.NoError(t, b.service.EndAtGateway(t.Context(), id))
 			require.Equal(t, "cancelled", b.status(t, id))
 			for _, ended := range []objectid.ID{old, id} {
@@ -78,7 +78,7 @@ func TestWithdrawAfterRenewals(t *testing.T) {
 }
 
 // paidAndRenewed is a subscription of gateway B, and the one that renewed it.
-func (b *bundle) paidAndRenewed(t *testing.T) (first, last objectid.ID) {
+func paidAndRenewed(t *testing.T, b *bundle) (first, last objectid.ID) {
 	t.Helper()
 	first = b.paidGWB(t)
 	b.settle(t)
@@ -91,7 +91,7 @@ func (b *bundle) paidAndRenewed(t *testing.T) (first, last objectid.ID) {
 func TestARefundOfWhatWasRenewedThatFailsLater(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
-	first, last := b.paidAndRenewed(t)
+	first, last := paidAndRenewed(t, b)
 	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
 	b.settle(t)
 	require.NoError(t, b.gateways.Sandbox.GWB.FinishRefund(b.text(t, "SELECT gateway_refund_id FROM payments.refunds"),
@@ -110,7 +110,7 @@ func TestARefundOfWhatWasRenewedThatFailsLater(t *testing.T) {
 func TestMoneyToldAfterAWithdrawalGoesBack(t *testing.T) {
 	t.Parallel()
 	b := withdrawable(t)
-	first, last := b.paidAndRenewed(t)
+	first, last := paidAndRenewed(t, b)
 	charged := b.clock.Now()
 	b.clock.Advance(time.Minute)
 	b.expect(t, 200, http.MethodPost, withdrawPath, nil)
@@ -119,7 +119,7 @@ func TestMoneyToldAfterAWithdrawalGoesBack(t *testing.T) {
 		id objectid.ID
 		at time.Time
 	}{"pi_before": {last, charged}, "pi_after": {last, b.clock.Now()}, "pi_old": {first, b.clock.Now()}} {
-		b.reportCharge(t, of.id, payment, of.at)
+		reportCharge(t, b, of.id, payment, of.at)
 		require.Equal(t, "cancelled", b.status(t, of.id), payment)
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM payments.unapplied_payments WHERE gateway_payment_id = $1 AND automatic AND note LIKE '%withdrawn%'", payment), payment)

@@ -117,7 +117,7 @@ func TestNoWithdrawal(t *testing.T) {
 		"disputed": func(t *testing.T) *bundle {
 			b := withdrawable(t)
 			b.paidGWB(t)
-			_, err := b.gateways.Sandbox.GWB.OpenDispute(b.intentOf(t), "fraudulent", false)
+			_, err := b.gateways.Sandbox.GWB.OpenDispute(intentPaid(t, b), "fraudulent", false)
 			require.NoError(t, err)
 			b.settle(t)
 			return b
@@ -132,7 +132,7 @@ func TestNoWithdrawal(t *testing.T) {
 }
 
 // withdrawableUntil pays at gateway B, and is when the right to withdraw ends.
-func (b *bundle) withdrawableUntil(t *testing.T) time.Time {
+func withdrawableUntil(t *testing.T, b *bundle) time.Time {
 	t.Helper()
 	b.paidGWB(t)
 	b.settle(t)
@@ -152,7 +152,7 @@ func TestNoWithdrawalNamesTheDate(t *testing.T) {
 	}
 	for name, happens := range map[string]func(b *bundle, t *testing.T, until time.Time){
 		"disputed before the renewal": func(b *bundle, t *testing.T, _ time.Time) {
-			intent := b.intentOf(t)
+			intent := intentPaid(t, b)
 			b.expect(t, 200, http.MethodPut, renewPath, goodCard())
 			b.settle(t)
 			_, err := b.gateways.Sandbox.GWB.OpenDispute(intent, "fraudulent", false)
@@ -160,7 +160,7 @@ func TestNoWithdrawalNamesTheDate(t *testing.T) {
 			b.settle(t)
 		},
 		"disputed": func(b *bundle, t *testing.T, _ time.Time) {
-			_, err := b.gateways.Sandbox.GWB.OpenDispute(b.intentOf(t), "fraudulent", false)
+			_, err := b.gateways.Sandbox.GWB.OpenDispute(intentPaid(t, b), "fraudulent", false)
 			require.NoError(t, err)
 			b.settle(t)
 		},
@@ -173,7 +173,7 @@ func TestNoWithdrawalNamesTheDate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := withdrawable(t)
-			until := b.withdrawableUntil(t)
+			until := withdrawableUntil(t, b)
 			happens(b, t, until)
 			refusedUntil(b, t, until)
 		})
@@ -191,7 +191,7 @@ func TestAnOlderPaymentThatLengthensLeavesTheRightToWithdraw(t *testing.T) {
 	}
 	until := status()
 	require.NotNil(t, until)
-	older := b.unapplied(t, id)
+	older := plantUnapplied(t, b, id)
 	_, err := b.db.Exec(t.Context(),
 		"UPDATE payments.payments SET settled_at = settled_at - interval '20 days' WHERE gateway = 'gwa'")
 	require.NoError(t, err)
