@@ -14,7 +14,7 @@ import (
 )
 
 // sell sells at the counter.
-func (b *bundle) sell(event objectid.ID, quantity int, method string) object {
+func sell(b *bundle, event objectid.ID, quantity int, method string) object {
 	b.t.Helper()
 	return b.admin.Post("/events/"+event.String()+"/box-office-sales", object{
 		"quantity": quantity, "method": method, "note": "Press, by the director",
@@ -31,7 +31,7 @@ func TestBoxOfficeSells(t *testing.T) {
 	b := setup(t)
 	event := b.event(object{"is_sale_box_office": false, "max_per_person": 1})
 	for _, method := range []string{"cash", "card_machine", "courtesy"} {
-		m := b.sell(event, 2, method)
+		m := sell(b, event, 2, method)
 		sale := m["sale"].(object)
 		require.Equal(t, method, sale["method"])
 		require.Equal(t, "paid", sale["status"])
@@ -95,7 +95,7 @@ func TestBoxOfficeRefusals(t *testing.T) {
 	free := b.event(object{"ticket_value": nil})
 	require.Equal(t, "method",
 		b.admin.Post("/events/"+free.String()+"/box-office-sales", object{"quantity": 1, "method": "cash"}).Expect(422).Field())
-	b.sell(free, 1, "courtesy")
+	sell(b, free, 1, "courtesy")
 	off := b.event(object{"is_active": false})
 	b.admin.Post("/events/"+off.String()+"/box-office-sales", object{"quantity": 1, "method": "cash"}).Expect(400)
 
@@ -118,7 +118,7 @@ func TestBoxOfficeHandsBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := b.event(object{"capacity": 3})
-	sold := b.sell(event, 3, "cash")
+	sold := sell(b, event, 3, "cash")
 	path := "/events/" + event.String() + "/box-office-sales/" + saleID(sold)
 	var ids []string
 	for _, ticket := range sold["tickets"].([]any) {
@@ -140,7 +140,7 @@ func TestBoxOfficeHandsBack(t *testing.T) {
 	require.Equal(t, "expired", b.ticketStatus(objectid.ID(ids[0])))
 	require.Equal(t, 2, b.issued(event))
 	b.admin.Post(path+"/refund", object{"reason": "Wrong session", "ticket_ids": ids[:1]}).Expect(422)
-	b.sell(event, 1, "card_machine")
+	sell(b, event, 1, "card_machine")
 
 	b.admin.Post(path+"/refund", object{"reason": "Changed their mind"}).Expect(200)
 	last := b.admin.Post(path+"/refund", object{"reason": "The film stopped", "include_consumed": true}).Expect(200).Map()
@@ -153,7 +153,7 @@ func TestBoxOfficeHandsBack(t *testing.T) {
 	require.InDelta(t, 361.5, sale["refunded"], 0)
 	require.Equal(t, "refunded", sale["status"])
 
-	courtesy := b.sell(event, 1, "courtesy")
+	courtesy := sell(b, event, 1, "courtesy")
 	gone := b.admin.Post("/events/"+event.String()+"/box-office-sales/"+saleID(courtesy)+"/refund",
 		object{"reason": "They did not come"}).Expect(200).Map()
 	require.InDelta(t, 0, gone["refund_amount"], 0)
@@ -192,7 +192,7 @@ func TestBoxOfficeBesideTheStore(t *testing.T) {
 			}
 			continue
 		}
-		buyers[n] = b.buyerInTheRoom(event, n)
+		buyers[n] = buyerInTheRoom(b, event, n)
 	}
 	statuses := make([]int, len(buyers))
 	var all sync.WaitGroup
@@ -219,7 +219,7 @@ func TestCalledOffEventIsHandedBackAtTheCounter(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	event := b.event(nil)
-	sold := b.sell(event, 2, "cash")
+	sold := sell(b, event, 2, "cash")
 	used := sold["tickets"].([]any)[0].(object)["_id"].(string)
 	b.admin.Put("/tickets/"+used+"/consume", nil).Expect(200)
 	b.admin.Post("/admin/events/"+event.String()+"/cancel", object{"reason": "The projector broke", "refund": "all"}).Expect(200)
@@ -242,7 +242,7 @@ func TestCalledOffEventIsHandedBackAtTheCounter(t *testing.T) {
 func TestBoxOfficeForgetsItsBuyers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.sell(b.event(nil), 1, "cash")
+	sell(b, b.event(nil), 1, "cash")
 	known := func() int {
 		return b.count("SELECT count(*) FROM tickets.orders o JOIN tickets.customers c ON c.id = o.customer_id WHERE o.buyer_phone <> '' OR c.name <> '' OR c.email <> ''")
 	}

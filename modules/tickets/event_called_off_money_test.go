@@ -28,7 +28,7 @@ func TestTheMoneyOfACalledOffEventSoak(t *testing.T) {
 	for i := range buyers {
 		_, buyers[i] = b.another()
 	}
-	sold := b.sellOut(buyers, event)
+	sold := sellOut(b, buyers, event)
 	require.Len(t, sold, places)
 	require.Equal(t, places, b.issued(event))
 
@@ -55,35 +55,35 @@ func TestTheMoneyOfACalledOffEventSoak(t *testing.T) {
 	b.settle()
 	require.Equal(t, places/2, won+lost+len(open), "half of them")
 	require.Equal(t, places-lost, b.issued(event))
-	again := b.sellOut(buyers, event)
+	again := sellOut(b, buyers, event)
 	require.Len(t, again, lost, "the places of what was lost are sold again")
 
-	a := b.cancelEvent(event, "all")["progress"].(object)
+	a := cancelEvent(b, event, "all")["progress"].(object)
 	require.EqualValues(t, places, a["orders"], "what a dispute took was no order any more")
 	b.work()
 	done := float64(places - len(open))
 	b.eventually("all but what banks hold is given back",
-		func() bool { b.settle(); return b.progress(event)["refunded"] == done })
-	require.EqualValues(t, len(open), b.progress(event)["disputed"])
+		func() bool { b.settle(); return progress(b, event)["refunded"] == done })
+	require.EqualValues(t, len(open), progress(b, event)["disputed"])
 	retained := map[string]int{}
 	for _, m := range open {
 		retained[order(m)["gateway"].(string)] += 12050
 	}
-	b.balanced(len(sold)+len(again), lost, retained)
+	requireBalanced(b, len(sold)+len(again), lost, retained)
 
 	for i, m := range open { // the banks decide
 		disputers[order(m)["gateway"].(string)].close(b, order(m)["gateway_payment_id"].(string), i%2 == 0)
 	}
 	wins := (len(open) + 1) / 2
 	b.eventually("what was won is given back",
-		func() bool { b.settle(); b.sweep(); return b.progress(event)["refunded"] == done+float64(wins) })
-	b.balanced(len(sold)+len(again), lost+len(open)-wins, map[string]int{})
+		func() bool { b.settle(); b.sweep(); return progress(b, event)["refunded"] == done+float64(wins) })
+	requireBalanced(b, len(sold)+len(again), lost+len(open)-wins, map[string]int{})
 	require.Zero(t, b.count("SELECT count(*) FROM payments.unapplied_payments WHERE state = 'open'"))
 }
 
 // sellOut has all buyers try at once, most by card, some by PIX, which is paid, and gives the
 // orders that came about.
-func (b *bundle) sellOut(buyers []*apitest.Client, event any) []object {
+func sellOut(b *bundle, buyers []*apitest.Client, event any) []object {
 	b.t.Helper()
 	responses := make([]*apitest.Response, len(buyers))
 	var group errgroup.Group
@@ -128,8 +128,8 @@ func (b *bundle) sellOut(buyers []*apitest.Client, event any) []object {
 	return sold
 }
 
-// balanced holds the gateways, the ledgers and the figures against each other.
-func (b *bundle) balanced(paid, lost int, retained map[string]int) {
+// requireBalanced holds the gateways, the ledgers and the figures against each other.
+func requireBalanced(b *bundle, paid, lost int, retained map[string]int) {
 	b.t.Helper()
 	in, out, all := map[string]int{}, map[string]int{}, 0
 	for _, c := range b.gateways.Charges(b.t) {

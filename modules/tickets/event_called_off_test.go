@@ -12,14 +12,14 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-func (b *bundle) cancelEvent(event objectid.ID, refund string) object {
+func cancelEvent(b *bundle, event objectid.ID, refund string) object {
 	b.t.Helper()
 	return b.admin.Post("/admin/events/"+event.String()+"/cancel", object{
 		"reason": "The projector burned down", "refund": refund,
 	}).Expect(200).Map()
 }
 
-func (b *bundle) progress(event objectid.ID) object {
+func progress(b *bundle, event objectid.ID) object {
 	b.t.Helper()
 	return b.admin.Get("/admin/events/" + event.String() + "/cancellation").Expect(200).Map()["progress"].(object)
 }
@@ -67,7 +67,7 @@ func TestAnEventIsCalledOff(t *testing.T) {
 		"orders": 6.0, "refunded": 0.0, "failed": 0.0, "disputed": 1.0, "not_asked": 0.0, "amount": 0.0,
 	}, a["progress"])
 	require.Equal(t, a, keyed.Post(path, body).Expect(200).Map(), "the same request again")
-	require.Equal(t, a["cancelled_at"], b.cancelEvent(event, "all")["cancelled_at"], "called off once")
+	require.Equal(t, a["cancelled_at"], cancelEvent(b, event, "all")["cancelled_at"], "called off once")
 	b.admin.Post(path, object{"reason": "It burned down", "refund": "on_request"}).Expect(409)
 	doc := docs(b.admin.Get("/events?_id=" + event.String()).Expect(200))[0]
 	require.Equal(t, []any{
@@ -104,11 +104,11 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	b.work()
 	b.sweep()
 	b.eventually("all that can be is given back",
-		func() bool { b.settle(); p := b.progress(event); return p["refunded"] == 5.0 && p["failed"] == 1.0 })
+		func() bool { b.settle(); p := progress(b, event); return p["refunded"] == 5.0 && p["failed"] == 1.0 })
 	require.Equal(t, object{
 		"orders": 7.0, "refunded": 5.0, "failed": 1.0, "disputed": 1.0, "not_asked": 0.0,
 		"amount": 241.0 + 241.0 + 120.5 + 120.5 + 120.5,
-	}, b.progress(event))
+	}, progress(b, event))
 	state, _ := b.orderRow(order(unpaid)["_id"].(string))
 	require.Equal(t, "released", state)
 	require.Error(t, b.gateways.Sandbox.GWB.PayPIX(order(unpaid)["gateway_payment_id"].(string)))
@@ -125,7 +125,7 @@ func TestAnEventIsCalledOff(t *testing.T) {
 	b.settle()
 	b.sweep()
 	b.eventually("the dispute is won: it is given back, too",
-		func() bool { b.sweep(); b.settle(); return b.progress(event)["refunded"] == 6.0 })
+		func() bool { b.sweep(); b.settle(); return progress(b, event)["refunded"] == 6.0 })
 	for _, to := range []string{b.customer.Email, bank.Email, "bruno@example.com"} {
 		b.eventually("a mail to "+to, func() bool { return len(b.mails.to(to, "O evento foi cancelado")) == 1 })
 	}
@@ -151,7 +151,7 @@ func TestACalledOffEventGivesBackOnRequest(t *testing.T) {
 	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", b.me.Post(withdrawPath(first), nil).Expect(422).Code(),
 		"less than 48 h before it")
 	b.admin.Put("/tickets/"+ticketsOf(first)[0].String()+"/consume", nil).Expect(200)
-	a := b.cancelEvent(event, "on_request")
+	a := cancelEvent(b, event, "on_request")
 	require.Equal(t, []any{4.0, 4.0}, []any{a["progress"].(object)["orders"], a["progress"].(object)["not_asked"]})
 	until := b.clock.Now().Add(30 * 24 * time.Hour).UTC().Format("2006-01-02T15:04")
 	require.Equal(t, until, a["refund_until"].(string)[:16])
@@ -168,14 +168,14 @@ func TestACalledOffEventGivesBackOnRequest(t *testing.T) {
 	b.settle()
 	require.Equal(t, object{
 		"orders": 4.0, "refunded": 2.0, "failed": 0.0, "disputed": 0.0, "not_asked": 2.0, "amount": 361.5,
-	}, b.progress(event))
+	}, progress(b, event))
 	b.clock.Advance(2 * 24 * time.Hour)
 	require.Equal(t, "WITHDRAWAL_NOT_ALLOWED", b.me.Post(withdrawPath(second), nil).Expect(422).Code())
 	require.NoError(t, b.service.Refunds().GiveBackDue(t.Context()), "nobody has asked")
-	require.Equal(t, 2.0, b.progress(event)["refunded"])
+	require.Equal(t, 2.0, progress(b, event)["refunded"])
 
-	b.cancelEvent(event, "all")
-	b.eventually("all of it", func() bool { b.settle(); return b.progress(event)["refunded"] == 4.0 })
+	cancelEvent(b, event, "all")
+	b.eventually("all of it", func() bool { b.settle(); return progress(b, event)["refunded"] == 4.0 })
 	require.Equal(t, 241.0, other.Post(withdrawPath(third), nil).Expect(200).Map()["refund_amount"],
 		"it is back already")
 }
@@ -191,7 +191,7 @@ func TestAScanIsJudgedByItsInstant(t *testing.T) {
 	bought := b.clock.Now()
 	b.clock.Advance(time.Hour)
 	off := b.clock.Now()
-	b.cancelEvent(event, "on_request")
+	cancelEvent(b, event, "on_request")
 	b.clock.Advance(time.Hour)
 	b.me.Post(withdrawPath(m), nil).Expect(200)
 	b.settle()

@@ -33,7 +33,7 @@ func TestTwoHundredBehindOneAddress(t *testing.T) {
 		all.Go(func() {
 			at <- struct{}{}
 			defer func() { <-at }()
-			buy := b.buyerInTheRoom(event, n)
+			buy := buyerInTheRoom(b, event, n)
 			for tries := 0; ; tries++ {
 				a := buy()
 				mu.Lock()
@@ -43,7 +43,7 @@ func TestTwoHundredBehindOneAddress(t *testing.T) {
 					b.settle() // who waits sees others pay
 					continue
 				}
-				b.pay(a.Expect(200).Map())
+				payOrder(b, a.Expect(200).Map())
 				return
 			}
 		})
@@ -62,7 +62,7 @@ func TestTwoHundredBehindOneAddress(t *testing.T) {
 }
 
 // buyerInTheRoom is one of the 200: every second one a guest, every second pair by card.
-func (b *bundle) buyerInTheRoom(event objectid.ID, n int) func() *apitest.Response {
+func buyerInTheRoom(b *bundle, event objectid.ID, n int) func() *apitest.Response {
 	gateway := []string{"gwa", "gwb"}[n/4%2]
 	body, way := pix(event, 1), "pix"
 	if n/2%2 == 1 {
@@ -80,8 +80,8 @@ func (b *bundle) buyerInTheRoom(event objectid.ID, n int) func() *apitest.Respon
 	return func() *apitest.Response { return me.Post("/store/purchase/"+gateway+"/"+way, body) }
 }
 
-// pay pays the PIX of an answer to a purchase, if it has one.
-func (b *bundle) pay(o object) {
+// payOrder pays the PIX of an answer to a purchase, if it has one.
+func payOrder(b *bundle, o object) {
 	b.t.Helper()
 	code, ok := o["pix"].(object)
 	if !ok {

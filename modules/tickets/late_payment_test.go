@@ -50,7 +50,7 @@ func TestUnpaidPixGivesItsPlacesBack(t *testing.T) {
 
 // release frees the places of an order here alone, as if its code had been paid
 // in the moment in which it ran out.
-func (b *bundle) release(m object) {
+func release(b *bundle, m object) {
 	b.t.Helper()
 	_, err := b.db.Exec(b.t.Context(), "UPDATE tickets.tickets SET status = 'expired', reason = 'not_paid' WHERE order_id = $1",
 		order(m)["_id"])
@@ -65,7 +65,7 @@ func TestMoneyThatArrivesLateIsSeatedWhereThereIsRoom(t *testing.T) {
 	b.listen()
 	event := b.event(object{"capacity": 2})
 	m := b.me.Post("/store/purchase/gwa/pix", pix(event, 2)).Expect(200).Map()
-	b.release(m)
+	release(b, m)
 	require.Equal(t, 0, b.issued(event))
 	_, err := b.gateways.Sandbox.GWA.PayPIX(m["pix"].(object)["payload"].(string))
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestMoneyThatArrivesLateIsRefundedWhereThereIsNone(t *testing.T) {
 		b.work()
 		event := b.event(object{"capacity": 2})
 		m := b.me.Post("/store/purchase/"+gateway+"/pix", pix(event, 2)).Expect(200).Map()
-		b.release(m)
+		release(b, m)
 		_, other := b.another()
 		other.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200)
 		if gateway == "gwa" {
@@ -122,7 +122,7 @@ func TestLateMoneyWhoseRefundFailsIsRefundedAgain(t *testing.T) {
 	event := b.event(object{"capacity": 1})
 	m := b.me.Post("/store/purchase/gwb/pix", pix(event, 1)).Expect(200).Map()
 	id := order(m)["_id"].(string)
-	b.release(m)
+	release(b, m)
 	_, other := b.another()
 	other.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved)).Expect(200)
 	require.NoError(t, b.gateways.Sandbox.GWB.PayPIX(order(m)["gateway_payment_id"].(string)))

@@ -59,13 +59,13 @@ func TestOddAnswersToAPurchase(t *testing.T) {
 					if odd == stage.OddError && status != http.StatusInternalServerError || odd == stage.OddHuge {
 						continue // a refusal in the gateway's own form is one; what is too long is the adapters' to test
 					}
-					b.oddPurchase(t, w, st, stage.Fault{
+					oddPurchase(t, b, w, st, stage.Fault{
 						Method: http.MethodPost, Path: w.call, Kind: stage.FaultOddAfter, Status: status, Answer: odd,
 						Times: manyTimes,
 					})
 				}
 			}
-			b.oddPurchase(t, w, st, stage.Fault{
+			oddPurchase(t, b, w, st, stage.Fault{
 				Method: http.MethodPost, Path: w.call, Kind: stage.FaultStatus, Status: http.StatusInternalServerError,
 				Times: manyTimes,
 			})
@@ -74,7 +74,7 @@ func TestOddAnswersToAPurchase(t *testing.T) {
 }
 
 // oddPurchase buys two tickets while the gateway answers oddly.
-func (b *bundle) oddPurchase(t *testing.T, w way, st *stage.Stage, f stage.Fault) {
+func oddPurchase(t *testing.T, b *bundle, w way, st *stage.Stage, f stage.Fault) {
 	t.Helper()
 	event, made := b.event(nil), f.Kind == stage.FaultOddAfter
 	what := fmt.Sprintf("%s %d %s", f.Kind, f.Status, f.Answer)

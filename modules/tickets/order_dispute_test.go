@@ -62,7 +62,7 @@ var disputers = map[string]disputer{
 }
 
 // paidPixGWB buys two tickets by a PIX of gateway B, and pays it.
-func (b *bundle) paidPixGWB() (res object, id, payment string) {
+func paidPixGWB(b *bundle) (res object, id, payment string) {
 	b.t.Helper()
 	res = b.me.Post("/store/purchase/gwb/pix", pix(b.event(nil), 2)).Expect(200).Map()
 	id, payment = order(res)["_id"].(string), order(res)["gateway_payment_id"].(string)
@@ -77,7 +77,7 @@ func (b *bundle) scanned(code string, at time.Time) object {
 	return b.admin.Post("/tickets/consume-qr/batch", body).Expect(200).Map()["results"].([]any)[0].(object)
 }
 
-func (b *bundle) revoked(event objectid.ID) []any {
+func revokedCodes(b *bundle, event objectid.ID) []any {
 	b.t.Helper()
 	return b.admin.Get("/events/" + event.String() + "/checkin-bundle").Expect(200).Map()["revoked"].([]any)
 }
@@ -122,7 +122,7 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 		scan := b.scanned(code, b.clock.Now())
 		require.Equal(t, refusedAs("payment_disputed", opened), reported(scan))
 		require.Equal(t, true, scan["conflict"])
-		require.Equal(t, []any{unused.String()}, b.revoked(event))
+		require.Equal(t, []any{unused.String()}, revokedCodes(b, event))
 		require.Equal(t, 2, b.issued(event), "places stay held")
 		state, status := b.orderRow(id)
 		require.Equal(t, "paid", state)
@@ -134,7 +134,7 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 		b.settle()
 		require.Nil(t, docs(b.me.Get("/me/tickets?_id=" + unused.String()).Expect(200))[0]["blocked"])
 		require.Equal(t, code, b.code(unused))
-		require.Empty(t, b.revoked(event))
+		require.Empty(t, revokedCodes(b, event))
 		state, status = b.orderRow(id)
 		require.Equal(t, "paid", state)
 		require.Equal(t, paidWord, status)
@@ -175,7 +175,7 @@ func TestDisputedOrdersOpenNoDoor(t *testing.T) {
 		require.Equal(t, "consumed", b.ticketStatus(used))
 		require.Equal(t, "expired", b.ticketStatus(unused))
 		require.Equal(t, 2, b.issued(event), "the places of the unused ones are free")
-		require.Len(t, b.revoked(event), 2)
+		require.Len(t, revokedCodes(b, event), 2)
 		require.Equal(t, 1, b.count("SELECT count(*) FROM payments.refunds"), "a lost dispute is no refund")
 		require.Equal(t, 1, b.count("SELECT count(*) FROM finance.orders WHERE is_paid"))
 		require.Equal(t, 12050, b.count("SELECT revenue_cents FROM finance.events WHERE event_id = $1", event))
@@ -252,7 +252,7 @@ func TestADisputeMayBeToldBeforeItsPayment(t *testing.T) {
 		t.Run(strings.Join(inTurn, " "), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			m, id, payment := b.paidPixGWB()
+			m, id, payment := paidPixGWB(b)
 			dispute, err := b.gateways.Sandbox.GWB.OpenDispute(payment, "fraudulent", false)
 			require.NoError(t, err)
 			require.NoError(t, b.gateways.Sandbox.GWB.CloseDispute(dispute, false))

@@ -14,8 +14,8 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-// forged is what somebody who has gateway A's token may send: its webhooks are not signed.
-func (b *bundle) forged(id objectid.ID, payment string, amount money.Cents) gateway.Event {
+// forgedEvent is what somebody who has gateway A's token may send: its webhooks are not signed.
+func forgedEvent(b *bundle, id objectid.ID, payment string, amount money.Cents) gateway.Event {
 	at := b.clock.Now()
 	return gateway.Event{
 		Gateway:   gateway.GWA,
@@ -30,9 +30,9 @@ func (b *bundle) forged(id objectid.ID, payment string, amount money.Cents) gate
 	}
 }
 
-// confirm does the jobs that read live what was told, which have to be so many, and
+// confirmNow does the jobs that read live what was told, which have to be so many, and
 // returns what is to be read later.
-func (b *bundle) confirm(n int) (later []webhooks.LiveMoneyArgs) {
+func confirmNow(b *bundle, n int) (later []webhooks.LiveMoneyArgs) {
 	b.t.Helper()
 	for i := 0; ; i++ {
 		var a webhooks.LiveMoneyArgs
@@ -76,11 +76,11 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	}
 
 	m, id, paymentID := buy()
-	b.apply(b.forged(id, "pay_nobody", 12050))
-	b.apply(b.forged(id, paymentID, 1))
-	b.apply(b.forged(id, "pay_else", 1))
+	b.apply(forgedEvent(b, id, "pay_nobody", 12050))
+	b.apply(forgedEvent(b, id, paymentID, 1))
+	b.apply(forgedEvent(b, id, "pay_else", 1))
 	is(id, "reserved")
-	later := b.confirm(3)
+	later := confirmNow(b, 3)
 	require.Len(t, later, 3, "gateway A's answers may lag")
 	for _, a := range later {
 		for range 3 {
@@ -88,7 +88,7 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 			a.Misses++
 		}
 	}
-	require.Len(t, b.confirm(0), 6, "four checks, and no more")
+	require.Len(t, confirmNow(b, 0), 6, "four checks, and no more")
 	is(id, "reserved")
 	require.Zero(t, booked(id), "nothing is booked")
 
@@ -97,14 +97,14 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 		Reference: id, Kind: gateway.KindTicketOrder, Amount: 500, DueDate: b.clock.Now(), ExpiresIn: time.Hour,
 		Payer: gateway.Payer{
 			CustomerID: b.customer.ID,
-			GatewayID:  b.text("SELECT gateway_customer_id FROM tickets.orders WHERE id = $1", id),
+			GatewayID:  text(b, "SELECT gateway_customer_id FROM tickets.orders WHERE id = $1", id),
 		},
 	})
 	require.NoError(t, err)
 	_, err = b.gateways.Sandbox.GWA.Pay(charge.Payment.ID)
 	require.NoError(t, err)
-	b.apply(b.forged(id, charge.Payment.ID, 12050))
-	b.confirm(1)
+	b.apply(forgedEvent(b, id, charge.Payment.ID, 12050))
+	confirmNow(b, 1)
 	is(id, "reserved")
 	require.Equal(t, 1, foreign(charge.Payment.ID))
 	require.Equal(t, 1, b.count("SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 500",
@@ -114,13 +114,13 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	// keeps nobody from giving it back.
 	_, err = b.gateways.Sandbox.GWA.Pay(paymentID)
 	require.NoError(t, err)
-	b.apply(b.forged(id, paymentID, 12050))
-	b.confirm(0)
+	b.apply(forgedEvent(b, id, paymentID, 12050))
+	confirmNow(b, 0)
 	is(id, "paid")
 	require.Equal(t, "available", b.ticketStatus(ticketsOf(m)[0]))
 	_, err = b.gateways.Sandbox.GWA.TakeBack(paymentID, 0)
 	require.NoError(t, err)
-	e := b.forged(id, paymentID, 12050)
+	e := forgedEvent(b, id, paymentID, 12050)
 	e.Type = "PAYMENT_REFUNDED"
 	e.Payload = gateway.RefundChange{
 		Status:  gateway.RefundStatusDone,
@@ -140,8 +140,8 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	_, err = b.db.Exec(t.Context(),
 		"UPDATE tickets.orders SET total_cents = 13000, unit_price_cents = 13000 WHERE id = $1", id)
 	require.NoError(t, err)
-	b.apply(b.forged(id, paymentID, 13000-950))
-	b.confirm(1)
+	b.apply(forgedEvent(b, id, paymentID, 13000-950))
+	confirmNow(b, 1)
 	is(id, "released")
 	require.Equal(t, "expired", b.ticketStatus(ticketsOf(m)[0]))
 	require.Equal(t, 1, foreign(paymentID))
@@ -154,23 +154,23 @@ func TestAnEventAloneOpensNoTickets(t *testing.T) {
 	_, id, paymentID = buy()
 	faults.Clear()
 	require.Empty(t, paymentID)
-	b.apply(b.forged(id, "pay_nobody", 12050))
+	b.apply(forgedEvent(b, id, "pay_nobody", 12050))
 	is(id, "reserved")
-	require.Len(t, b.confirm(1), 1)
+	require.Len(t, confirmNow(b, 1), 1)
 	require.Zero(t, b.count("SELECT count(*) FROM tickets.orders WHERE gateway_payment_id = 'pay_nobody'"))
 	made, ok, err := b.gateways.A.FindPix(t.Context(), gateway.PixTerms{Reference: id})
 	require.NoError(t, err)
 	require.True(t, ok)
 	_, err = b.gateways.Sandbox.GWA.Pay(made.Payment.ID)
 	require.NoError(t, err)
-	b.apply(b.forged(id, made.Payment.ID, 12050))
+	b.apply(forgedEvent(b, id, made.Payment.ID, 12050))
 	is(id, "reserved")
-	b.confirm(1)
+	confirmNow(b, 1)
 	is(id, "paid")
 	require.Equal(t, 1, booked(id))
 }
 
-func (b *bundle) text(query string, args ...any) (text string) {
+func text(b *bundle, query string, args ...any) (text string) {
 	b.t.Helper()
 	require.NoError(b.t, b.db.QueryRow(b.t.Context(), query, args...).Scan(&text))
 	return text

@@ -27,7 +27,7 @@ func TestTheCodeThatACheckFinds(t *testing.T) {
 				b := setup(t)
 				b.listen()
 				b.work()
-				p := b.unanswered(t, w, asGuest)
+				p := unanswered(t, b, w, asGuest)
 
 				b.clock.Advance(6 * time.Second)
 				b.sweep()
@@ -46,7 +46,7 @@ func TestTheCodeThatACheckFinds(t *testing.T) {
 					require.True(t, until.After(b.clock.Now()))
 				}
 
-				b.payFound(t, w, p.id)
+				payFound(t, b, w, p.id)
 				b.settle()
 				b.eventually("the tickets are good", func() bool { return b.ticketStatus(p.ticket) == "available" })
 				if asGuest {
@@ -72,7 +72,7 @@ func TestTheCodeThatIsFoundTooLate(t *testing.T) {
 			b := setup(t)
 			b.listen()
 			b.work()
-			p := b.unanswered(t, w, true)
+			p := unanswered(t, b, w, true)
 			b.clock.Advance(31 * time.Minute)
 			b.eventually("the buyer is told", func() bool {
 				b.sweep() // a check that has just been made is not made again at once
@@ -82,7 +82,7 @@ func TestTheCodeThatIsFoundTooLate(t *testing.T) {
 			state, _ := b.orderRow(p.id)
 			require.Equal(t, "released", state)
 			require.Equal(t, "expired", b.ticketStatus(p.ticket))
-			require.Error(t, b.payAt(w, p.id), "it cannot be paid any more")
+			require.Error(t, payAt(b, w, p.id), "it cannot be paid any more")
 			b.sweep()
 			require.Len(t, b.mails.to(p.email, "Premiere"), 1)
 		})
@@ -96,7 +96,7 @@ func TestAnUnansweredCodeThatIsWithdrawnFirst(t *testing.T) {
 	b := setup(t)
 	b.listen()
 	b.work()
-	p := b.unanswered(t, ways["gwa pix"], true)
+	p := unanswered(t, b, ways["gwa pix"], true)
 	made, found, err := b.gateways.A.FindPix(t.Context(), gateway.PixTerms{Reference: objectid.ID(p.id)})
 	require.NoError(t, err)
 	require.True(t, found)
@@ -118,7 +118,7 @@ func TestAPurchaseThatCameToNothing(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			b.work()
-			st := b.stageOf(w)
+			st := stageOf(b, w)
 			require.NoError(t, st.Faults.Plan(stage.Fault{
 				Method: http.MethodPost, Path: w.call, Kind: stage.FaultResetBefore, Times: manyTimes,
 			}))
@@ -142,9 +142,9 @@ type unansweredPurchase struct {
 	ticket    objectid.ID
 }
 
-func (b *bundle) unanswered(t *testing.T, w way, asGuest bool) unansweredPurchase {
+func unanswered(t *testing.T, b *bundle, w way, asGuest bool) unansweredPurchase {
 	t.Helper()
-	st := b.stageOf(w)
+	st := stageOf(b, w)
 	require.NoError(t, st.Faults.Plan(stage.Fault{
 		Method: http.MethodPost, Path: w.call, Kind: stage.FaultResetAfter, Times: manyTimes,
 	}))
@@ -161,20 +161,20 @@ func (b *bundle) unanswered(t *testing.T, w way, asGuest bool) unansweredPurchas
 	return unansweredPurchase{id: order(m)["_id"].(string), ticket: ticketsOf(m)[0], email: email}
 }
 
-func (b *bundle) stageOf(w way) *stage.Stage {
+func stageOf(b *bundle, w way) *stage.Stage {
 	if w.call == "/v1/payment_intents" {
 		return b.gateways.Sandbox.GWB.Stage()
 	}
 	return b.gateways.Sandbox.GWA.Stage()
 }
 
-func (b *bundle) payFound(t *testing.T, w way, id string) {
+func payFound(t *testing.T, b *bundle, w way, id string) {
 	t.Helper()
-	require.NoError(t, b.payAt(w, id))
+	require.NoError(t, payAt(b, w, id))
 }
 
 // payAt pays the payment of an order at its gateway.
-func (b *bundle) payAt(w way, id string) error {
+func payAt(b *bundle, w way, id string) error {
 	var paymentID string
 	if err := b.db.QueryRow(b.t.Context(), "SELECT gateway_payment_id FROM tickets.orders WHERE id = $1", id).
 		Scan(&paymentID); err != nil {

@@ -80,7 +80,7 @@ func TestNoOrderIsRefundedByItselfAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.listen()
-	id, second := b.paidTwice()
+	id, second := paidTwice(b)
 	_, err := b.db.Exec(t.Context(),
 		"UPDATE payments.database_marks SET mark = 'the cluster that the backup was taken of'")
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestARefundOfDisputedMoneyIsLeftToPeople(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.listen()
-	id, second := b.paidTwice()
+	id, second := paidTwice(b)
 	body := `{"error":{"type":"invalid_request_error","code":"charge_disputed","message":"It has been charged back."}}`
 	faults := b.gateways.Sandbox.GWB.Stage().Faults
 	require.NoError(t, faults.Plan(stage.Fault{
@@ -118,9 +118,9 @@ func TestARefundOfDisputedMoneyIsLeftToPeople(t *testing.T) {
 }
 
 // paidTwice is an order that is paid by card at gateway B, and by a PIX again.
-func (b *bundle) paidTwice() (id, second string) {
+func paidTwice(b *bundle) (id, second string) {
 	b.t.Helper()
 	m := b.me.Post("/store/purchase/gwb/card", cardB(b.event(nil), 1, paymentstest.TokenApproved)).Expect(200).Map()
 	id = order(m)["_id"].(string)
-	return id, b.payAgain(id)
+	return id, payAgain(b, id)
 }

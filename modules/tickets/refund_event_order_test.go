@@ -18,7 +18,7 @@ func TestAPixTakenBackGivesNoTicketsInAnyOrderOfItsEvents(t *testing.T) {
 		t.Run(strings.Join(inTurn, " "), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			m, id, payment := b.paidPixGWB()
+			m, id, payment := paidPixGWB(b)
 			b.gateways.RefundAtGWB(t, payment)
 			for _, kind := range inTurn {
 				res := b.gateways.DeliverGWB(t, b.nobody.URL(), kind, payment)

@@ -16,7 +16,7 @@ import (
 )
 
 // searching serves GET /search as the composition root adds it.
-func (b *bundle) searching() *apitest.Client {
+func searching(b *bundle) *apitest.Client {
 	b.t.Helper()
 	api := httpapi.New(httpapi.Config{
 		Auth: b.accounts, Log: slog.New(slog.DiscardHandler), PublicURL: "https://api.example.com",
@@ -38,7 +38,7 @@ func titles(a *apitest.Response) []string {
 func TestSearchFindsEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	search := b.searching()
+	search := searching(b)
 	me := search.As(accountstest.Token(t, b.db, b.customer.Username))
 	b.event(object{
 		"title": "Estreia: Canções do Mar", "code": "mar-26", "location": "Cine Ipiranga",
@@ -70,7 +70,7 @@ func TestSearchFindsEvents(t *testing.T) {
 func TestSearchFindsTicketsThatMayBeListed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	search := b.searching()
+	search := searching(b)
 	event := b.event(nil)
 	other, _ := b.another()
 	for _, owner := range []accounts.Customer{b.customer, other} {

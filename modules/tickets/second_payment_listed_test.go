@@ -16,7 +16,7 @@ func TestASecondPaymentIsListed(t *testing.T) {
 	b.listen()
 	m := b.me.Post("/store/purchase/gwb/card", cardB(b.event(nil), 1, paymentstest.TokenApproved)).Expect(200).Map()
 	id := order(m)["_id"].(string)
-	b.payAgain(id)
+	payAgain(b, id)
 	listed := func(state, kind string) bool {
 		return b.count("SELECT count(*) FROM payments.unapplied_payments WHERE order_id = $1 AND state = $2 AND kind = $3 AND amount_cents = 12050", id, state, kind) == 1
 	}
@@ -33,7 +33,7 @@ func TestASecondPaymentThatCannotBeRefundedIsListed(t *testing.T) {
 	m := b.me.Post("/store/purchase/gwa/card", cardA(b.event(nil), 1, paymentstest.CardApproved)).Expect(200).Map()
 	id := order(m)["_id"].(string)
 	b.gateways.Sandbox.GWA.SetBalance(0)
-	second := b.payAgain(id)
+	second := payAgain(b, id)
 	b.eventually("the refusal", func() bool {
 		return b.count("SELECT count(*) FROM payments.unapplied_payments WHERE order_id = $1 AND state = 'open' AND kind = 'unrefundable'", id) == 1
 	})

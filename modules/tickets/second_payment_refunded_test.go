@@ -14,7 +14,7 @@ import (
 
 // payAgain pays an order that is paid by card once more, by PIX, and returns that
 // payment's id.
-func (b *bundle) payAgain(id string) string {
+func payAgain(b *bundle, id string) string {
 	b.t.Helper()
 	var name, gatewayID string
 	require.NoError(b.t,
@@ -55,7 +55,7 @@ func TestASecondPaymentWhoseRefundFailsIsRefundedAgain(t *testing.T) {
 			m := b.me.Post("/store/purchase/gwb/card", cardB(b.event(nil), 1, paymentstest.TokenApproved)).Expect(200).
 				Map()
 			id, paymentID := order(m)["_id"].(string), order(m)["gateway_payment_id"].(string)
-			b.payAgain(id)
+			payAgain(b, id)
 			second := func(status string) int {
 				return b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND payment_ref <> $2 AND status = $3", id, paymentID, status)
 			}
@@ -103,7 +103,7 @@ func TestASecondPaymentWhoseRefundIsDeniedIsRefundedAgain(t *testing.T) {
 	require.NoError(t, err)
 	m := b.me.Post("/store/purchase/gwa/card", cardA(b.event(nil), 1, paymentstest.CardApproved)).Expect(200).Map()
 	id := order(m)["_id"].(string)
-	second := b.payAgain(id)
+	second := payAgain(b, id)
 	refunds := func(status string) int {
 		return b.count("SELECT count(*) FROM payments.refunds WHERE local_id = $1 AND payment_ref = $2 AND status = $3",
 			id, second, status)

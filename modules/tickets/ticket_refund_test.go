@@ -15,15 +15,15 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-func (b *bundle) giveBackTickets(q refunds.TicketRefund) (payments.RefundOutcome, error) {
+func giveBackTickets(b *bundle, q refunds.TicketRefund) (payments.RefundOutcome, error) {
 	q.Reason = "They ask for it"
 	return b.service.Refunds().RefundTickets(b.t.Context(), q)
 }
 
-// refused asserts that a refund is refused with a code, and nothing is waited for.
-func (b *bundle) refused(code string, q refunds.TicketRefund) {
+// requireRefused asserts that a refund is refused with a code, and nothing is waited for.
+func requireRefused(b *bundle, code string, q refunds.TicketRefund) {
 	b.t.Helper()
-	_, err := b.giveBackTickets(q)
+	_, err := giveBackTickets(b, q)
 	var f *fault.Error
 	require.ErrorAs(b.t, err, &f)
 	require.Equal(b.t, code, f.Code)
@@ -46,9 +46,9 @@ func TestSharesOfAnOrderAreGivenBack(t *testing.T) {
 		id, all := objectid.ID(order(m)["_id"].(string)), ticketsOf(m)
 		b.admin.Put("/tickets/"+all[0].String()+"/consume", nil).Expect(200)
 
-		b.refused("NOT_FOUND", refunds.TicketRefund{OrderID: objectid.New()})
-		b.refused("NOT_FOUND", refunds.TicketRefund{OrderID: id, TicketIDs: []objectid.ID{objectid.New()}})
-		b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
+		requireRefused(b, "NOT_FOUND", refunds.TicketRefund{OrderID: objectid.New()})
+		requireRefused(b, "NOT_FOUND", refunds.TicketRefund{OrderID: id, TicketIDs: []objectid.ID{objectid.New()}})
+		requireRefused(b, "REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
 		suffix, refusal := "/refund", `{"errors":[{"code":"invalid_action","description":"No."}]}`
 		faults := b.gateways.Sandbox.GWA.Stage().Faults
 		if gateway == "gwb" {
@@ -58,10 +58,10 @@ func TestSharesOfAnOrderAreGivenBack(t *testing.T) {
 		require.NoError(t, faults.Plan(stage.Fault{
 			Method: "POST", Suffix: suffix, Kind: stage.FaultStatus, Status: 400, Body: refusal,
 		}))
-		b.refused("REFUND_FAILED", refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
+		requireRefused(b, "REFUND_FAILED", refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
 		b.code(all[1])
 
-		out, err := b.giveBackTickets(refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
+		out, err := giveBackTickets(b, refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
 		require.NoError(t, err)
 		require.EqualValues(t, 12050, out.Refund.Amount)
 		b.settle()
@@ -71,15 +71,15 @@ func TestSharesOfAnOrderAreGivenBack(t *testing.T) {
 		state, status := b.orderRow(id.String())
 		require.Equal(t, "paid", state)
 		require.Equal(t, order(m)["payment_status"], status)
-		b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
+		requireRefused(b, "REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id, TicketIDs: all[1:2]})
 
-		out, err = b.giveBackTickets(refunds.TicketRefund{OrderID: id})
+		out, err = giveBackTickets(b, refunds.TicketRefund{OrderID: id})
 		require.NoError(t, err)
 		require.EqualValues(t, 24100, out.Refund.Amount, "the used one is not meant")
 		b.settle()
 		require.Equal(t, 1, b.issued(event))
-		b.refused("REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id})
-		_, err = b.giveBackTickets(refunds.TicketRefund{OrderID: id, Consumed: true})
+		requireRefused(b, "REFUND_NOT_ALLOWED", refunds.TicketRefund{OrderID: id})
+		_, err = giveBackTickets(b, refunds.TicketRefund{OrderID: id, Consumed: true})
 		require.NoError(t, err)
 		b.settle()
 		state, _ = b.orderRow(id.String())
@@ -105,7 +105,7 @@ func TestATicketWaitsForItsRefund(t *testing.T) {
 	id, payment, all := objectid.ID(order(m)["_id"].(string)), order(m)["gateway_payment_id"].(string), ticketsOf(m)
 	code, requestedAt := b.code(all[0]), b.clock.Now()
 	for _, denied := range []bool{true, false} {
-		_, err := b.giveBackTickets(refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
+		_, err := giveBackTickets(b, refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
 		require.NoError(t, err)
 		b.settle()
 		doc := docs(b.me.Get("/me/tickets?_id=" + all[0].String()).Expect(200))[0]
@@ -146,7 +146,7 @@ func TestASharesRefundThatFailsIsMadeAgain(t *testing.T) {
 	event := b.event(nil)
 	m := b.me.Post("/store/purchase/gwb/card", cardB(event, 2, paymentstest.TokenApproved)).Expect(200).Map()
 	id, all := objectid.ID(order(m)["_id"].(string)), ticketsOf(m)
-	_, err := b.giveBackTickets(refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
+	_, err := giveBackTickets(b, refunds.TicketRefund{OrderID: id, TicketIDs: all[:1]})
 	require.NoError(t, err)
 	b.settle()
 	refunds := func(status string) int {

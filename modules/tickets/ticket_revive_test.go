@@ -12,8 +12,8 @@ import (
 	"marquee/platform/objectid"
 )
 
-// move gives an event another start, with changes.
-func (b *bundle) move(event objectid.ID, to time.Time, changes object) object {
+// moveEvent gives an event another start, with changes.
+func moveEvent(b *bundle, event objectid.ID, to time.Time, changes object) object {
 	b.t.Helper()
 	body := object{"_id": event, "event_date": to.Format(time.RFC3339)}
 	for k, v := range changes {
@@ -44,7 +44,7 @@ func TestTicketsComeBackWhenTheirEventIsNotOverAfterAll(t *testing.T) {
 	b.admin.Put("/tickets/"+used.String()+"/consume", nil).Expect(200)
 	code := b.code(given)
 
-	b.move(event, b.clock.Now().AddDate(-1, 0, 0), nil)
+	moveEvent(b, event, b.clock.Now().AddDate(-1, 0, 0), nil)
 	b.sweep()
 	for _, ticket := range []objectid.ID{bought, void, given, waiting, deleted} {
 		require.Equal(t, "expired", b.ticketStatus(ticket))
@@ -57,10 +57,10 @@ func TestTicketsComeBackWhenTheirEventIsNotOverAfterAll(t *testing.T) {
 	state, _ := b.orderRow(returned)
 	require.Equal(t, "refunded", state)
 	b.admin.Delete("/tickets?_id="+deleted.String(), nil).Expect(200)
-	b.move(event, b.clock.Now().AddDate(-1, 1, 0), object{"title": "Still over"})
+	moveEvent(b, event, b.clock.Now().AddDate(-1, 1, 0), object{"title": "Still over"})
 	require.Equal(t, "expired", b.ticketStatus(given))
 
-	doc := b.move(event, b.clock.Now().AddDate(0, 1, 0), nil)
+	doc := moveEvent(b, event, b.clock.Now().AddDate(0, 1, 0), nil)
 	for ticket, status := range map[objectid.ID]string{
 		bought: "available", given: "available", waiting: "pending", used: "consumed", withdrawn: "expired",
 		void: "expired",
@@ -94,10 +94,10 @@ func TestTicketsComeBackWithinTheCapacity(t *testing.T) {
 		{"_id": first, "status": "pending"},
 		{"_id": second, "status": "pending"},
 	}).Expect(200)
-	b.move(event, b.clock.Now().AddDate(-1, 0, 0), nil)
+	moveEvent(b, event, b.clock.Now().AddDate(-1, 0, 0), nil)
 	b.sweep()
 	require.Equal(t, 1, b.issued(event))
-	b.move(event, b.clock.Now().AddDate(0, 1, 0), object{"capacity": 2})
+	moveEvent(b, event, b.clock.Now().AddDate(0, 1, 0), object{"capacity": 2})
 	require.Equal(t, "available", b.ticketStatus(given))
 	require.Equal(t, "pending", b.ticketStatus(first))
 	require.Equal(t, "expired", b.ticketStatus(second))
