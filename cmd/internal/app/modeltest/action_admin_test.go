@@ -17,25 +17,25 @@ import (
 // nothing.
 var replayActions = []action{
 	{"replays", 3, func(h *history, s step) {
-		if id, ok := h.logged(s); ok {
+		if id, ok := loggedEvent(h, s); ok {
 			h.request(http.MethodPost, "/webhook-logs/"+id.String()+"/replay", h.admin, nil)
 		}
 	}},
 	{"replays dry", 2, func(h *history, s step) {
-		id, ok := h.logged(s)
+		id, ok := loggedEvent(h, s)
 		if !ok {
 			return
 		}
-		before := h.picture(h.db)
+		before := picture(h, h.db)
 		h.request(http.MethodPost, "/webhook-logs/"+id.String()+"/replay?dry_run=1", h.admin, nil)
-		if differ := cmp.Diff(before, h.picture(h.db)); differ != "" {
+		if differ := cmp.Diff(before, picture(h, h.db)); differ != "" {
 			h.fail("a dry run changes something", "%s", differ)
 		}
 	}},
 }
 
-// logged is one of the gateways' events that came and meant something.
-func (h *history) logged(s step) (objectid.ID, bool) {
+// loggedEvent is one of the gateways' events that came and meant something.
+func loggedEvent(h *history, s step) (objectid.ID, bool) {
 	rows, err := h.db.Query(context.Background(), `SELECT id FROM payments.webhook_logs
 		WHERE signature_valid AND event_id IS NOT NULL AND event_type NOT LIKE 'ADMIN.%'
 		AND result ->> 'reason' IS DISTINCT FROM 'no consequence' ORDER BY received_at, id`)
@@ -47,19 +47,19 @@ func (h *history) logged(s step) (objectid.ID, bool) {
 
 // adminActions are what admins do with a subscription.
 var adminActions = []action{
-	{name: "admin refunds", weight: 5, act: func(h *history, s step) { h.adminRefunds(s) }},
+	{name: "admin refunds", weight: 5, act: adminRefunds},
 	{name: "admin cancels", weight: 1, act: func(h *history, s step) {
-		h.administer(s, "/subscriptions/", "/cancel", object{"reason": "as the customer asked"})
+		administer(h, s, "/subscriptions/", "/cancel", object{"reason": "as the customer asked"})
 	}},
 	{name: "admin extends", weight: 1, act: func(h *history, s step) {
-		h.administer(s, "/admin/subscriptions/", "/extend", object{"days": 1 + s.Pick*3})
+		administer(h, s, "/admin/subscriptions/", "/extend", object{"days": 1 + s.Pick*3})
 	}},
 	{
 		name: "admin activates", weight: 1,
-		act: func(h *history, s step) { h.administer(s, "/admin/subscriptions/", "/activate", nil) },
+		act: func(h *history, s step) { administer(h, s, "/admin/subscriptions/", "/activate", nil) },
 	},
 	{name: "admin chargeback", weight: 1, act: func(h *history, s step) {
-		h.administer(s, "/subscriptions/", "/chargeback", object{"reason": "told on the phone"})
+		administer(h, s, "/subscriptions/", "/chargeback", object{"reason": "told on the phone"})
 	}},
 	{name: "admin withdraws chargeback", weight: 1, act: func(h *history, s step) {
 		rows, err := h.db.Query(context.Background(),
@@ -119,7 +119,7 @@ var adminActions = []action{
 	}},
 }
 
-func (h *history) administer(s step, before, after string, body any) {
+func administer(h *history, s step, before, after string, body any) {
 	if sub, ok := pick(h.all(), s.Pick); ok {
 		h.touched[sub.ID.String()] = true
 		h.request(http.MethodPost, before+sub.ID.String()+after, h.admin, body)
@@ -127,7 +127,7 @@ func (h *history) administer(s step, before, after string, body any) {
 }
 
 // adminRefunds gives the latest payment back by one of the three routes.
-func (h *history) adminRefunds(s step) {
+func adminRefunds(h *history, s step) {
 	sub, ok := pick(h.all(), s.Pick)
 	if !ok {
 		return

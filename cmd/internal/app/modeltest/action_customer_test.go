@@ -12,7 +12,7 @@ import (
 var customerActions = []action{
 	{name: "gwb card", weight: 6, act: func(h *history, s step) {
 		if code, _ := withCode(object{}, s.Pick)["promo_code"].(string); code != "" { // the route takes none
-			h.signedUpWith(h.person(s), code)
+			h.signedUpWith(personOf(h, s), code)
 		}
 		h.customerRequest(s, http.MethodPost, "/gwb/subscribe",
 			object{"plan_id": plan(s), "payment_method_id": token(s.Pick)})
@@ -21,18 +21,18 @@ var customerActions = []action{
 		body := object{"plan_id": plan(s), "credit_card": card(s.Pick), "credit_card_holder_info": holder()}
 		h.customerRequest(s, http.MethodPost, "/gwa/subscribe", withCode(body, s.Pick))
 	}},
-	{name: "gwb pix", weight: 4, act: func(h *history, s step) { h.customerPix(s, "/gwb/subscribe/pix") }},
-	{name: "gwa pix", weight: 4, act: func(h *history, s step) { h.customerPix(s, "/gwa/subscribe/pix") }},
+	{name: "gwb pix", weight: 4, act: func(h *history, s step) { customerPix(h, s, "/gwb/subscribe/pix") }},
+	{name: "gwa pix", weight: 4, act: func(h *history, s step) { customerPix(h, s, "/gwa/subscribe/pix") }},
 	{
 		name: "gwa automatic", weight: 5,
-		act: func(h *history, s step) { h.customerPix(s, "/gwa/subscribe/pix-automatico") },
+		act: func(h *history, s step) { customerPix(h, s, "/gwa/subscribe/pix-automatico") },
 	},
 	{name: "reads", weight: 2, act: func(h *history, s step) {
 		h.customerRequest(s, http.MethodGet, "/gwb/subscription", nil)
 		h.customerRequest(s, http.MethodGet, "/customers/me/pix-qr", nil)
 	}},
 	{name: "sync", weight: 2, act: func(h *history, s step) {
-		p := h.person(s)
+		p := personOf(h, s)
 		h.process.run(context.Background(),
 			func(ctx context.Context) { h.logError("sync", h.subscriptions.SyncSubscription(ctx, p.id)) })
 	}},
@@ -70,38 +70,38 @@ var customerActions = []action{
 		},
 	},
 	{name: "deletes account", weight: 1, act: func(h *history, s step) {
-		p := h.person(s)
+		p := personOf(h, s)
 		if a := h.customerRequest(s, http.MethodDelete, "/customers/me", nil); a.status == http.StatusOK ||
 			a.status == 0 {
-			p.gone = h.isGone(p)
+			p.gone = isGone(h, p)
 		}
 	}},
 	{name: "signs up", weight: 1, act: func(h *history, s step) {
-		if p := h.person(s); p.gone {
+		if p := personOf(h, s); p.gone {
 			h.people++
 			*p = h.newPerson(h.t, h.people)
 		}
 	}},
 }
 
-func (h *history) person(s step) *person { return &h.persons[s.Who%len(h.persons)] }
+func personOf(h *history, s step) *person { return &h.persons[s.Who%len(h.persons)] }
 
 // customerRequest is a request of the step's customer.
 func (h *history) customerRequest(s step, method, path string, body any) response {
-	p := h.person(s)
+	p := personOf(h, s)
 	if p.gone {
 		return response{}
 	}
 	return h.request(method, path, p.token, body)
 }
 
-func (h *history) customerPix(s step, path string) {
+func customerPix(h *history, s step, path string) {
 	h.months, _ = pick([]int{1, 1, 1, 3, 12, 6}, s.Pick)
 	h.customerRequest(s, http.MethodPost, path, withCode(object{"plan_id": plan(s)}, s.Pick))
 }
 
 // isGone reports whether the account can be used no more.
-func (h *history) isGone(p *person) bool {
+func isGone(h *history, p *person) bool {
 	return h.send(context.Background(), http.MethodGet, "/customers/me", p.token, nil).status != http.StatusOK
 }
 

@@ -14,7 +14,7 @@ import (
 // gatewayActions are what payers, banks and people at the vendors' panels do. What
 // a gateway refuses did not happen.
 var gatewayActions = []action{
-	{name: "pix paid", weight: 8, act: func(h *history, s step) { h.pixPaid(s) }},
+	{name: "pix paid", weight: 8, act: payPix},
 	{name: "pix runs out", weight: 2, act: func(h *history, s step) {
 		if p, ok := pick(h.paymentsA(isOpenPix), s.Pick); ok && s.Who == 0 {
 			_, err := h.gateways.a.ExpirePIX(str(p, "id"))
@@ -33,8 +33,10 @@ var gatewayActions = []action{
 			h.logError("authenticate", h.gateways.b.FailChallenge(str(i, "id")))
 		}
 	}},
-	{name: "renewal paid", weight: 4, act: func(h *history, s step) { h.renewal(s, "pm_card_visa") }},
-	{name: "renewal fails", weight: 4, act: func(h *history, s step) { h.renewal(s, "pm_card_chargeCustomerFail") }},
+	{name: "renewal paid", weight: 4, act: func(h *history, s step) { renewAtGateway(h, s, "pm_card_visa") }},
+	{name: "renewal fails", weight: 4, act: func(h *history, s step) {
+		renewAtGateway(h, s, "pm_card_chargeCustomerFail")
+	}},
 	{name: "invoice retried", weight: 2, act: func(h *history, s step) {
 		if i, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/invoices?status=open"), s.Pick); ok {
 			h.logError("retry", h.gateways.b.RetryInvoice(str(i, "id")))
@@ -55,7 +57,7 @@ var gatewayActions = []action{
 			h.logError("overdue", err)
 		}
 	}},
-	{name: "gateway refunds", weight: 4, act: func(h *history, s step) { h.refundAtPanel(s) }},
+	{name: "gateway refunds", weight: 4, act: refundAtPanel},
 	{name: "refund fails", weight: 1, act: func(h *history, s step) {
 		if r, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/refunds"), s.Pick); ok {
 			h.logError("refund", h.gateways.b.FinishRefund(str(r, "id"), s.Pick%3 == 0))
@@ -72,25 +74,25 @@ var gatewayActions = []action{
 			h.logError("refund", err)
 		}
 	}},
-	{name: "dispute opened", weight: 3, act: func(h *history, s step) { h.dispute(s) }},
-	{name: "dispute won", weight: 2, act: func(h *history, s step) { h.decide(s, true) }},
-	{name: "dispute lost", weight: 2, act: func(h *history, s step) { h.decide(s, false) }},
+	{name: "dispute opened", weight: 3, act: openDispute},
+	{name: "dispute won", weight: 2, act: func(h *history, s step) { decideDispute(h, s, true) }},
+	{name: "dispute lost", weight: 2, act: func(h *history, s step) { decideDispute(h, s, false) }},
 	{name: "payment deleted", weight: 1, act: func(h *history, s step) {
 		if p, ok := pick(h.paymentsA(func(p object) bool {
 			return str(p, "status") == "PENDING" ||
 				str(p, "status") == "OVERDUE"
 		}), s.Pick); ok {
 			h.touched[str(p, "subscription")] = true // a month given away
-			h.panel(gateway.GWA, http.MethodDelete, "/v3/payments/"+str(p, "id"), nil)
+			callPanel(h, gateway.GWA, http.MethodDelete, "/v3/payments/"+str(p, "id"), nil)
 		}
 	}},
 	{name: "recurrence deleted", weight: 2, act: func(h *history, s step) {
 		if s.Who == 0 {
 			if r, ok := pick(h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions"), s.Pick); ok {
-				h.panel(gateway.GWA, http.MethodDelete, "/v3/subscriptions/"+str(r, "id"), nil)
+				callPanel(h, gateway.GWA, http.MethodDelete, "/v3/subscriptions/"+str(r, "id"), nil)
 			}
 		} else if r, ok := pick(h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions"), s.Pick); ok {
-			h.panel(gateway.GWB, http.MethodDelete, "/v1/subscriptions/"+str(r, "id"), nil)
+			callPanel(h, gateway.GWB, http.MethodDelete, "/v1/subscriptions/"+str(r, "id"), nil)
 		}
 	}},
 	{name: "authorization cancelled", weight: 2, act: func(h *history, s step) {
@@ -101,7 +103,7 @@ var gatewayActions = []action{
 	}},
 }
 
-func (h *history) panel(name gateway.Name, method, path string, form url.Values) {
+func callPanel(h *history, name gateway.Name, method, path string, form url.Values) {
 	status, res := h.gateways.call(h.t, name, method, path, form)
 	h.logStep("panel %s %s: %d %.200v", method, path, status, res)
 }
@@ -133,8 +135,8 @@ func hasPix(i object) bool {
 
 func isPendingAtBank(i object) bool { return !hasPix(i) }
 
-// pixPaid pays one of the codes that are shown, at either gateway.
-func (h *history) pixPaid(s step) {
+// payPix pays one of the codes that are shown, at either gateway.
+func payPix(h *history, s step) {
 	var ways []func() error
 	for _, i := range h.intentsB(hasPix) {
 		ways = append(ways, func() error { return h.gateways.b.PayPIX(str(i, "id")) })
@@ -152,8 +154,8 @@ func (h *history) pixPaid(s step) {
 	}
 }
 
-// renewal brings a renewal forward, with a card that is good or not.
-func (h *history) renewal(s step, outcome string) {
+// renewAtGateway brings a renewal forward, with a card that is good or not.
+func renewAtGateway(h *history, s step, outcome string) {
 	var ways []func() error
 	for _, r := range h.gateways.list(h.t, gateway.GWB, "/v1/subscriptions") {
 		ways = append(ways, func() error {
@@ -187,7 +189,7 @@ func (h *history) chargesB() []object {
 }
 
 // refundAtPanel gives money back at the gateway, all that is left or a part.
-func (h *history) refundAtPanel(s step) {
+func refundAtPanel(h *history, s step) {
 	part := s.Pick%3 != 0
 	if s.Who == 0 {
 		if p, ok := pick(h.paymentsA(settledA), s.Pick); ok {
@@ -195,7 +197,8 @@ func (h *history) refundAtPanel(s step) {
 			if part {
 				body = fmt.Sprintf(`{"value":%d.05}`, 5+s.Pick)
 			}
-			h.panel(gateway.GWA, http.MethodPost, "/v3/payments/"+str(p, "id")+"/refund", url.Values{"json": {body}})
+			callPanel(h, gateway.GWA, http.MethodPost, "/v3/payments/"+str(p, "id")+"/refund",
+				url.Values{"json": {body}})
 		}
 		return
 	}
@@ -204,11 +207,11 @@ func (h *history) refundAtPanel(s step) {
 		if part {
 			form.Set("amount", strconv.Itoa(505+100*s.Pick))
 		}
-		h.panel(gateway.GWB, http.MethodPost, "/v1/refunds", form)
+		callPanel(h, gateway.GWB, http.MethodPost, "/v1/refunds", form)
 	}
 }
 
-func (h *history) dispute(s step) {
+func openDispute(h *history, s step) {
 	if p, ok := pick(h.paymentsA(settledA), s.Pick); ok && s.Pick%2 == 0 {
 		_, err := h.gateways.a.Chargeback(str(p, "id"), sandboxa.ChargebackRequested, "")
 		h.logError("chargeback", err)
@@ -218,8 +221,8 @@ func (h *history) dispute(s step) {
 	}
 }
 
-// decide ends a dispute.
-func (h *history) decide(s step, won bool) {
+// decideDispute ends a dispute.
+func decideDispute(h *history, s step, won bool) {
 	disputed := h.paymentsA(func(p object) bool {
 		return str(p, "status") == "CHARGEBACK_REQUESTED" || str(p, "status") == "CHARGEBACK_DISPUTE"
 	})

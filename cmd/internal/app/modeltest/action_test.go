@@ -83,13 +83,13 @@ func (h *history) pass(s step, span time.Duration) {
 	for range 10_000 {
 		next := target
 		if s.Mail != later {
-			next = h.nextHappening(target)
+			next = nextHappening(h, target)
 		}
 		h.moveTo(next)
 		if s.Mail != later {
 			h.gateways.collect()
 			h.travel(s.Mail)
-			h.sweepDueTickets()
+			sweepDueTickets(h)
 			h.runStatusChecks()
 		}
 		if !next.Before(target) {
@@ -126,7 +126,7 @@ const nextJobSQL = `SELECT least((SELECT min(scheduled_at) FROM jobs.river_job W
 	(SELECT min(hold_until) FROM tickets.orders WHERE state = 'reserved' AND NOT intent_open AND hold_until > $1))`
 
 // nextHappening is when something falls due, target at the latest.
-func (h *history) nextHappening(target time.Time) time.Time {
+func nextHappening(h *history, target time.Time) time.Time {
 	var job *time.Time
 	require.NoError(h.t, h.db.QueryRow(context.Background(), nextJobSQL, h.now()).Scan(&job))
 	next := target
@@ -163,7 +163,7 @@ func (h *history) moveTo(at time.Time) {
 func (h *history) rest() {
 	h.logStep("rest at %s", h.now().Format(time.DateTime))
 	h.process, h.step, h.trouble = &process{}, step{}, 0
-	h.decideRefunds()
+	decideRefunds(h)
 	h.travel(inOrder)
 	h.pass(step{}, 6*time.Hour)
 	h.sweep()
@@ -177,7 +177,7 @@ func (h *history) rest() {
 
 // decideRefunds has the gateways end the refunds that they take their time for:
 // one that is under way for weeks is a matter for people.
-func (h *history) decideRefunds() {
+func decideRefunds(h *history) {
 	for _, p := range h.paymentsA(func(p object) bool { return str(p, "status") == "REFUND_IN_PROGRESS" }) {
 		_, err := h.gateways.a.EndRefund(str(p, "id"), true)
 		h.logError("refund", err)

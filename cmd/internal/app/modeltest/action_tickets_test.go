@@ -44,7 +44,7 @@ const overdueHoldsSQL = `SELECT id FROM tickets.orders WHERE state = 'reserved' 
 // service's own sweep does some at a time, so that a history runs alike each time.
 func (h *history) sweepTickets() {
 	h.runStatusChecks()
-	h.eachOrder(overdueHoldsSQL, h.tickets.ReleaseUnpaid)
+	eachOrder(h, overdueHoldsSQL, h.tickets.ReleaseUnpaid)
 	h.process.run(context.Background(), func(ctx context.Context) {
 		h.process.many = true
 		h.logError("ticket sweep", h.tickets.Sweep(ctx))
@@ -54,7 +54,7 @@ func (h *history) sweepTickets() {
 }
 
 // sweepDueTickets leaves it when nothing is due.
-func (h *history) sweepDueTickets() {
+func sweepDueTickets(h *history) {
 	var due bool
 	require.NoError(h.t,
 		h.db.QueryRow(context.Background(), `SELECT EXISTS (`+overdueHoldsSQL[:len(overdueHoldsSQL)-len(" ORDER BY id")]+`)`,
@@ -64,7 +64,7 @@ func (h *history) sweepDueTickets() {
 	}
 }
 
-func (h *history) eachOrder(query string, do func(context.Context, objectid.ID) error) {
+func eachOrder(h *history, query string, do func(context.Context, objectid.ID) error) {
 	rows, err := h.db.Query(context.Background(), query, h.now())
 	require.NoError(h.t, err)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[objectid.ID])

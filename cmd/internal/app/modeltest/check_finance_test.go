@@ -18,7 +18,7 @@ const churnMonths = 120
 // checkFinance: the rollups are what a scan of the ledgers says; MRR is that of
 // both gateways; the months add up, one to the next, to who is active now; each
 // exit has one reason.
-func (h *history) checkFinance() {
+func checkFinance(h *history) {
 	h.t.Helper()
 	ctx := context.Background()
 	require.NoError(h.t, h.finance.Snapshot(ctx, hangs, func(ctx context.Context, tx pgx.Tx) error {
@@ -43,10 +43,10 @@ func (h *history) checkFinance() {
 	if o.ActiveSubscriptions != active || o.MRR != mrr {
 		h.fail("MRR is not that of the active", "%d active, %d cents: %+v", active, mrr, o)
 	}
-	h.checkChurn(active)
+	checkChurn(h, active)
 }
 
-func (h *history) checkChurn(active int64) {
+func checkChurn(h *history, active int64) {
 	churn, err := h.finance.Churn(context.Background(), churnMonths)
 	require.NoError(h.t, err)
 	var exits, end int64
@@ -71,7 +71,7 @@ const pricesSQL = `SELECT s.id, s.gateway, coalesce(s.gwa_subscription_id, s.gwb
 
 // checkPrices: a recurrence charges what its subscription costs, and no plan is
 // at gateway B twice.
-func (h *history) checkPrices() {
+func checkPrices(h *history) {
 	h.t.Helper()
 	charged := map[string]int64{}
 	for _, r := range h.gateways.list(h.t, gateway.GWA, "/v3/subscriptions") {
@@ -113,7 +113,7 @@ const tablesSQL = `SELECT format('SELECT %L, md5(coalesce(string_agg(t::text, ''
 	AND (n.nspname IN ('payments', 'subscriptions', 'tickets', 'promos', 'finance') OR n.nspname || '.' || c.relname IN ('jobs.river_job', 'accounts.users'))`
 
 // picture is what all tables hold, by their names.
-func (h *history) picture(db postgres.DB) map[string]string {
+func picture(h *history, db postgres.DB) map[string]string {
 	ctx := context.Background()
 	if h.picturing == "" {
 		rows, err := db.Query(ctx, tablesSQL)

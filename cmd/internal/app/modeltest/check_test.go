@@ -77,7 +77,7 @@ func soundness(atRest bool) string {
 var invariantsAfterStep, invariantsAtRest = soundness(false), soundness(true)
 
 // checkInvariants runs the queries of a check and reports the first that finds something.
-func (h *history) checkInvariants(query string) {
+func checkInvariants(h *history, query string) {
 	h.t.Helper()
 	rows, err := h.db.Query(context.Background(), query, h.now())
 	require.NoError(h.t, err)
@@ -89,17 +89,17 @@ func (h *history) checkInvariants(query string) {
 }
 
 // checkStep is what holds after each step, whatever is still on its way.
-func (h *history) checkStep() {
-	h.checkInvariants(invariantsAfterStep)
+func checkStep(h *history) {
+	checkInvariants(h, invariantsAfterStep)
 	for _, p := range h.persons {
-		if h.watches(p) {
-			h.checkPaid(p)
+		if watches(h, p) {
+			checkPaid(h, p)
 		}
 	}
 }
 
 // watches asks as the catalogue does.
-func (h *history) watches(p person) bool {
+func watches(h *history, p person) bool {
 	var ok bool
 	require.NoError(h.t,
 		h.db.QueryRow(context.Background(), "SELECT has_access FROM subscriptions.has_access($1, $2)", p.id, h.now()).
@@ -117,7 +117,7 @@ const reasonSQL = `SELECT s.id, s.gateway, coalesce(s.gwa_subscription_id, s.gwb
 
 // checkConnections: nothing that has ended keeps a connection, nothing took one
 // while it held another, and no gateway was called meanwhile, or in a webhook.
-func (h *history) checkConnections() {
+func checkConnections(h *history) {
 	h.t.Helper()
 	if h.process.deadlock != "" {
 		h.fail("the pool may lock up", "%s", h.process.deadlock)
@@ -134,19 +134,19 @@ func (h *history) checkConnections() {
 
 // checkPaid finds why somebody may watch: money in the ledger, or at the gateway
 // with its news on the way; a free beginning; an admin.
-func (h *history) checkPaid(p person) {
+func checkPaid(h *history, p person) {
 	var id objectid.ID
 	var name, remote string
 	var known bool
 	require.NoError(h.t, h.db.QueryRow(context.Background(), reasonSQL, p.id).Scan(&id, &name, &remote, &known))
-	if known || h.paidAt(gateway.Name(name), id, remote) {
+	if known || paidAt(h, gateway.Name(name), id, remote) {
 		return
 	}
 	h.fail("access without money", "%s %s", p.name, id)
 }
 
 // paidAt reports whether the gateway has money for the subscription.
-func (h *history) paidAt(name gateway.Name, id objectid.ID, remote string) bool {
+func paidAt(h *history, name gateway.Name, id objectid.ID, remote string) bool {
 	if name == gateway.GWA {
 		for _, a := range h.gateways.list(h.t, name, "/v3/pix/automatic/authorizations") {
 			if str(a, "contractId") == id.String() && str(a, "status") != "CREATED" && str(a, "status") != "REFUSED" {
@@ -172,17 +172,17 @@ func (h *history) paidAt(name gateway.Name, id objectid.ID, remote string) bool 
 }
 
 // checkRest is what holds once everything has come to its end.
-func (h *history) checkRest() {
-	h.checkConnections()
-	h.checkInvariants(invariantsAtRest)
-	h.checkMoney()
-	h.checkPrices()
-	h.checkFinance()
-	h.checkRunning()
-	h.checkMonths()
+func checkRest(h *history) {
+	checkConnections(h)
+	checkInvariants(h, invariantsAtRest)
+	checkMoney(h)
+	checkPrices(h)
+	checkFinance(h)
+	checkRunning(h)
+	checkMonths(h)
 	for _, p := range h.persons {
-		if h.watches(p) {
-			h.checkPaid(p)
+		if watches(h, p) {
+			checkPaid(h, p)
 		}
 	}
 }
@@ -194,7 +194,7 @@ const liveSQL = `SELECT CASE WHEN NOT cancel_at_period_end THEN gwa_subscription
 	UNION ALL SELECT gateway_payment_id, NULL, NULL, NULL FROM tickets.orders WHERE state = 'reserved'`
 
 // checkRunning: nothing runs or can be paid at a gateway for what has ended here.
-func (h *history) checkRunning() {
+func checkRunning(h *history) {
 	live := map[string]bool{}
 	rows, err := h.db.Query(context.Background(), liveSQL)
 	require.NoError(h.t, err)
@@ -237,7 +237,7 @@ const monthSlack = 5.0
 // checkMonths: months charged are months granted, those added whose charge failed
 // and which a suspension answers. What admins dated is left out, and so is what a
 // step hurried at the gateway.
-func (h *history) checkMonths() {
+func checkMonths(h *history) {
 	rows, err := h.db.Query(context.Background(), monthsSQL)
 	require.NoError(h.t, err)
 	defer rows.Close()

@@ -333,7 +333,7 @@ func paid(h *history) {
 }
 
 func failedRenewal(h *history) {
-	h.renewal(step{}, "pm_card_chargeCustomerFail")
+	renewAtGateway(h, step{}, "pm_card_chargeCustomerFail")
 	h.gateways.collect()
 	h.travel(inOrder)
 }
@@ -347,8 +347,8 @@ func logIn(h *history) response {
 	return got
 }
 
-// live are the states of the first customer's live subscriptions.
-func (h *history) live() (states []string) {
+// liveStates are the states of the first customer's live subscriptions.
+func liveStates(h *history) (states []string) {
 	for _, sub := range h.all() {
 		if sub.CustomerID == h.persons[0].id &&
 			slices.Contains([]string{"active", "pending", "suspended"}, sub.Status) {
@@ -359,14 +359,14 @@ func (h *history) live() (states []string) {
 }
 
 func oneLive(state string) func(h *history) bool {
-	return func(h *history) bool { return slices.Equal(h.live(), []string{state}) }
+	return func(h *history) bool { return slices.Equal(liveStates(h), []string{state}) }
 }
 
-func noneLive(h *history) bool { return len(h.live()) == 0 }
+func noneLive(h *history) bool { return len(liveStates(h)) == 0 }
 
 // oneCode: there is one PIX to be paid, and its code can be shown.
 func oneCode(h *history) bool {
-	return slices.Equal(h.live(), []string{"pending"}) &&
+	return slices.Equal(liveStates(h), []string{"pending"}) &&
 		customerRequest(http.MethodGet, "/customers/me/pix-qr", nil)(h).status == http.StatusOK
 }
 

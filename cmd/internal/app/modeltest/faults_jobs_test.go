@@ -290,12 +290,12 @@ func inSilence(span time.Duration) func(h *history) response {
 
 // lost does something of which the answer of the gateway's call never comes.
 func lost(do func(h *history) response, call string) func(h *history) {
-	return func(h *history) { h.troubled(do, resetAfter, call) }
+	return func(h *history) { troubled(h, do, resetAfter, call) }
 }
 
 // troubled does something while a call fails, and lets neither jobs nor webhooks
 // follow.
-func (h *history) troubled(do func(h *history) response, f fault, call string) {
+func troubled(h *history, do func(h *history) response, f fault, call string) {
 	h.calls = &calls{fault: f, named: call}
 	do(h)
 	h.calls = &calls{over: true}
@@ -304,16 +304,16 @@ func (h *history) troubled(do func(h *history) response, f fault, call string) {
 // notEnded cancels here while the gateway does not hear of it.
 func notEnded(call string) func(h *history) {
 	return func(h *history) {
-		h.troubled(customerRequest(http.MethodDelete, "/customers/me/subscription", nil), timeoutBefore, call)
+		troubled(h, customerRequest(http.MethodDelete, "/customers/me/subscription", nil), timeoutBefore, call)
 	}
 }
 
 // notStopped cancels with the period while the gateway does not hear of it.
 func notStopped(call string) func(h *history) {
-	return func(h *history) { h.troubled(cancelAtEnd, timeoutBefore, call) }
+	return func(h *history) { troubled(h, cancelAtEnd, timeoutBefore, call) }
 }
 
-func slowLogin(h *history) { h.troubled(logIn, timeoutBefore, "GET /v3/subscriptions/{id}") }
+func slowLogin(h *history) { troubled(h, logIn, timeoutBefore, "GET /v3/subscriptions/{id}") }
 
 func erase(h *history) {
 	customerRequest(http.MethodDelete, "/customers/me", nil)(h)
@@ -347,7 +347,7 @@ func reconcileAll(h *history) response {
 // intent; the ledger knows its invoice.
 func refundedAtPanel(h *history) {
 	h.exec(`UPDATE payments.payments SET payment_intent_id = NULL`)
-	h.refundAtPanel(step{Who: 1})
+	refundAtPanel(h, step{Who: 1})
 }
 
 // refusalReported is an event about an authorization that was never refused.

@@ -74,26 +74,26 @@ func (w *testPlatform) tryOut(t tester, x trial) (out outcome) {
 		h.key = "one-and-only"
 	}
 	h.logStep("%s", x)
-	out.status, out.made = h.carryOut(x)
-	h.checkStep()
+	out.status, out.made = carryOut(h, x)
+	checkStep(h)
 	h.travel(inOrder)
-	h.checkStep()
+	checkStep(h)
 	if x.after != nil {
 		x.after(h)
 	}
-	if h.breached(x) { // until gateway A is asked again
+	if breached(h, x) { // until gateway A is asked again
 		h.pass(step{}, 10*time.Hour) // a key is known for a day
 	}
 	if x.rests > 0 {
 		h.pass(step{}, x.rests)
 	}
 	h.rest()
-	h.checkRest()
-	if x.lapses && h.breached(x) {
+	checkRest(h)
+	if x.lapses && breached(h, x) {
 		return out // nothing is left to ask for
 	}
 	if out.status != 0 || x.kills() {
-		h.repeat(x, out.status)
+		repeat(h, x, out.status)
 	}
 	if x.done != nil && !x.done(h) {
 		h.fail("the effect is not there once", "%s", x)
@@ -104,7 +104,7 @@ func (w *testPlatform) tryOut(t tester, x trial) (out outcome) {
 func (x trial) kills() bool { return x.at > 0 && x.fault.kills() && len(x.good) > 0 }
 
 // carryOut does the scenario under the trial's fault and judges the answer.
-func (h *history) carryOut(x trial) (int, []string) {
+func carryOut(h *history, x trial) (int, []string) {
 	h.calls = &calls{fault: x.fault, at: x.at, lasting: x.lasting}
 	h.process = &process{patient: true}
 	a := x.do(h)
@@ -116,12 +116,12 @@ func (h *history) carryOut(x trial) (int, []string) {
 	if x.at > len(h.calls.made) && !x.perhaps {
 		h.fail("a call that is made no more", "call %d of %v", x.at, h.calls.made)
 	}
-	h.judge(x, a)
+	judge(h, x, a)
 	return a.status, h.calls.made
 }
 
 // judge compares the answer of a request with what the contract allows (docs/contract/payments.md, Not known).
-func (h *history) judge(x trial, a response) {
+func judge(h *history, x trial, a response) {
 	switch {
 	case len(x.good) == 0, a.status == 0 && x.fault.kills(): // a job; nobody is there to be answered
 	case x.at == 0 && a.status != x.good[0]:
@@ -136,7 +136,7 @@ func (h *history) judge(x trial, a response) {
 
 // breached tells that gateway A has answered 429 at two of its endpoints, so that
 // the whole account rests for hours.
-func (h *history) breached(x trial) bool {
+func breached(h *history, x trial) bool {
 	endpoints := map[string]bool{}
 	for _, line := range h.trace {
 		if x.fault == tooMany && strings.HasPrefix(line, "  gwa ") && strings.HasSuffix(line, ": 429") {
@@ -149,7 +149,7 @@ func (h *history) breached(x trial) bool {
 // repeat repeats the request when all is over: it is done now, or was done
 // before. Where the first came to nothing and its key only brings the first answer
 // again, as an outcome that was not known, the next request has a key of its own.
-func (h *history) repeat(x trial, first int) {
+func repeat(h *history, x trial, first int) {
 	h.logStep("again")
 	h.calls = &calls{over: true}
 	a := x.do(h)
@@ -170,7 +170,7 @@ func (h *history) repeat(x trial, first int) {
 		}
 		h.pass(step{}, time.Hour)
 	}
-	h.checkInvariants(invariantsAtRest)
-	h.checkMoney()
-	h.checkRunning()
+	checkInvariants(h, invariantsAtRest)
+	checkMoney(h)
+	checkRunning(h)
 }

@@ -122,8 +122,8 @@ func guest(path string, how object) func(h *history) response {
 	return func(h *history) response { return h.request(http.MethodPost, path, "", body) }
 }
 
-// orders counts those that hold places, or have been paid for.
-func (h *history) orders(state string) (n int) {
+// ordersIn counts those that hold places, or have been paid for.
+func ordersIn(h *history, state string) (n int) {
 	err := h.db.QueryRow(context.Background(), `SELECT count(*) FROM tickets.orders WHERE state = $1`, state).Scan(&n)
 	if err != nil {
 		h.fail("the database refuses", "%v", err)
@@ -132,12 +132,12 @@ func (h *history) orders(state string) (n int) {
 }
 
 func seated(state string) func(h *history) bool {
-	return func(h *history) bool { return h.orders(state) == 1 && h.issued() == 2 }
+	return func(h *history) bool { return ordersIn(h, state) == 1 && issuedTickets(h) == 2 }
 }
 
-func noTickets(h *history) bool { return h.issued() == 0 && h.orders("paid") == 0 }
+func noTickets(h *history) bool { return issuedTickets(h) == 0 && ordersIn(h, "paid") == 0 }
 
-func (h *history) issued() (n int) {
+func issuedTickets(h *history) (n int) {
 	err := h.db.QueryRow(context.Background(), `SELECT tickets_issued FROM tickets.events`).Scan(&n)
 	if err != nil {
 		h.fail("the database refuses", "%v", err)

@@ -37,7 +37,7 @@ func decide(how string) func(h *history) response {
 // sweepUnapplied is an hour of the periodic job that refunds by itself what may be.
 func sweepUnapplied(h *history) response {
 	for range 12 {
-		h.turnOfUnapplied(5 * time.Minute)
+		turnOfUnapplied(h, 5*time.Minute)
 	}
 	return response{}
 }
@@ -45,11 +45,11 @@ func sweepUnapplied(h *history) response {
 // unappliedForDays is the same for as long as a check may wait for another.
 func unappliedForDays(h *history) {
 	for range 26 {
-		h.turnOfUnapplied(time.Hour)
+		turnOfUnapplied(h, time.Hour)
 	}
 }
 
-func (h *history) turnOfUnapplied(span time.Duration) {
+func turnOfUnapplied(h *history, span time.Duration) {
 	h.pass(step{}, span)
 	h.process.run(context.Background(),
 		func(ctx context.Context) { h.logError("unapplied", h.payments.Cases().RefundDueUnapplied(ctx)) })

@@ -114,11 +114,11 @@ func (w *testPlatform) play(t tester, s story) (found problem, h *history) {
 	for i, one := range s.Steps {
 		h.logStep("%d %#v at %s", i, one, h.now().Format(time.DateTime))
 		if h.take(one) {
-			h.checkStep()
+			checkStep(h)
 		}
 	}
 	h.rest()
-	h.checkRest()
+	checkRest(h)
 	return "", h
 }
 
@@ -135,7 +135,7 @@ func (h *history) take(s step) bool {
 	action.act(h, s)
 	h.trouble, h.step.During = 0, ""
 	h.travel(s.Mail)
-	h.checkConnections()
+	checkConnections(h)
 	return len(h.trace) > traced || h.now().After(began)
 }
 

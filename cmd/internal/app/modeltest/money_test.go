@@ -29,12 +29,12 @@ func newBooks() books {
 }
 
 // checkMoney: the ledger is what the gateways have, to the cent.
-func (h *history) checkMoney() {
+func checkMoney(h *history) {
 	h.t.Helper()
 	theirs := newBooks()
-	h.bookA(theirs)
-	h.bookB(theirs)
-	ours := h.ledger()
+	bookA(h, theirs)
+	bookB(h, theirs)
+	ours := ledger(h)
 	for what, differ := range map[string]string{
 		"payments": cmp.Diff(theirs.Paid, ours.Paid), "refunds": cmp.Diff(theirs.Back, ours.Back),
 		"disputes": cmp.Diff(theirs.Disputes, ours.Disputes),
@@ -48,7 +48,7 @@ func (h *history) checkMoney() {
 func cents(reais float64) int64 { return int64(math.Round(reais * 100)) }
 
 // bookA reads gateway A. A chargeback's id is its payment's.
-func (h *history) bookA(b books) {
+func bookA(h *history, b books) {
 	for _, p := range h.gateways.list(h.t, gateway.GWA, "/v3/payments") {
 		id := str(p, "id")
 		if !settled[str(p, "status")] {
@@ -71,7 +71,7 @@ func (h *history) bookA(b books) {
 
 // bookB reads gateway B: a payment of an invoice stands under the invoice, its
 // refunds under the payment intent.
-func (h *history) bookB(b books) {
+func bookB(h *history, b books) {
 	invoices := map[string]string{}
 	for _, p := range h.gateways.list(h.t, gateway.GWB, "/v1/invoice_payments") {
 		payment, _ := p["payment"].(object)
@@ -99,7 +99,7 @@ func (h *history) bookB(b books) {
 
 // ledger reads ours. Disputes that an admin noted are no gateway's, and what the
 // gateway calls a refund of a subscription may be a dispute that was lost.
-func (h *history) ledger() books {
+func ledger(h *history) books {
 	b := newBooks()
 	read(h, `SELECT gateway_payment_id, amount_cents FROM payments.payments WHERE amount_cents > 0`, b.Paid)
 	read(h, `SELECT payment_ref, sum(amount_cents)::bigint FROM (
