@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
 	"marquee/platform/audit"
 	"marquee/platform/httpapi"
@@ -188,7 +189,7 @@ func TestTheTrailIsAppendOnly(t *testing.T) {
 	}
 	for range 2 {
 		require.NoError(t, postgres.InTx(t.Context(), b.db,
-			func(tx pgx.Tx) error { return b.svc.EraseAuditTx(t.Context(), tx, b.customer.ID) }))
+			func(tx pgx.Tx) error { return accounts.EraseAuditTx(t.Context(), b.svc, tx, b.customer.ID) }))
 	}
 	var before, after string
 	require.NoError(t,

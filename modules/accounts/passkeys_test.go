@@ -275,9 +275,9 @@ func TestPasskeysThatAreNotAccepted(t *testing.T) {
 	b.exec(t, `UPDATE accounts.users SET enable = true, deleted_at = now() WHERE id = $1`, c.ID)
 	refused("deleted", k.signIn(t))
 	require.Equal(t, 200, theirs.signIn(t).status)
-	require.NoError(t, b.svc.SweepCodes(t.Context()))
+	require.NoError(t, accounts.SweepCodes(t.Context(), b.svc))
 	b.clock.Advance(time.Hour)
-	require.NoError(t, b.svc.SweepCodes(t.Context()))
+	require.NoError(t, accounts.SweepCodes(t.Context(), b.svc))
 	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.passkey_challenges`))
 }
 

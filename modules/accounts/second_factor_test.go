@@ -109,7 +109,7 @@ func TestSettingUpASecondFactor(t *testing.T) {
 	b.clock.Advance(time.Hour + time.Second)
 	app := &authenticator{b: b, secret: second.text("secret")}
 	require.Equal(t, 409, b.post(t, "/me/totp/confirm", token, map[string]any{"totp": app.code(t)}).status, "too late")
-	require.NoError(t, b.svc.ForgetOld(t.Context()))
+	require.NoError(t, accounts.ForgetOld(t.Context(), b.svc))
 	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.totp`))
 
 	app = b.enrol(t, token)

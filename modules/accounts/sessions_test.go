@@ -167,10 +167,10 @@ func TestAnEndedSessionIsRefused(t *testing.T) {
 	// As long as the last of its tokens lives, and then the row goes.
 	b.clock.Advance(30*24*time.Hour - time.Second)
 	require.Equal(t, 403, b.refresh(t, renewed).status)
-	require.NoError(t, b.svc.ForgetOld(t.Context()))
+	require.NoError(t, accounts.ForgetOld(t.Context(), b.svc))
 	require.Equal(t, 2, b.count(t, `SELECT count(*) FROM accounts.sessions`))
 	b.clock.Advance(2 * time.Hour)
-	require.NoError(t, b.svc.ForgetOld(t.Context()))
+	require.NoError(t, accounts.ForgetOld(t.Context(), b.svc))
 	require.Zero(t, b.count(t, `SELECT count(*) FROM accounts.sessions`))
 
 	fresh := b.login(t, c.Username, accountstest.Password)
