@@ -44,14 +44,14 @@ func TestLoginsAskAgainWhenTheGatewayTakesCallsAgain(t *testing.T) {
 	reads := readsOfA(t, b)
 	b.clock.Advance(time.Minute)
 	b.gateways.Advance(t, time.Minute)
-	lookAfter(t, b, time.Minute)
+	waitAndCheck(t, b, time.Minute)
 	require.True(t, failingMarked(t, b), "the probe was refused")
 	require.ErrorIs(t, b.service.SyncSubscription(t.Context(), b.customer.ID), gateway.ErrUnavailable)
 	require.Equal(t, reads, readsOfA(t, b), "logins do not ask")
 
 	require.NoError(t, b.gateways.Sandbox.Advance(12*time.Hour)) // the gateway's clock alone
 	b.gateways.Advance(t, time.Minute)
-	lookAfter(t, b, time.Minute)
+	waitAndCheck(t, b, time.Minute)
 	require.False(t, failingMarked(t, b))
 	require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
 	require.Equal(t, reads+1, readsOfA(t, b))

@@ -23,8 +23,8 @@ func mislaid(t *testing.T, b *bundle, gateway string, id objectid.ID) (found fun
 	return func() { b.set(t, id, field+" = $2", remote) }
 }
 
-// lookAfter lets time pass without looks, then makes those that are due.
-func lookAfter(t *testing.T, b *bundle, span time.Duration) {
+// waitAndCheck lets time pass without looks, then makes those that are due.
+func waitAndCheck(t *testing.T, b *bundle, span time.Duration) {
 	t.Helper()
 	b.clock.Advance(span)
 	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
@@ -44,17 +44,17 @@ func TestMissingEndsWhatWasFoundOnlyWhenSeenTwice(t *testing.T) {
 		}
 		require.Equal(t, "active", b.status(t, id), "seen once, however often")
 		require.Equal(t, 1, b.count(t, "SELECT missed FROM payments.gateway_state WHERE gateway = $1", gateway))
-		lookAfter(t, b, 59*time.Minute)
+		waitAndCheck(t, b, 59*time.Minute)
 		require.Equal(t, "active", b.status(t, id))
 		found()
-		lookAfter(t, b, time.Minute)
+		waitAndCheck(t, b, time.Minute)
 		require.Equal(t, "active", b.status(t, id), "found again")
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM payments.intents WHERE kind = 'subscription_gone' AND state = 'void'"))
 
 		mislaid(t, b, gateway, id)
 		require.NoError(t, b.service.SyncSubscription(t.Context(), b.customer.ID))
-		lookAfter(t, b, time.Hour)
+		waitAndCheck(t, b, time.Hour)
 		require.Equal(t, "cancelled", b.status(t, id))
 		require.Contains(t, b.history(t, id), "active>cancelled gone_at_gateway recovery")
 		require.Equal(t, 1, b.count(t,
@@ -109,13 +109,13 @@ func TestManyMissingEndNone(t *testing.T) {
 	suspect, err := b.payments.Intents().Health().Suspect(t.Context(), b.db)
 	require.NoError(t, err)
 	require.Equal(t, []string{"gwb"}, suspect)
-	lookAfter(t, b, time.Hour)
-	lookAfter(t, b, time.Hour)
+	waitAndCheck(t, b, time.Hour)
+	waitAndCheck(t, b, time.Hour)
 	for _, id := range ids {
 		require.Equal(t, "active", b.status(t, id))
 	}
 	found()
-	lookAfter(t, b, time.Hour)
+	waitAndCheck(t, b, time.Hour)
 	suspect, err = b.payments.Intents().Health().Suspect(t.Context(), b.db)
 	require.NoError(t, err)
 	require.Empty(t, suspect, "one was found again")

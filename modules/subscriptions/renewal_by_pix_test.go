@@ -277,14 +277,14 @@ func TestRenewalNotKnownForADay(t *testing.T) {
 		Path: "/v3/payments", Kind: stage.FaultStatus, Status: http.StatusInternalServerError, Times: manyTimes,
 	}))
 	b.expect(t, 201, http.MethodPost, renewPixPath, nil)
-	lookAfter(t, b, 23*time.Hour)
+	waitAndCheck(t, b, 23*time.Hour)
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM payments.intents WHERE kind = 'renewal_charge' AND state = 'open' AND not_known_since IS NOT NULL"))
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"))
-	lookAfter(t, b, 2*time.Hour)
+	waitAndCheck(t, b, 2*time.Hour)
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE kind = 'unknown'"))
 	faults.Clear()
-	lookAfter(t, b, time.Hour)
+	waitAndCheck(t, b, time.Hour)
 	b.runStatusChecks(t, time.Minute)
 	require.Equal(t, "missing", b.text(t, "SELECT state FROM payments.intents WHERE kind = 'renewal_charge'"))
 	require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges"))
