@@ -13,8 +13,8 @@
 //	           listed, which of a command begin with //go:build !nosandbox
 //	query      a room calls the queries of the SQL files that the table gives it
 //	gateway    which gateway it is, the adapters alone ask, and the files that are listed
-//	limit      a package has at most 25 files and a type 40 methods; the door of payments and
-//	           the life of an order to a gateway have limits of their own
+//	limit      a package has at most 25 files, and a type 40 methods, also one of tests; the door of
+//	           payments and the life of an order to a gateway have limits of their own
 //	platform   a test of a command has the platform from cmd/internal/app/platformtest
 //	generated  code made by sqlc lies in modules/<m>/internal/<m>db alone
 //	migration  files are named NNNNN_<module>_<what>.sql, each number once

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// The limits of a package and of a type, in hand-written code that is not for tests.
+// The limits of a package, in hand-written code that is not for tests, and of a type, in all
+// hand-written code.
 const (
 	mostFiles   = 25
 	mostMethods = 40
@@ -29,34 +30,51 @@ type size struct {
 	methods             map[string]int // by their type
 }
 
-// measure adds a file to the size of its package.
+// sizeOf is the size of a package, by its folder; the one of a folder's external tests is
+// called as Go does, with _test behind.
+func (c *checker) sizeOf(dir string) *size {
+	if c.sizes[dir] == nil {
+		c.sizes[dir] = &size{methods: map[string]int{}}
+	}
+	return c.sizes[dir]
+}
+
+// measure adds a file to the size of its package. Of files for tests the methods alone count,
+// with those of the package that they are in.
 func (c *checker) measure(file string, from pkg, content []byte, parsed *ast.File) {
-	measured := slices.Contains([]string{"cmd", "modules", "platform"}, from.top) || from.development()
-	forTests := from.fixtures() || strings.HasSuffix(file, "_test.go")
-	if !measured || forTests || bytes.HasPrefix(content, []byte("// Code generated ")) {
+	if bytes.HasPrefix(content, []byte("// Code generated ")) {
 		return
 	}
-	dir := path.Dir(file)
-	s := c.sizes[dir]
-	if s == nil {
-		s = &size{methods: map[string]int{}}
-		c.sizes[dir] = s
+	dir, test := path.Dir(file), strings.HasSuffix(file, "_test.go")
+	if test && strings.HasSuffix(parsed.Name.Name, "_test") {
+		dir += "_test"
+	}
+	s := c.sizeOf(dir)
+	countMethods(s, parsed)
+	measured := slices.Contains([]string{"cmd", "modules", "platform"}, from.top) || from.development()
+	if !measured || test || from.fixtures() {
+		return
 	}
 	s.files++
 	s.lines += bytes.Count(content, []byte("\n"))
 	for _, d := range parsed.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			of := ""
-			if d.Recv != nil {
-				of = receiver(d.Recv.List[0].Type)
-				s.methods[of]++
-			}
-			if d.Name.IsExported() && (of == "" || of == "Service" && from.rest == "") {
+			door := d.Recv != nil && receiver(d.Recv.List[0].Type) == "Service" && from.rest == ""
+			if d.Name.IsExported() && (d.Recv == nil || door) {
 				s.names++
 			}
 		case *ast.GenDecl:
 			s.names += exportedIn(d)
+		}
+	}
+}
+
+// countMethods adds a file's methods to their types.
+func countMethods(s *size, parsed *ast.File) {
+	for _, d := range parsed.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+			s.methods[receiver(f.Recv.List[0].Type)]++
 		}
 	}
 }

@@ -19,6 +19,13 @@ func planted(dir string, files int, text string) fstest.MapFS {
 	return tree
 }
 
+// beside is the tree with one more file.
+func beside(tree fstest.MapFS, file, text string) fstest.MapFS {
+	tree["go.mod"] = &fstest.MapFile{Data: []byte("module marquee\n")}
+	tree[file] = &fstest.MapFile{Data: []byte(text)}
+	return tree
+}
+
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	repeated := func(n int, format string) string {
@@ -28,6 +35,9 @@ func TestLimits(t *testing.T) {
 			fmt.Fprintf(&b, format, i)
 		}
 		return b.String()
+	}
+	external := func(n int) string {
+		return strings.Replace(repeated(n, "func (b *bundle) f%d() {}\n"), "package a", "package a_test", 1)
 	}
 	const door, intent = "modules/payments", "modules/payments/intent"
 	for name, c := range map[string]struct {
@@ -64,6 +74,31 @@ func TestLimits(t *testing.T) {
 		"of two files": {
 			planted("modules/board", 2, repeated(21, "func (s Board[T]) f%d() {}\n")),
 			"modules/board.Board has 42 methods, and may have 40: divide it",
+		},
+		"a test's methods": {
+			beside(fstest.MapFS{}, "modules/board/f_test.go", external(40)), "",
+		},
+		"too many of a test": {
+			beside(fstest.MapFS{}, "modules/board/f_test.go", external(41)),
+			"modules/board_test.bundle has 41 methods, and may have 40: divide it",
+		},
+		"too many of two tests": {
+			beside(beside(fstest.MapFS{}, "testutil/apitest/f_test.go", external(21)),
+				"testutil/apitest/g_test.go", external(21)),
+			"testutil/apitest_test.bundle has 42 methods, and may have 40: divide it",
+		},
+		"a type of each package": {
+			beside(planted("modules/board", 1, repeated(40, "func (b *bundle) f%d() {}\n")),
+				"modules/board/f_test.go", external(40)), "",
+		},
+		"too many with the package's own tests": {
+			beside(planted("modules/board", 1, repeated(40, "func (b *Board) f%d() {}\n")),
+				"modules/board/export_test.go", "package a\n\nfunc (b *Board) Hidden() {}\n"),
+			"modules/board.Board has 41 methods, and may have 40: divide it",
+		},
+		"too many of fixtures": {
+			planted("modules/board/boardtest", 1, repeated(41, "func (b *Bundle) f%d() {}\n")),
+			"modules/board/boardtest.Bundle has 41 methods, and may have 40: divide it",
 		},
 		"names of the door": {planted(door, 1, repeated(100, "type T%d int\n")), ""},
 		"too many at the door": {
