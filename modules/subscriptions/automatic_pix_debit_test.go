@@ -8,23 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
-	"marquee/platform/objectid"
 )
-
-// authorized begins an automatic PIX whose first code is paid.
-func (b *bundle) authorized(t *testing.T) (id objectid.ID, auth string) {
-	t.Helper()
-	b.listen()
-	a := b.expect(t, 201, http.MethodPost, "/gwa/subscribe/pix-automatico", object{"plan_id": plan})
-	id, auth = idOf(a), info(a)["gwa_pix_auth_id"].(string)
-	require.NotEmpty(t, info(a)["pix"].(object)["payload"])
-	require.Equal(t, 49.9, info(a)["amount"])
-	_, err := b.gateways.Sandbox.GWA.ActivateAuthorization(auth)
-	require.NoError(t, err)
-	b.settle(t)
-	require.Equal(t, "active", b.status(t, id))
-	return id, auth
-}
 
 func TestAutomaticPixIsDebitedOnceACycle(t *testing.T) {
 	t.Parallel()
@@ -96,17 +80,6 @@ func TestFailedDebitCountsAndTheNextCycleFollows(t *testing.T) {
 	require.Equal(t, 1, column[int](t, b, id, "payment_failures"))
 	require.WithinDuration(t, next.AddDate(0, 1, 0), column[time.Time](t, b, id, "next_billing_date"), 4*24*time.Hour)
 	require.Equal(t, "active", b.status(t, id))
-}
-
-// debited is authorized with the debit of the next cycle ordered.
-func (b *bundle) debited(t *testing.T) (id objectid.ID, auth, debit string) {
-	t.Helper()
-	id, auth = b.authorized(t)
-	next := column[time.Time](t, b, id, "next_billing_date")
-	b.clock.Advance(next.AddDate(0, 0, -6).Sub(b.clock.Now()))
-	require.NoError(t, b.gateways.Sandbox.GWA.Advance(next.AddDate(0, 0, -6).Sub(b.gateways.Sandbox.GWA.Now())))
-	require.NoError(t, b.service.Debit(t.Context(), id))
-	return id, auth, b.text(t, "SELECT gateway_payment_id FROM subscriptions.debits")
 }
 
 // What nobody will pay must not be waited for: no other debit would follow, and
@@ -205,11 +178,4 @@ func TestAuthorizationThatNobodyGave(t *testing.T) {
 	b.work(t)
 	eventually(t, "it ends, once the gateway was asked", func() bool { return b.status(t, idOf(a)) == "cancelled" })
 	require.Equal(t, "pending>cancelled pix_unpaid webhook", b.history(t, idOf(a))[1])
-}
-
-func (b *bundle) text(t *testing.T, query string, args ...any) string {
-	t.Helper()
-	var s string
-	require.NoError(t, b.db.QueryRow(t.Context(), query, args...).Scan(&s))
-	return s
 }

@@ -1,71 +1,16 @@
 package subscriptions_test
 
 import (
-	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/objectid"
-	"marquee/testutil/sandbox"
 	sandboxa "marquee/testutil/sandbox/gwa/account"
 )
-
-const day = 24 * time.Hour
-
-// goBy has time go by everywhere: at the gateways, in their webhooks and in our sweep,
-// in steps that are small enough for every job to be in time.
-func (b *bundle) goBy(t *testing.T, by time.Duration) {
-	t.Helper()
-	for ; by > 0; by -= 5 * day {
-		step := min(by, 5*day)
-		b.clock.Advance(step)
-		b.gateways.Advance(t, step)
-		b.settle(t)
-		require.NoError(t, b.service.Sweep(t.Context()))
-		b.runDueStatusChecks(t)
-		b.settle(t)
-	}
-}
-
-// signLater has gateway B's webhooks be signed by the test's clock: the sandbox signs
-// by the machine's, from which its own may be months ahead.
-func (b *bundle) signLater(t *testing.T) {
-	t.Helper()
-	hooks := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		at := strconv.FormatInt(b.clock.Now().Unix(), 10)
-		mac := hmac.New(sha256.New, []byte(paymentstest.GWBSecret))
-		mac.Write(append([]byte(at+"."), body...))
-		req, err := http.NewRequestWithContext(r.Context(), http.MethodPost, b.serve().url+"/webhooks/gwb",
-			bytes.NewReader(body))
-		if err == nil {
-			req.Header.Set("Stripe-Signature", "t="+at+",v1="+hex.EncodeToString(mac.Sum(nil)))
-			var res *http.Response
-			if res, err = http.DefaultClient.Do(req); err == nil {
-				_ = res.Body.Close()
-				w.WriteHeader(res.StatusCode)
-				return
-			}
-		}
-		w.WriteHeader(http.StatusBadGateway)
-	}))
-	t.Cleanup(hooks.Close)
-	b.gateways.Sandbox.SetWebhooks(sandbox.Webhooks{
-		GWAURL: b.serve().url + "/webhooks/gwa", GWAToken: paymentstest.GWAToken, GWBURL: hooks.URL,
-		GWBSecret: paymentstest.GWBSecret,
-	})
-}
 
 // disputes is what differs between the gateways' disputes.
 type disputes struct {
@@ -140,27 +85,6 @@ func eachDispute(t *testing.T,
 		d := disputesAt[gateway]
 		run(t, b, gateway, d, d.begin(b, t))
 	})
-}
-
-// taken is what was ever taken of the customer's money for a subscription, given back
-// or not, by the gateways' own books.
-func (b *bundle) taken(t *testing.T, id objectid.ID) (cents int64, waiting int) {
-	t.Helper()
-	for _, c := range b.gateways.Charges(t) {
-		switch {
-		case c.Succeeded:
-			cents += c.Cents
-		case c.Gateway == gateway.GWA:
-			waiting++
-		}
-	}
-	return cents, waiting
-}
-
-func (b *bundle) pause(t *testing.T, id objectid.ID) string {
-	t.Helper()
-	return b.text(t,
-		"SELECT coalesce((SELECT state FROM subscriptions.pauses WHERE subscription_id = $1 ORDER BY id DESC LIMIT 1), '')", id)
 }
 
 // TestADisputePausesCollection: a dispute with charges made 40 days ahead, for two

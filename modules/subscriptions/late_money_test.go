@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
+	"marquee/modules/subscriptions/settle"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/testutil/sandbox/stage"
@@ -185,4 +186,13 @@ func TestAnOlderInvoiceOfADeletedCustomerIsRefunded(t *testing.T) {
 	b.apply(t, event(earlier, gateway.SettledPayment{Payment: invoice("in_old", earlier)}))
 	require.Equal(t, "late", b.listed(t, "in_old")["kind"])
 	require.Contains(t, b.listed(t, "in_old")["note"], "deleted the account")
+}
+
+// lateMoney is what the one job of late money that waits is to do.
+func lateMoney(t *testing.T, b *bundle) (a settle.LateMoneyArgs) {
+	t.Helper()
+	require.NoError(t,
+		b.db.QueryRow(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_late_money' RETURNING args").
+			Scan(&a))
+	return a
 }

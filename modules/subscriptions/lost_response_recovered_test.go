@@ -233,9 +233,3 @@ func TestWebhooksBeforeTheAnswer(t *testing.T) {
 	require.Equal(t, 1, b.count(t, "SELECT count(*) FROM payments.payments"))
 	require.Len(t, b.history(t, idOf(a)), 2)
 }
-
-// eventually polls until the condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	require.Eventually(t, holds, time.Minute, 20*time.Millisecond, what)
-}

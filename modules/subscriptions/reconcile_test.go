@@ -17,15 +17,6 @@ import (
 	gwastage "marquee/testutil/sandbox/gwa/account"
 )
 
-// since the last hour, changing nothing or all that has to be.
-func (b *bundle) reconcile(t *testing.T, dryRun bool) *payments.ReconcileReport {
-	t.Helper()
-	report, err := b.service.Reconcile(t.Context(),
-		payments.ReconcileOptions{Since: b.clock.Now().Add(-time.Hour), DryRun: dryRun})
-	require.NoError(t, err)
-	return report
-}
-
 // heals reconciles dry, which tells and changes nothing, then truly, then again,
 // which finds nothing more. Was and is are a picture of what is repaired.
 func heals(t *testing.T, b *bundle, kinds []payments.FindingKind, picture func() any, was, is any) {

@@ -11,7 +11,6 @@ import (
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/platform/money"
-	"marquee/platform/objectid"
 )
 
 // travel moves the test's clock and both sandboxes to an instant.
@@ -23,21 +22,6 @@ func travel(t *testing.T, b *bundle, instant string) {
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(at.Sub(b.gateways.Sandbox.GWA.Now())))
 	_, err = b.gateways.Sandbox.GWB.Stage().Clock.AdvanceTo(at)
 	require.NoError(t, err)
-}
-
-// day is a date of the row as it is in REPORT_TZ.
-func (b *bundle) day(t *testing.T, id objectid.ID, name string) string {
-	t.Helper()
-	return b.text(t, "SELECT to_char("+name+
-		" AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD') FROM subscriptions.subscriptions WHERE id = $1", id)
-}
-
-// reportZone is REPORT_TZ of these tests.
-func reportZone(t *testing.T) *time.Location {
-	t.Helper()
-	zone, err := time.LoadLocation("America/Sao_Paulo")
-	require.NoError(t, err)
-	return zone
 }
 
 // lastOfJanuary lies far ahead of the machine's clock, from which travel starts, and which the

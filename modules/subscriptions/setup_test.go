@@ -233,15 +233,6 @@ func taken[A any](t *testing.T, b *bundle, kind string) []A {
 	return all
 }
 
-// lateMoney is what the one job of late money that waits is to do.
-func lateMoney(t *testing.T, b *bundle) (a settle.LateMoneyArgs) {
-	t.Helper()
-	require.NoError(t,
-		b.db.QueryRow(t.Context(), "DELETE FROM jobs.river_job WHERE kind = 'subscriptions_late_money' RETURNING args").
-			Scan(&a))
-	return a
-}
-
 // work runs the jobs until the test ends.
 func (b *bundle) work(t *testing.T) {
 	t.Helper()
@@ -259,24 +250,6 @@ func (b *bundle) work(t *testing.T) {
 
 // object is a JSON object of an answer.
 type object = map[string]any
-
-// runStatusChecks lets time pass, with the checks at both gateways that fall due in it.
-func (b *bundle) runStatusChecks(t *testing.T, span time.Duration) {
-	t.Helper()
-	const step = 5 * time.Second
-	for end := b.clock.Now().Add(span); b.clock.Now().Before(end); {
-		b.clock.Advance(step)
-		b.runDueStatusChecks(t)
-	}
-}
-
-// runDueStatusChecks does the checks that are due now.
-func (b *bundle) runDueStatusChecks(t *testing.T) {
-	t.Helper()
-	for _, gateway := range []gateway.Name{gateway.GWA, gateway.GWB} {
-		require.NoError(t, b.payments.Intents().CheckDue(t.Context(), gateway))
-	}
-}
 
 // call sends a request as the customer and returns the answer.
 func (b *bundle) call(t *testing.T, method, path string, body any) (int, object) {
@@ -420,4 +393,55 @@ func (b *bundle) access(t *testing.T) bool {
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT has_access FROM subscriptions.has_access($1, $2)",
 		b.customer.ID, b.clock.Now()).Scan(&ok))
 	return ok
+}
+
+// admin calls the API as an admin; every answer is checked against the OpenAPI
+// document.
+func (b *bundle) admin(t *testing.T) *apitest.Client {
+	t.Helper()
+	return apitest.New(t, b.serve().api).As(accountstest.Token(t, b.db, accountstest.Admin(t, b.db).Username))
+}
+
+// client calls the API as the customer, with an Idempotency-Key.
+func (b *bundle) client(t *testing.T, key string) *apitest.Client {
+	t.Helper()
+	return apitest.New(t, b.serve().api).As(b.bearer(t)).With("Idempotency-Key", key)
+}
+
+// text is the one value of a query.
+func (b *bundle) text(t *testing.T, query string, args ...any) string {
+	t.Helper()
+	var s string
+	require.NoError(t, b.db.QueryRow(t.Context(), query, args...).Scan(&s))
+	return s
+}
+
+// day is a date of the row as it is in REPORT_TZ.
+func (b *bundle) day(t *testing.T, id objectid.ID, name string) string {
+	t.Helper()
+	return b.text(t, "SELECT to_char("+name+
+		" AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD') FROM subscriptions.subscriptions WHERE id = $1", id)
+}
+
+// reportZone is REPORT_TZ of these tests.
+func reportZone(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("America/Sao_Paulo")
+	require.NoError(t, err)
+	return zone
+}
+
+// eventually polls until the condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	require.Eventually(t, holds, time.Minute, 20*time.Millisecond, what)
+}
+
+// reconcile looks at the last hour, changing nothing or all that has to be.
+func (b *bundle) reconcile(t *testing.T, dryRun bool) *payments.ReconcileReport {
+	t.Helper()
+	report, err := b.service.Reconcile(t.Context(),
+		payments.ReconcileOptions{Since: b.clock.Now().Add(-time.Hour), DryRun: dryRun})
+	require.NoError(t, err)
+	return report
 }

@@ -10,7 +10,6 @@ import (
 
 	"marquee/modules/payments/paymentstest"
 	"marquee/platform/idempotency"
-	"marquee/testutil/apitest"
 	"marquee/testutil/sandbox/stage"
 )
 
@@ -23,11 +22,6 @@ func subscribes() map[string]object {
 		"/gwb/subscribe":                gwbCard(paymentstest.TokenApproved),
 		"/gwb/subscribe/pix":            {"plan_id": plan},
 	}
-}
-
-func (b *bundle) client(t *testing.T, key string) *apitest.Client {
-	t.Helper()
-	return apitest.New(t, b.serve().api).As(b.bearer(t)).With("Idempotency-Key", key)
 }
 
 func TestEverySubscribeRouteRepeatsItsAnswer(t *testing.T) {

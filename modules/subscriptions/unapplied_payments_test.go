@@ -3,7 +3,6 @@ package subscriptions_test
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 	"sync"
 	"testing"
@@ -43,33 +42,6 @@ func latePix(t *testing.T, b *bundle, gateway string) (ended, living objectid.ID
 	}
 	b.settle(t)
 	return ended, living, payment
-}
-
-// listed is the list's row of a payment.
-func (b *bundle) listed(t *testing.T, payment string) object {
-	t.Helper()
-	docs := b.admin(t).Get(unappliedPath + `?query=` + url.QueryEscape(`{"gateway_payment_id":"`+payment+`"}`)).
-		Expect(200).Map()["docs"].([]any)
-	require.Len(t, docs, 1)
-	return docs[0].(object)
-}
-
-func (b *bundle) refundUnapplied(t *testing.T) {
-	t.Helper()
-	require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
-}
-
-// givenBack is what the sandboxes have given back of a payment: its charges that are
-// refunded.
-func givenBack(t *testing.T, b *bundle, payment string) bool {
-	t.Helper()
-	for _, c := range b.gateways.Charges(t) {
-		if c.ID == payment {
-			return c.Refunded
-		}
-	}
-	t.Fatalf("no charge %s", payment)
-	return false
 }
 
 func TestLateMoneyOfACustomerWhoHasAnotherSubscriptionIsRefunded(t *testing.T) {

@@ -21,17 +21,6 @@ func withdrawable(t *testing.T) *bundle {
 	})
 }
 
-func (b *bundle) paidPixGWA(t *testing.T) objectid.ID {
-	t.Helper()
-	b.listen()
-	id := idOf(b.expect(t, 201, "POST", "/gwa/subscribe/pix", object{"plan_id": plan}))
-	_, err := b.gateways.Sandbox.GWA.Pay(column[string](t, b, id, "pix_payment_id"))
-	require.NoError(t, err)
-	b.settle(t)
-	require.Equal(t, "active", b.status(t, id))
-	return id
-}
-
 // withdrawalWays are the subscriptions that are withdrawn, with the amount in their gateway's unit.
 var withdrawalWays = map[string]struct {
 	paid   func(*bundle, *testing.T) objectid.ID

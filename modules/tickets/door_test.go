@@ -16,11 +16,6 @@ import (
 	"marquee/testutil/apitest"
 )
 
-func (b *bundle) code(ticket objectid.ID) string {
-	b.t.Helper()
-	return b.me.Get("/me/tickets/" + ticket.String() + "/qr").Expect(200).Map()["qr_payload"].(string)
-}
-
 func TestTicketsByAdmin(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

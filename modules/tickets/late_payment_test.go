@@ -14,14 +14,6 @@ import (
 	"marquee/testutil/sandbox/stage"
 )
 
-func (b *bundle) orderRow(id string) (state, status string) {
-	b.t.Helper()
-	require.NoError(b.t,
-		b.db.QueryRow(b.t.Context(), "SELECT state, payment_status FROM tickets.orders WHERE id = $1", id).Scan(&state,
-			&status))
-	return state, status
-}
-
 func TestUnpaidPixGivesItsPlacesBack(t *testing.T) {
 	t.Parallel()
 	for _, gateway := range []string{"gwa", "gwb"} {

@@ -70,13 +70,6 @@ func paidPixGWB(b *bundle) (res object, id, payment string) {
 	return res, id, payment
 }
 
-// scanned uploads one scan and gives its result.
-func (b *bundle) scanned(code string, at time.Time) object {
-	b.t.Helper()
-	body := object{"scans": []object{{"qr_payload": code, "scanned_at": at.Format(time.RFC3339Nano)}}}
-	return b.admin.Post("/tickets/consume-qr/batch", body).Expect(200).Map()["results"].([]any)[0].(object)
-}
-
 func revokedCodes(b *bundle, event objectid.ID) []any {
 	b.t.Helper()
 	return b.admin.Get("/events/" + event.String() + "/checkin-bundle").Expect(200).Map()["revoked"].([]any)

@@ -2,7 +2,6 @@ package tickets_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,14 +11,6 @@ import (
 	"marquee/platform/objectid"
 	gwastage "marquee/testutil/sandbox/gwa/account"
 )
-
-func (b *bundle) reconcile(dryRun bool) *payments.ReconcileReport {
-	b.t.Helper()
-	o := payments.ReconcileOptions{Since: time.Now().Add(-time.Hour), DryRun: dryRun}
-	report := payments.NewReconcileReport(o)
-	require.NoError(b.t, b.payments.Comparison().Reconcile(b.t.Context(), o, report))
-	return report
-}
 
 // The webhooks of orders get lost, too: paid, disputed, given back.
 func TestReconciliationRepairsOrders(t *testing.T) {

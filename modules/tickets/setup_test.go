@@ -25,6 +25,7 @@ import (
 	"marquee/platform/jobs"
 	"marquee/platform/mail"
 	"marquee/platform/objectid"
+	"marquee/platform/postgres"
 	"marquee/testutil/apitest"
 	"marquee/testutil/cleanup"
 	"marquee/testutil/pgtest"
@@ -298,4 +299,45 @@ func cardB(event objectid.ID, quantity int, token string) object {
 
 func pix(event objectid.ID, quantity int) object {
 	return object{"event_id": event, "quantity": quantity}
+}
+
+// code is what the QR code of a ticket of mine says.
+func (b *bundle) code(ticket objectid.ID) string {
+	b.t.Helper()
+	return b.me.Get("/me/tickets/" + ticket.String() + "/qr").Expect(200).Map()["qr_payload"].(string)
+}
+
+// orderRow is the state of an order, and the status that is told of it.
+func (b *bundle) orderRow(id string) (state, status string) {
+	b.t.Helper()
+	require.NoError(b.t,
+		b.db.QueryRow(b.t.Context(), "SELECT state, payment_status FROM tickets.orders WHERE id = $1", id).Scan(&state,
+			&status))
+	return state, status
+}
+
+// scanned uploads one scan and gives its result.
+func (b *bundle) scanned(code string, at time.Time) object {
+	b.t.Helper()
+	body := object{"scans": []object{{"qr_payload": code, "scanned_at": at.Format(time.RFC3339Nano)}}}
+	return b.admin.Post("/tickets/consume-qr/batch", body).Expect(200).Map()["results"].([]any)[0].(object)
+}
+
+// reconcile looks at the last hour, changing nothing or all that has to be.
+func (b *bundle) reconcile(dryRun bool) *payments.ReconcileReport {
+	b.t.Helper()
+	o := payments.ReconcileOptions{Since: time.Now().Add(-time.Hour), DryRun: dryRun}
+	report := payments.NewReconcileReport(o)
+	require.NoError(b.t, b.payments.Comparison().Reconcile(b.t.Context(), o, report))
+	return report
+}
+
+// apply applies an event as a webhook does.
+func (b *bundle) apply(e gateway.Event) (r gateway.Result) {
+	b.t.Helper()
+	require.NoError(b.t, postgres.InTx(b.t.Context(), b.db, func(tx pgx.Tx) (err error) {
+		r, err = b.service.Webhooks().ApplyEventTx(b.t.Context(), tx, e)
+		return err
+	}))
+	return r
 }

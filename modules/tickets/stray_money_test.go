@@ -4,23 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 )
-
-// apply applies an event as a webhook does.
-func (b *bundle) apply(e gateway.Event) (r gateway.Result) {
-	b.t.Helper()
-	require.NoError(b.t, postgres.InTx(b.t.Context(), b.db, func(tx pgx.Tx) (err error) {
-		r, err = b.service.Webhooks().ApplyEventTx(b.t.Context(), tx, e)
-		return err
-	}))
-	return r
-}
 
 // TestMoneyForAnOrderDeletedWithItsEvent: the event names our id, so that its subject
 // is known, and the money goes back.
