@@ -95,7 +95,7 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	// The test's clock jumps, gateway B's does not.
 	cleanup.Add(t, func() {
 		pgtest.RequireInvariants(t, b.db, begun, append(b.unsound, "no_clock_skew")...)
-		requireMovesOfTheTable(b, context.Background())
+		requireMovesOfTheTable(context.Background(), b)
 	})
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 )
 
 // requireMovesOfTheTable fails for a move in the history of tickets that the one table does not have, for its reason.
-func requireMovesOfTheTable(b *bundle, ctx context.Context) {
+func requireMovesOfTheTable(ctx context.Context, b *bundle) {
 	rows, err := b.db.Query(ctx, `SELECT DISTINCT coalesce(from_status, ''), to_status, reason FROM tickets.transitions
 		WHERE to_status <> 'deleted'`)
 	require.NoError(b.t, err)
