@@ -62,10 +62,10 @@ func TestCurrentSubscription(t *testing.T) {
 	require.Equal(t, second, current(), "cleared only where it still points there")
 	inTx(func(tx pgx.Tx) error { return b.svc.ClearCurrentSubscriptionTx(t.Context(), tx, c.ID, second) })
 	require.Empty(t, current())
-	err := postgres.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-		return b.svc.SetCurrentSubscriptionTx(t.Context(), tx, objectid.New(), first)
-	})
-	require.True(t, fault.Is(err, fault.KindNotFound), "%v", err)
+	b.exec(t, `UPDATE accounts.users SET deleted_at = now() WHERE id = $1`, c.ID)
+	inTx(func(tx pgx.Tx) error { return b.svc.SetCurrentSubscriptionTx(t.Context(), tx, c.ID, first) })
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM accounts.users WHERE id = $1 AND current_subscription_id IS NULL`, c.ID),
+		"a deleted account points to none")
 }
 
 func TestGatewayCustomerIsSetOnce(t *testing.T) {

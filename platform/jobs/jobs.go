@@ -27,8 +27,8 @@ const Schema = "jobs"
 // Client inserts jobs, and works them when it was made with workers.
 type Client = river.Client[pgx.Tx]
 
-// InsertLaterTx inserts a job that is not unique as InsertTx of the client does, with the next statement of a transaction
-// of postgres.InTx (postgres.Later).
+// InsertLaterTx inserts a job that is not unique as InsertTx of the client does, with the next statement of a
+// transaction of postgres.InTx (postgres.Later).
 func InsertLaterTx(ctx context.Context, c *Client, within pgx.Tx, args river.JobArgs, o *river.InsertOpts) error {
 	if later, ok := postgres.Later(within).(pgx.Tx); ok {
 		within = later

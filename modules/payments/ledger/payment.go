@@ -98,7 +98,7 @@ func (r Record) instants(now time.Time) (settledAt time.Time, confirmedAt *time.
 	return settledAt, confirmedAt
 }
 
-// recordNewTx writes a settled payment into the ledger, with the next statement of the transaction: what RecordPaymentTx
+// recordNewTx writes a settled payment into the ledger, with the transaction's next statement: what RecordPaymentTx
 // does, and CountPaymentTx of one that counts, but that the caller has seen that the ledger has none of it, holds what
 // it is for, and has the events replayed that wait for it (EventSubjects). One that is there all the same is an error
 // of what it is sent with.

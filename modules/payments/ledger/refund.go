@@ -157,8 +157,8 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 			}
 		}
 		n, err := s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-			ID: row.ID, FromStatus: row.stored, GatewayRefundID: nullable.Ptr(row.GatewayRefundID), AmountCents: int64(row.Amount),
-			Status: row.Status,
+			ID: row.ID, FromStatus: row.stored, Status: row.Status,
+			GatewayRefundID: nullable.Ptr(row.GatewayRefundID), AmountCents: int64(row.Amount),
 			Reason: nullable.Ptr(row.Reason), Failure: nullable.Ptr(row.Failure), RefundedAt: row.RefundedAt, At: now,
 		})
 		if err == nil && n == 0 {
@@ -314,9 +314,9 @@ func RefundOf(row paymentsdb.PaymentsRefund) Refund {
 		GatewayRefundID: nullable.Value(row.GatewayRefundID),
 		Purpose:         row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID,
 		Amount: money.Cents(row.AmountCents),
-		Kind:   row.Kind, Status: row.Status, stored: row.Status, ByAdmin: row.Source != state.ByGateway, EventID: row.EventID,
-		EventType: row.EventType,
-		Reason:    nullable.Value(row.Reason), Admin: nullable.Value(row.Admin), AdminID: row.AdminID,
+		Kind:   row.Kind, Status: row.Status, stored: row.Status, ByAdmin: row.Source != state.ByGateway,
+		EventID: row.EventID, EventType: row.EventType,
+		Reason: nullable.Value(row.Reason), Admin: nullable.Value(row.Admin), AdminID: row.AdminID,
 		Failure:     nullable.Value(row.Failure),
 		RequestedAt: row.RequestedAt.UTC(), RefundedAt: row.RefundedAt, UpdatedAt: row.UpdatedAt.UTC(),
 	}

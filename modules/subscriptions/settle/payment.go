@@ -87,8 +87,8 @@ func settleFirstSeenTx(ctx context.Context, s *Settler, tx pgx.Tx, sub *lifecycl
 	replays bool,
 ) error {
 	plain := Absent{Payment: true, Others: true, Pauses: true, ChargeMoves: true, Deletion: true}
-	if !replays || p.Absent != plain || sub.Status != state.Pending || sub.Traits().AmountsMayChange || sub.PaysOnce() ||
-		sub.PixAutomatic || sub.HasChargeback || paysADay(*sub, p) {
+	if !replays || p.Absent != plain || sub.Status != state.Pending || sub.Traits().AmountsMayChange ||
+		sub.PaysOnce() || sub.PixAutomatic || sub.HasChargeback || paysADay(*sub, p) {
 		return s.SettlePaymentTx(ctx, tx, sub, p)
 	}
 	booking := Booking{}
