@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 
 vi.stubGlobal('location', { href: 'http://localhost/console/', pathname: '/console/', search: '' });
+vi.stubGlobal('history', {});
 vi.stubGlobal('addEventListener', () => undefined);
 const { columnsOf, filterOf } = await import('./address');
 

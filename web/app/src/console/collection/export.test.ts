@@ -7,6 +7,7 @@ vi.stubGlobal('navigator', { languages: ['pt-BR'] });
 vi.stubGlobal('document', { documentElement: { lang: '' } });
 vi.stubGlobal('location', { href: 'http://localhost/console/', pathname: '/console/', search: '' });
 vi.stubGlobal('window', { addEventListener: () => undefined });
+vi.stubGlobal('history', {});
 vi.stubGlobal('addEventListener', () => undefined);
 vi.stubGlobal('BroadcastChannel', class { postMessage() { return undefined; } });
 const { collectionSource, exactSort, exportList, fileName, line, neutral } = await import('./export');

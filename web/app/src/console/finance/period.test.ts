@@ -4,6 +4,7 @@ vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => undefined })
 vi.stubGlobal('navigator', { languages: ['en'] });
 vi.stubGlobal('document', { documentElement: { lang: '' } });
 vi.stubGlobal('location', { pathname: '/console/finance', search: '' });
+vi.stubGlobal('history', {});
 vi.stubGlobal('addEventListener', () => undefined);
 const { againstOf, comparedWith, listOf, periodOf, plusMonths, spanOf } = await import('./period');
 
