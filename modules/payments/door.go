@@ -165,14 +165,24 @@ func (s *Service) RefundPayment(ctx context.Context, q refund.Request,
 	return s.refunds.RefundPayment(ctx, q, applied)
 }
 
+// ErasePersonalDataTx takes the person out of what the gateways reported of their
+// payments. The ledger stays: it names nobody but the deleted customer's id.
+func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID objectid.ID) error {
+	return s.log.ErasePersonalDataTx(ctx, tx, customerID)
+}
+
+// ForgetPersonTx has names, addresses and the like taken out of the logged
+// webhooks that speak of one of the subjects: ids of subscriptions, orders,
+// payments and customers, ours or a gateway's. What moved money, and can be
+// applied again, stays. Two jobs do it: one now, one for what gateways still
+// report of the end.
+func (s *Service) ForgetPersonTx(ctx context.Context, tx pgx.Tx, subjects []string) error {
+	return s.log.ForgetPersonTx(ctx, tx, subjects)
+}
+
 // LastCalls tells when each gateway last called with an event; one that is missing has not called for long.
 func (s *Service) LastCalls(ctx context.Context, db postgres.DB) (map[gateway.Name]time.Time, error) {
 	return s.log.LastCalls(ctx, db)
-}
-
-// GatewayStates are what is known of each gateway as a whole. An error is the database's.
-func (s *Service) GatewayStates(ctx context.Context, db postgres.DB) ([]GatewayState, error) {
-	return s.intents.Health().States(ctx, db)
 }
 
 // Metrics are to be registered once a process; db is what the queries of the new ones among them use.
@@ -183,9 +193,6 @@ func (s *Service) Metrics(db postgres.DB) []prometheus.Collector {
 
 // Cases is the door to the list of money that gave nobody anything.
 func (s *Service) Cases() Cases { return Cases{s.reader, s} }
-
-// Personal is the door to the personal data of the ledgers.
-func (s *Service) Personal() Personal { return Personal{s.reader, s} }
 
 // Comparison is the door to the comparison with the gateways.
 func (s *Service) Comparison() Comparison { return Comparison{s.reader, s} }

@@ -55,16 +55,5 @@ func (d Cases) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription 
 	return d.s.unapplied.TakeExtensionBackTx(ctx, tx, subscription, since, cause)
 }
 
-// RefundDueUnapplied refunds by itself what may be, the oldest first, and goes on
-// with refunds that were decided by somebody who died since. It stops at the limits. What
-// a lost dispute took is kept, and so is what waited for an answer that has come.
-func (d Cases) RefundDueUnapplied(ctx context.Context) error {
-	return d.s.unapplied.RefundDueUnapplied(ctx)
-}
-
-// TendUnknownMoney gives listed money of a gateway's customer who was not known here, as
-// after a restore, its customer once somebody has that id again, and tells the operators
-// once a day what is still nobody's.
-func (d Cases) TendUnknownMoney(ctx context.Context) error {
-	return d.s.unapplied.TendUnknownMoney(ctx)
-}
+// Sweep does what is due about the list by itself: refunds, decisions, and money of customers who were not known.
+func (d Cases) Sweep(ctx context.Context) error { return d.s.unapplied.Sweep(ctx) }

@@ -2,7 +2,6 @@ package payments
 
 import (
 	"maps"
-	"slices"
 
 	"marquee/modules/payments/intent"
 	"marquee/modules/payments/reconcile"
@@ -11,33 +10,52 @@ import (
 	"marquee/modules/payments/webhook"
 )
 
-// Hooks are all calls upward: what a module above is told and asked.
+// Hooks are all calls upward: what a module above is told and asked. Any of them may be nil.
 type Hooks struct {
-	Appliers  []webhook.Applier         // asked in the order of Connect; the first that does not answer Unclaimed wins
-	Together  webhook.GroupApplier      // nil: each event is applied alone; the last one counts
-	Takers    []webhook.StrayMoneyTaker // asked in the same order for money that nobody claims
-	Followers []refund.Follower         // all are told
-	Extender  unapplied.Extender        // nil: none; the last one counts
-	Intents   map[intent.Kind]intent.Checker
-	Records   []reconcile.RecordReader // asked in the same order how a record stands, for what is written of repairs
+	Applier  webhook.Applier         // asked in the order of Connect; the first that does not answer Unclaimed wins
+	Together webhook.GroupApplier    // without one each event is applied alone; the last one counts
+	Taker    webhook.StrayMoneyTaker // asked in the same order for money that nobody claims
+	Follower refund.Follower         // all are told
+	Extender unapplied.Extender      // the last one counts
+	Intents  map[intent.Kind]intent.Checker
+	Record   reconcile.RecordReader // asked in the same order how a record stands, for what is written of repairs
+}
+
+// connected are the hooks of all modules, in the order of Connect.
+type connected struct {
+	appliers  []webhook.Applier
+	together  webhook.GroupApplier
+	takers    []webhook.StrayMoneyTaker
+	followers []refund.Follower
+	extender  unapplied.Extender
+	records   []reconcile.RecordReader
 }
 
 // Connect adds a module's hooks to those of the modules before it. Not safe once the
 // server runs.
 func (s *Service) Connect(h Hooks) {
-	s.hooks.Appliers = slices.Concat(s.hooks.Appliers, h.Appliers)
-	s.hooks.Takers = slices.Concat(s.hooks.Takers, h.Takers)
-	s.hooks.Records = slices.Concat(s.hooks.Records, h.Records)
-	s.hooks.Followers = slices.Concat(s.hooks.Followers, h.Followers)
-	if h.Extender != nil {
-		s.hooks.Extender = h.Extender
+	all := &s.connected
+	if h.Applier != nil {
+		all.appliers = append(all.appliers, h.Applier)
 	}
 	if h.Together != nil {
-		s.hooks.Together = h.Together
+		all.together = h.Together
 	}
-	s.webhooks.Connect(s.hooks.Appliers, s.hooks.Together, s.hooks.Takers)
-	s.refunds.Connect(s.hooks.Followers)
-	s.unapplied.Connect(s.hooks.Extender)
-	s.reconciler.Connect(s.hooks.Records)
+	if h.Taker != nil {
+		all.takers = append(all.takers, h.Taker)
+	}
+	if h.Follower != nil {
+		all.followers = append(all.followers, h.Follower)
+	}
+	if h.Extender != nil {
+		all.extender = h.Extender
+	}
+	if h.Record != nil {
+		all.records = append(all.records, h.Record)
+	}
+	s.webhooks.Connect(all.appliers, all.together, all.takers)
+	s.refunds.Connect(all.followers)
+	s.unapplied.Connect(all.extender)
+	s.reconciler.Connect(all.records)
 	s.intents.Connect(intent.Hooks{Checkers: maps.Clone(h.Intents)})
 }

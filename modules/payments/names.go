@@ -1,7 +1,6 @@
 package payments
 
 import (
-	"marquee/modules/payments/health"
 	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/reconcile"
 	"marquee/modules/payments/refund"
@@ -17,35 +16,24 @@ type (
 	DisputeRecord       = ledger.DisputeRecord
 	Failure             = ledger.Failure
 	HandedBack          = ledger.HandedBack
-	PaidFor             = ledger.PaidFor
 	Record              = ledger.Record
 	Refund              = ledger.Refund
 	RefundDisputedError = ledger.RefundDisputedError
 	RefundRecord        = ledger.RefundRecord
 	Unapplied           = ledger.Unapplied
-	UnappliedKind       = state.UnappliedKind
 
-	Applier          = webhook.Applier
-	StrayMoneyTaker  = webhook.StrayMoneyTaker
-	Confirmation     = webhook.Confirmation
-	ConfirmEventArgs = webhook.ConfirmEventArgs
+	Confirmation = webhook.Confirmation
 
-	GatewayState = health.State
-
-	RefundFollower = refund.Follower
-	RefundOutcome  = refund.Outcome
-	RefundRequest  = refund.Request
+	RefundOutcome = refund.Outcome
+	RefundRequest = refund.Request
 
 	AutomaticRefunds = unapplied.AutomaticRefunds
 	Extension        = unapplied.Extension
 
 	Finding          = reconcile.Finding
-	FindingKind      = reconcile.FindingKind
 	ReconcileOptions = reconcile.Options
-	RecordReader     = reconcile.RecordReader
 	RecordState      = reconcile.State
 	ReconcileReport  = reconcile.Report
-	Verdict          = reconcile.Verdict
 )
 
 // States, kinds and words of it.
@@ -65,7 +53,6 @@ const (
 	ItsCustomer = ledger.ItsCustomer
 
 	MissedEnd       = reconcile.MissedEnd
-	MissedEvent     = reconcile.MissedEvent
 	MissedFailure   = reconcile.MissedFailure
 	MissedPayment   = reconcile.MissedPayment
 	Repairable      = reconcile.Repairable
@@ -74,9 +61,6 @@ const (
 	Unchanged       = reconcile.Unchanged
 	BySchedule      = reconcile.BySchedule
 	Unknown         = reconcile.Unknown
-	UnshownDispute  = reconcile.UnshownDispute
-	UnshownPayment  = reconcile.UnshownPayment
-	UnshownRefund   = reconcile.UnshownRefund
 )
 
 // Errors and makers.

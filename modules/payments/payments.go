@@ -69,7 +69,7 @@ type Service struct {
 	refunds    *refund.Refunds
 	unapplied  *unapplied.List
 	reconciler *reconcile.Reconciler
-	hooks      Hooks
+	connected  connected
 }
 
 // New makes the module. Connect the modules above before serving.

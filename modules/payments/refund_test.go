@@ -98,7 +98,7 @@ func openShopThrough(t *testing.T, transport http.RoundTripper) *shop {
 	s.svc = payments.New(payments.Deps{
 		Pool: s.pool, Jobs: client, Clock: s.clock, Log: quiet, Adapters: s.g.Adapters(),
 	})
-	s.svc.Connect(payments.Hooks{Appliers: []payments.Applier{s.order}})
+	s.svc.Connect(payments.Hooks{Applier: s.order})
 	api := httpapi.New(httpapi.Config{Log: quiet})
 	s.svc.Routes(api)
 	s.url = apitest.Serve(t, api)

@@ -62,7 +62,7 @@ func live(t *testing.T) (*paymentstest.Gateways, *collector) {
 	svc := payments.New(payments.Deps{
 		Pool: pool, Jobs: client, Clock: g.Clock(), Log: quiet, Adapters: g.Adapters(),
 	})
-	svc.Connect(payments.Hooks{Appliers: []payments.Applier{c}})
+	svc.Connect(payments.Hooks{Applier: c})
 	api := httpapi.New(httpapi.Config{Log: quiet})
 	svc.Routes(api)
 	address := apitest.Serve(t, api)

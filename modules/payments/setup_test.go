@@ -97,7 +97,7 @@ func setupOn(t testing.TB, pool *pgxpool.Pool) *bundle {
 			}),
 		},
 	})
-	b.svc.Connect(payments.Hooks{Appliers: []payments.Applier{b.apply}})
+	b.svc.Connect(payments.Hooks{Applier: b.apply})
 	api := httpapi.New(httpapi.Config{Log: log, Auth: users{}})
 	b.api = api
 	b.svc.Routes(api)

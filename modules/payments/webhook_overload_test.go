@@ -40,7 +40,7 @@ func watch(b *bundle, shares bool,
 	before func(ctx context.Context, tx pgx.Tx, events []gateway.Event) error,
 ) *watched {
 	w := &watched{group: &group{applier: b.apply}, before: before}
-	hooks := payments.Hooks{Appliers: []payments.Applier{w}}
+	hooks := payments.Hooks{Applier: w}
 	if shares {
 		hooks.Together = w
 	}

@@ -34,9 +34,7 @@ func (s *Service) Workers(w *river.Workers) {
 	jobs.Handle(w, s.webhooks.ConfirmEvent)
 	s.Turns().Workers(w)
 	jobs.Handle(w, func(ctx context.Context, a ledger.CaseArgs) error { return s.unapplied.Handle(ctx, a.ID) })
-	jobs.Handle(w, func(ctx context.Context, _ unapplied.SweepArgs) error {
-		return errors.Join(s.unapplied.RefundDueUnapplied(ctx), s.unapplied.TendUnknownMoney(ctx))
-	})
+	jobs.Handle(w, func(ctx context.Context, _ unapplied.SweepArgs) error { return s.unapplied.Sweep(ctx) })
 	jobs.Handle(w, func(ctx context.Context, a ledger.CaseMailArgs) error { return s.unapplied.Mail(ctx, a.ID) })
 	jobs.HandleWithin(w, logTime, s.log.ForgetPerson)
 	jobs.HandleWithin(w, logTime, func(ctx context.Context, _ webhook.LogMonthsArgs) error {

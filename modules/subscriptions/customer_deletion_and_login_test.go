@@ -145,7 +145,7 @@ func TestPersonalDataShowSubscriptions(t *testing.T) {
 	require.NoError(t, json.Unmarshal(raw, &docs))
 	require.Len(t, docs, 1)
 	require.Equal(t, id.String(), docs[0]["_id"])
-	payments, err := b.payments.Personal().PersonalData(t.Context(), b.db, b.customer.ID, true)
+	payments, err := b.payments.PersonalData(t.Context(), b.db, b.customer.ID, true)
 	require.NoError(t, err)
 	raw, err = json.Marshal(payments)
 	require.NoError(t, err)

@@ -89,5 +89,5 @@ func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID
 	if err := idempotency.ForgetTx(ctx, tx, names); err != nil {
 		return err
 	}
-	return s.deps.Payments.Personal().ForgetPersonTx(ctx, tx, names)
+	return s.deps.Payments.ForgetPersonTx(ctx, tx, names)
 }

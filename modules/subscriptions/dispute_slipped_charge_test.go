@@ -57,7 +57,7 @@ func openedAt(t *testing.T, b *bundle) time.Time {
 func chargeIsGivenBack(t *testing.T, b *bundle) {
 	t.Helper()
 	eventually(t, "the charge was not given back", func() bool {
-		require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
+		require.NoError(t, b.payments.Cases().Sweep(t.Context()))
 		if b.count(t, "SELECT count(*) FROM payments.unapplied_payments WHERE state = 'refunded'") == 1 {
 			return true
 		}

@@ -212,8 +212,8 @@ func TestReconciliationFindsWhatTheGatewayDoesNotShow(t *testing.T) {
 		report, err := b.service.Reconcile(t.Context(),
 			payments.ReconcileOptions{Since: at.Add(-day), Gateways: []gateway.Name{gateway.GWA}, DryRun: dry})
 		require.NoError(t, err)
-		require.Equal(t, 1, report.Counts[payments.UnshownRefund], "%v", report.Findings)
-		require.Equal(t, 1, report.Counts[payments.UnshownDispute], "%v", report.Findings)
+		require.Equal(t, 1, report.Counts["unshown_refund"], "%v", report.Findings)
+		require.Equal(t, 1, report.Counts["unshown_dispute"], "%v", report.Findings)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	require.Equal(t, 2, b.count(t, "SELECT count(*) FROM payments.payments WHERE counted"),
 		"a charge of the right amount counts at once")
 	report := b.reconcile(t, true)
-	require.Equal(t, 1, report.Counts[payments.UnshownPayment], "%v", report.Findings)
+	require.Equal(t, 1, report.Counts["unshown_payment"], "%v", report.Findings)
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.unapplied_payments"))
 
 	recurring["gwa"].renew(b, t, id)
@@ -274,7 +274,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 
 	pix, code := forgedPix(t, b)
 	require.Equal(t, "active", b.status(t, pix))
-	require.Equal(t, 2, b.reconcile(t, false).Counts[payments.UnshownPayment])
+	require.Equal(t, 2, b.reconcile(t, false).Counts["unshown_payment"])
 	require.Equal(t, "unknown", b.listed(t, code)["kind"])
 	require.Equal(t, pix.String(), b.listed(t, code)["subscription_id"])
 	extend(code, "does not show")
@@ -284,7 +284,7 @@ func TestAnInventedPaymentGivesNoTrueChargeBack(t *testing.T) {
 	require.NoError(t, err)
 	extend(code, "already granted")
 	b.settle(t)
-	require.Equal(t, 1, b.reconcile(t, false).Counts[payments.UnshownPayment], "the invented one alone")
+	require.Equal(t, 1, b.reconcile(t, false).Counts["unshown_payment"], "the invented one alone")
 	row := b.listed(t, code)
 	require.Equal(t, "kept", row["state"])
 	require.Contains(t, row["note"], "now shows it as paid")

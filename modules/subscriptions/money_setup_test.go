@@ -44,7 +44,7 @@ func (b *bundle) listed(t *testing.T, payment string) object {
 // refundUnapplied does what the periodic job of unapplied payments does.
 func (b *bundle) refundUnapplied(t *testing.T) {
 	t.Helper()
-	require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
+	require.NoError(t, b.payments.Cases().Sweep(t.Context()))
 }
 
 // givenBack is what the sandboxes have given back of a payment: its charges that are

@@ -19,7 +19,7 @@ import (
 
 // heals reconciles dry, which tells and changes nothing, then truly, then again,
 // which finds nothing more. Was and is are a picture of what is repaired.
-func heals(t *testing.T, b *bundle, kinds []payments.FindingKind, picture func() any, was, is any) {
+func heals(t *testing.T, b *bundle, kinds []string, picture func() any, was, is any) {
 	t.Helper()
 	require.Equal(t, was, picture())
 	dry := b.reconcile(t, true)
@@ -30,10 +30,10 @@ func heals(t *testing.T, b *bundle, kinds []payments.FindingKind, picture func()
 	require.Equal(t, is, picture(), "%+v", wet.Findings)
 	require.NotZero(t, wet.Verdicts[payments.Repaired])
 	require.Zero(t, wet.Verdicts[payments.Repairable])
-	found := map[payments.FindingKind]bool{}
+	found := map[string]bool{}
 	for _, f := range append(dry.Findings, wet.Findings...) {
 		require.NotEmpty(t, f.ID)
-		found[f.Kind] = true
+		found[string(f.Kind)] = true
 	}
 	for _, kind := range kinds {
 		require.True(t, found[kind], "%s in %+v", kind, wet.Findings)
@@ -54,11 +54,11 @@ func TestReconciliationFindsPaymentsThatNoWebhookTold(t *testing.T) {
 			b := setup(t)
 			id := idOf(b.expect(t, 201, http.MethodPost, "/"+gateway+"/subscribe/pix", object{"plan_id": plan}))
 			require.NoError(t, pay(b, column[string](t, b, id, "pix_payment_id")))
-			kind := payments.MissedPayment
+			kind := "missed_payment"
 			if gateway == "gwb" {
-				kind = payments.MissedEvent // it lists its events
+				kind = "missed_event" // it lists its events
 			}
-			heals(t, b, []payments.FindingKind{kind}, func() any { return b.status(t, id) }, "pending", "active")
+			heals(t, b, []string{kind}, func() any { return b.status(t, id) }, "pending", "active")
 			require.Len(t, b.history(t, id), 2)
 			if gateway == "gwa" {
 				require.Equal(t, "pending>active payment_settled reconciliation", b.history(t, id)[1])
@@ -156,12 +156,12 @@ func TestReconciliationEndsWhatIsGone(t *testing.T) {
 		id, _ := paidCard(t, b, gateway)
 		require.NoError(t, adapterOf(b, gateway).CancelSubscription(t.Context(),
 			column[string](t, b, id, gateway+"_subscription_id"), id))
-		kind := payments.MissedEvent
+		kind := "missed_event"
 		if gateway == "gwa" {
 			b.set(t, id, "next_billing_date = $2, expires_at = NULL", b.clock.Now().Add(-40*time.Hour))
-			kind = payments.MissedEnd
+			kind = "ended_subscription"
 		}
-		heals(t, b, []payments.FindingKind{kind}, func() any { return b.status(t, id) }, "active", "cancelled")
+		heals(t, b, []string{kind}, func() any { return b.status(t, id) }, "active", "cancelled")
 		require.Empty(t, b.current(t))
 	})
 }
@@ -187,21 +187,24 @@ func TestReconciliationFollowsDebits(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		happen   func(b *bundle, debit string) error
-		kind     payments.FindingKind
+		found    payments.Finding
 		failures int
 		paid     int
 	}{
 		"that nobody paid": {
 			func(b *bundle, debit string) error { _, err := b.gateways.Sandbox.GWA.Overdue(debit); return err },
-			payments.MissedFailure, 1, 1,
+			payments.Finding{Kind: payments.MissedFailure},
+			1, 1,
 		},
 		"that are gone": {
 			func(b *bundle, debit string) error { return b.gateways.A.CancelPix(context.Background(), debit, "") },
-			payments.MissedFailure, 0, 1,
+			payments.Finding{Kind: payments.MissedFailure},
+			0, 1,
 		},
 		"that were paid": {
 			func(b *bundle, debit string) error { _, err := b.gateways.Sandbox.GWA.Pay(debit); return err },
-			payments.MissedPayment, 0, 2,
+			payments.Finding{Kind: payments.MissedPayment},
+			0, 2,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -220,7 +223,7 @@ func TestReconciliationFollowsDebits(t *testing.T) {
 			o.DryRun = false
 			report, err = b.service.Reconcile(t.Context(), o)
 			require.NoError(t, err)
-			require.Equal(t, 1, report.Counts[tc.kind], "%+v", report.Findings)
+			require.Equal(t, 1, report.Counts[tc.found.Kind], "%+v", report.Findings)
 			require.Equal(t, debit, report.Findings[0].ID)
 			require.Equal(t, tc.failures, column[int](t, b, id, "payment_failures"))
 			require.Equal(t, tc.paid, b.count(t, "SELECT count(*) FROM payments.payments"))

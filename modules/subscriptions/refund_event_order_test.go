@@ -98,7 +98,7 @@ func TestAPixIsWithUsAgainWhenTheRefundFailsByWhichItWasTakenBack(t *testing.T) 
 			require.Equal(t, "cancelled", b.status(t, id))
 			require.False(t, column[bool](t, b, id, "has_chargeback"))
 			require.Equal(t, "won 4990 REFUND_FAILED; open late 4990", pixReturned(t, b))
-			require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
+			require.NoError(t, b.payments.Cases().Sweep(t.Context()))
 			require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds WHERE source <> 'gateway'"),
 				"nothing by itself")
 			b.reconcile(t, false)

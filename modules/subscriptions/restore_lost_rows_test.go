@@ -51,12 +51,12 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 			_, err = b.db.Exec(t.Context(), "UPDATE payments.database_marks SET mark = 'restored'")
 			require.NoError(t, err)
 
-			strays := func(r *payments.ReconcileReport) (found []payments.Verdict) {
+			strays := func(r *payments.ReconcileReport) (found []string) {
 				for _, f := range r.Findings {
 					if f.Kind == payments.StrayRecurrence {
 						require.Equal(t, recurrence, f.ID)
 						require.Equal(t, id, f.LocalID)
-						found = append(found, f.Verdict)
+						found = append(found, string(f.Verdict))
 					}
 				}
 				return found
@@ -85,12 +85,12 @@ func TestWhatARestoreLostIsListed(t *testing.T) {
 				"SELECT count(*) FROM payments.processed_events WHERE result ->> 'reason' = 'unknown subject' AND subjects && ARRAY[$1]::text[]", id))
 			b.refundUnapplied(t)
 			require.NoError(t, b.service.EndStrays(t.Context()))
-			require.Equal(t, []payments.Verdict{payments.Repairable}, strays(b.reconcile(t, true)), "listed first")
+			require.Equal(t, []string{"repairable"}, strays(b.reconcile(t, true)), "listed first")
 			require.True(t, chargesAt(t, b, gw, recurrence))
 			require.Equal(t, 1, b.count(t,
 				"SELECT count(*) FROM subscriptions.stray_recurrences WHERE held AND told_at IS NOT NULL"))
 			b.clock.Advance(time.Minute)
-			require.Equal(t, []payments.Verdict{payments.Repaired}, strays(apply()))
+			require.Equal(t, []string{"repaired"}, strays(apply()))
 			require.False(t, chargesAt(t, b, gw, recurrence))
 			require.Equal(t, "open", b.listed(t, payment)["state"], "people decide")
 
@@ -147,7 +147,7 @@ func TestLostMoneyFindsItsCustomer(t *testing.T) {
 			})
 			requireMails := func(want int) {
 				t.Helper()
-				require.NoError(t, svc.Cases().TendUnknownMoney(t.Context()))
+				require.NoError(t, svc.Cases().Sweep(t.Context()))
 				require.Equal(t, want,
 					b.count(t,
 						"SELECT count(*) FROM jobs.river_job WHERE kind = 'operators_mail' AND args->>'text' LIKE '%' || $1 || '%'", payment))

@@ -23,10 +23,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/subscriptions"
-	"marquee/modules/subscriptions/settle"
-	"marquee/modules/subscriptions/strays"
 	"marquee/modules/subscriptions/subscriptionstest"
-	"marquee/modules/subscriptions/webhooks"
 	"marquee/platform/clock"
 	"marquee/platform/httpapi"
 	"marquee/platform/idempotency"
@@ -201,36 +198,26 @@ func (b *bundle) confirmLate(t *testing.T) {
 	if b.working {
 		return
 	}
-	for late := taken[payments.ConfirmEventArgs](t, b,
-		"payments_event_told"); len(late) > 0; late = taken[payments.ConfirmEventArgs](t, b, "payments_event_told") {
-		for _, a := range late { // each may look once more
-			require.NoError(t, b.payments.ConfirmEvent(t.Context(), a))
-		}
+	for workTaken(t, b, "payments_event_told", b.payments.ConfirmEvent) { // each may look once more
 	}
-	for late := taken[settle.LateMoneyArgs](t, b,
-		"subscriptions_late_money"); len(late) > 0; late = taken[settle.LateMoneyArgs](t, b,
-		"subscriptions_late_money") {
-		for _, a := range late { // each may look once more
-			require.NoError(t, b.service.ConfirmLateMoney(t.Context(), a))
-		}
+	for workTaken(t, b, "subscriptions_late_money", b.service.ConfirmLateMoney) { // each may look once more
 	}
-	for _, a := range taken[webhooks.RecurrenceArgs](t, b, "subscriptions_follow_recurrence") {
-		require.NoError(t, b.service.SyncRecurrence(t.Context(), a))
-	}
-	for _, a := range taken[strays.StrayMoneyArgs](t, b, "subscriptions_stray_money") {
-		require.NoError(t, b.service.TakeStrayMoney(t.Context(), a))
-	}
+	workTaken(t, b, "subscriptions_follow_recurrence", b.service.SyncRecurrence)
+	workTaken(t, b, "subscriptions_stray_money", b.service.TakeStrayMoney)
 }
 
-// taken are the arguments of the jobs that wait, which are taken away.
-func taken[A any](t *testing.T, b *bundle, kind string) []A {
+// workTaken works the jobs that wait, which are taken away, and tells whether there were any.
+func workTaken[A any](t *testing.T, b *bundle, kind string, work func(context.Context, A) error) bool {
 	t.Helper()
 	rows, err := b.db.Query(t.Context(),
 		"DELETE FROM jobs.river_job WHERE kind = $1 AND state IN ('available', 'scheduled') RETURNING args", kind)
 	require.NoError(t, err)
 	all, err := pgx.CollectRows(rows, pgx.RowTo[A])
 	require.NoError(t, err)
-	return all
+	for _, a := range all {
+		require.NoError(t, work(t.Context(), a))
+	}
+	return len(all) > 0
 }
 
 // work runs the jobs until the test ends.

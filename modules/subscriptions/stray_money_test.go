@@ -247,18 +247,18 @@ func TestChargesThatNameNothingAreReconciled(t *testing.T) {
 	ours, theirs := singlePayment(t, b, gateway.GWB, customer), singlePayment(t, b, gateway.GWB, strangers)
 	for _, dry := range []bool{true, false} {
 		report := b.reconcile(t, dry)
-		verdicts := map[string]payments.Verdict{}
+		verdicts := map[string]string{}
 		for _, f := range report.Findings {
 			if f.Kind == payments.MissedPayment {
-				verdicts[f.ID] = f.Verdict
+				verdicts[f.ID] = string(f.Verdict)
 			}
 		}
-		want := payments.Repaired
+		want := "repaired"
 		if dry {
-			want = payments.Repairable
+			want = "repairable"
 			require.Zero(t, b.count(t, "SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_stray_money'"))
 		}
-		require.Equal(t, map[string]payments.Verdict{ours: want, theirs: payments.Unknown}, verdicts)
+		require.Equal(t, map[string]string{ours: want, theirs: "unknown"}, verdicts)
 	}
 	b.confirmLate(t)
 	require.Equal(t, "foreign", b.listed(t, ours)["kind"])

@@ -102,12 +102,12 @@ func New(d Deps) *Service {
 	})}
 	s.furnish(d, s.base)
 	d.Payments.Connect(payments.Hooks{
-		Appliers:  []payments.Applier{s.applier},
-		Together:  webhooks.NewRenewals(s.applier),
-		Takers:    []payments.StrayMoneyTaker{s.strays},
-		Followers: []payments.RefundFollower{s.applier},
-		Extender:  s.extensions,
-		Records:   []payments.RecordReader{s.reconciler.RecordOf},
+		Applier:  s.applier,
+		Together: webhooks.NewRenewals(s.applier),
+		Taker:    s.strays,
+		Follower: s.applier,
+		Extender: s.extensions,
+		Record:   s.reconciler.RecordOf,
 		Intents: map[intent.Kind]intent.Checker{
 			intent.Subscription:     s.checkout.FirstCalls().Checker(),
 			intent.SubscriptionGone: s.calls.Gone().Checker(),

@@ -411,7 +411,7 @@ func TestDecisionsAtOnce(t *testing.T) {
 					}
 				})
 			}
-			wg.Go(func() { _ = b.payments.Cases().RefundDueUnapplied(context.WithoutCancel(t.Context())) })
+			wg.Go(func() { _ = b.payments.Cases().Sweep(context.WithoutCancel(t.Context())) })
 			wg.Wait()
 			require.Equal(t, 1, b.count(t,
 				"SELECT count(*) FROM payments.unapplied_decisions WHERE from_state = 'open'"), "one decision")

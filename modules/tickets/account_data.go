@@ -62,7 +62,7 @@ func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID
 	if err := idempotency.ForgetTx(ctx, tx, names); err != nil {
 		return err
 	}
-	return s.deps.Payments.Personal().ForgetPersonTx(ctx, tx, names)
+	return s.deps.Payments.ForgetPersonTx(ctx, tx, names)
 }
 
 // StopBilling makes a customer's open PIX payments unpayable and frees their

@@ -68,7 +68,7 @@ func TestACodePaidByADeletedCustomerIsRefunded(t *testing.T) {
 				require.NoError(t, b.service.Refunds().Refund(t.Context(), id, payment))
 				require.Zero(t, b.count("SELECT count(*) FROM payments.refunds"),
 					"the list gives it back, within its limits")
-				require.NoError(t, b.payments.Cases().RefundDueUnapplied(t.Context()))
+				require.NoError(t, b.payments.Cases().Sweep(t.Context()))
 				b.settle()
 				state, status := b.orderRow(id.String())
 				require.Equal(t, "refunded", state)

@@ -173,19 +173,22 @@ func (b *bundle) settle() {
 // confirmEvents asks the gateway for what events told, as their jobs would.
 func (b *bundle) confirmEvents() {
 	b.t.Helper()
-	for {
-		rows, err := b.db.Query(b.t.Context(),
-			"DELETE FROM jobs.river_job WHERE kind = 'payments_event_told' AND state IN ('available', 'scheduled') RETURNING args")
-		require.NoError(b.t, err)
-		all, err := pgx.CollectRows(rows, pgx.RowTo[payments.ConfirmEventArgs])
-		require.NoError(b.t, err)
-		for _, a := range all {
-			require.NoError(b.t, b.payments.ConfirmEvent(b.t.Context(), a))
-		}
-		if len(all) == 0 {
-			return
-		}
+	for workTaken(b, "payments_event_told", b.payments.ConfirmEvent) { // each may look once more
 	}
+}
+
+// workTaken works the jobs that wait, which are taken away, and tells whether there were any.
+func workTaken[A any](b *bundle, kind string, work func(context.Context, A) error) bool {
+	b.t.Helper()
+	rows, err := b.db.Query(b.t.Context(),
+		"DELETE FROM jobs.river_job WHERE kind = $1 AND state IN ('available', 'scheduled') RETURNING args", kind)
+	require.NoError(b.t, err)
+	all, err := pgx.CollectRows(rows, pgx.RowTo[A])
+	require.NoError(b.t, err)
+	for _, a := range all {
+		require.NoError(b.t, work(b.t.Context(), a))
+	}
+	return len(all) > 0
 }
 
 // work runs the jobs until the test ends.

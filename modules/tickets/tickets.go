@@ -172,8 +172,7 @@ func New(d Deps) *Service {
 		},
 	})
 	d.Payments.Connect(payments.Hooks{
-		Appliers: []payments.Applier{s.webhooks}, Followers: []payments.RefundFollower{s.orders},
-		Records: []payments.RecordReader{s.reconcile.RecordOf},
+		Applier: s.webhooks, Follower: s.orders, Record: s.reconcile.RecordOf,
 		Intents: map[intent.Kind]intent.Checker{intent.Order: s.orders.Charge().Checker()},
 	})
 	return s

@@ -112,7 +112,7 @@ func newModules(c core) (m modules, err error) {
 		Changes:   []accounts.CustomerChanges{m.tickets},
 		Promos:    m.promos,
 		Personal: []accounts.PersonalData{
-			m.subscriptions, m.subscriptions.Trials(), m.tickets, m.promos, m.payments.Personal(), m.catalog,
+			m.subscriptions, m.subscriptions.Trials(), m.tickets, m.promos, m.payments, m.catalog,
 			m.catalog.Plays,
 		},
 	})

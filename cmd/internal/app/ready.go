@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"time"
 
-	"marquee/modules/payments"
 	"marquee/platform/jobs"
 	"marquee/platform/postgres"
 	"marquee/platform/probe"
@@ -76,7 +75,7 @@ func (a *App) checkJobs(ctx context.Context) (any, error) {
 }
 
 func (a *App) checkGateways(ctx context.Context) (any, error) {
-	states, err := a.modules.payments.GatewayStates(ctx, a.db.health)
+	states, err := a.modules.payments.Intents().Health().States(ctx, a.db.health)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +85,7 @@ func (a *App) checkGateways(ctx context.Context) (any, error) {
 	}
 	checks := make(map[string]gatewayCheck, len(states))
 	for _, state := range states {
-		c := gatewayCheckOf(state)
+		c := gatewayCheckOf(state.FailingSince, state.SuspectSince)
 		if at, known := called[state.Gateway]; known {
 			c.LastWebhookAt = &at
 		}
@@ -95,15 +94,15 @@ func (a *App) checkGateways(ctx context.Context) (any, error) {
 	return checks, nil
 }
 
-func gatewayCheckOf(s payments.GatewayState) gatewayCheck {
+func gatewayCheckOf(failing, suspect *time.Time) gatewayCheck {
 	c := gatewayCheck{
 		Check: probe.Check{Status: probe.OK}, Breaker: "closed",
-		FailingSince: s.FailingSince, SuspectSince: s.SuspectSince,
+		FailingSince: failing, SuspectSince: suspect,
 	}
-	if s.SuspectSince != nil {
+	if suspect != nil {
 		c.Status = gatewaySuspect
 	}
-	if s.FailingSince != nil {
+	if failing != nil {
 		c.Status, c.Breaker = gatewayFailing, "open"
 	}
 	return c

@@ -58,10 +58,15 @@ type SweepArgs struct{}
 // Kind names the job.
 func (SweepArgs) Kind() string { return "payments_unapplied_sweep" }
 
-// RefundDueUnapplied refunds by itself what may be, the oldest first, and goes on
+// Sweep does what is due about the list by itself: refundDue, and tendUnknown.
+func (s *List) Sweep(ctx context.Context) error {
+	return errors.Join(s.refundDue(ctx), s.tendUnknown(ctx))
+}
+
+// refundDue refunds by itself what may be, the oldest first, and goes on
 // with refunds that were decided by somebody who died since. It stops at the limits. What
 // a lost dispute took is kept, and so is what waited for an answer that has come.
-func (s *List) RefundDueUnapplied(ctx context.Context) error {
+func (s *List) refundDue(ctx context.Context) error {
 	now := s.deps.Clock.Now()
 	due, err := s.db.UnappliedListDue(ctx, s.deps.Pool,
 		paymentsdb.UnappliedListDueParams{Now: &now, LeftSince: now.Add(-unappliedLeft), Most: unappliedBatch})
@@ -237,7 +242,7 @@ func (s *List) refundClaimed(ctx context.Context, u paymentsdb.PaymentsUnapplied
 	return errors.Join(err, settled)
 }
 
-// notifyRefundOf has what is paid for follow its refund (RefundFollower).
+// notifyRefundOf has what is paid for follow its refund (refund.Follower).
 func (s *List) notifyRefundOf(ctx context.Context, paid gateway.LedgerPayment) error {
 	return s.refunds.Notify(ctx, ledger.Refund{
 		Gateway: paid.Gateway, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID,

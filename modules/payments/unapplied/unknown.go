@@ -40,10 +40,10 @@ const (
 	listedLines = 50
 )
 
-// TendUnknownMoney gives listed money of a gateway's customer who was not known here, as
+// tendUnknown gives listed money of a gateway's customer who was not known here, as
 // after a restore, its customer once somebody has that id again, and tells the operators
 // once a day what is still nobody's.
-func (s *List) TendUnknownMoney(ctx context.Context) error {
+func (s *List) tendUnknown(ctx context.Context) error {
 	return errors.Join(s.findCustomers(ctx), s.notifyUnknownMoney(ctx))
 }
 

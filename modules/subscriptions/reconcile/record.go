@@ -15,7 +15,7 @@ import (
 // recordKind is what a subscription is called in what is written of repairs.
 const recordKind = "subscription"
 
-// RecordOf tells how a subscription stands, for what is written of repairs (payments.RecordReader).
+// RecordOf tells how a subscription stands, for what is written of repairs (reconcile.RecordReader).
 func (s *Reconciler) RecordOf(ctx context.Context, db postgres.DB,
 	id objectid.ID,
 ) (string, payments.RecordState, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -155,13 +154,18 @@ func (s *Settler) confirmTwinTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Su
 		return false, nil
 	}
 	twins, err := s.deps.Payments.PaidFor(ctx, tx, sub.Gateway, sub.ID, p.Payment)
-	if err != nil || !slices.ContainsFunc(twins, func(t payments.PaidFor) bool { return !t.Confirmed }) {
+	if err != nil {
 		return false, err
 	}
-	return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{
-		Gateway: sub.Gateway, SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event),
-		SettledAt: p.SettledAt,
-	})
+	for _, twin := range twins {
+		if !twin.Confirmed {
+			return true, s.InsertLateTx(ctx, tx, LateMoneyArgs{
+				Gateway: sub.Gateway, SubscriptionID: sub.ID, PaymentID: p.ID, EventID: nullable.Value(p.Event),
+				SettledAt: p.SettledAt,
+			})
+		}
+	}
+	return false, nil
 }
 
 // paysADay reports whether a payment is a charge of gateway A's recurrence, of which each

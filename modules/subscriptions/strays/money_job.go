@@ -39,7 +39,7 @@ func (StrayMoneyArgs) Kind() string { return "subscriptions_stray_money" }
 
 // TakeStrayMoneyTx takes in settled money that nothing here knows when the gateway's
 // customer is one of ours, also a deleted one, or when it names an id of ours, as does
-// what a restored database has lost (payments.StrayMoneyTaker). All else is what other
+// what a restored database has lost (webhook.StrayMoneyTaker). All else is what other
 // systems take in the same account.
 func (s *Strays) TakeStrayMoneyTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (gateway.Result, error) {
 	unclaimed := gateway.Result{Status: gateway.ResultIgnored, Unclaimed: true}

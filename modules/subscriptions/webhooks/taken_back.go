@@ -280,7 +280,7 @@ func (s *Applier) TotalRefunds(ctx context.Context, customerID,
 }
 
 // RefundChanged keeps the total of a subscription when a check of a refund has
-// settled it, of which no event may ever tell (payments.RefundFollower).
+// settled it, of which no event may ever tell (refund.Follower).
 func (s *Applier) RefundChanged(ctx context.Context, r payments.Refund) error {
 	if r.Purpose != gateway.ForSubscription {
 		return nil

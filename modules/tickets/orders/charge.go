@@ -310,7 +310,8 @@ func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 	}
 	if first {
 		note := fmt.Sprintf("R$ %s was paid where R$ %s was due.", p.Amount, money.Cents(o.TotalCents))
-		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedForeign, note); err != nil {
+		u := payments.Unapplied{Kind: payments.UnappliedForeign, Note: note}
+		if err := s.ListUnappliedTx(ctx, tx, *o, p, u); err != nil {
 			return err
 		}
 	}
@@ -331,9 +332,8 @@ func (s settling) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 		if !first {
 			return nil
 		}
-		// A second payment of one order.
-		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedDuplicate,
-			"A second payment of the order."); err != nil {
+		u := payments.Unapplied{Kind: payments.UnappliedDuplicate, Note: "A second payment of the order."}
+		if err := s.ListUnappliedTx(ctx, tx, *o, p, u); err != nil {
 			return err
 		}
 		return s.RefundLaterTx(ctx, tx, *o, p.ID)
@@ -372,7 +372,8 @@ func (s settling) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 		if err != nil {
 			return err
 		}
-		if err := s.ListUnappliedTx(ctx, tx, *o, p, payments.UnappliedLate, note); err != nil {
+		u := payments.Unapplied{Kind: payments.UnappliedLate, Note: note}
+		if err := s.ListUnappliedTx(ctx, tx, *o, p, u); err != nil {
 			return err
 		}
 		if err := s.DisputedTx(ctx, tx, o); err != nil { // it may have been told before the payment
@@ -422,15 +423,13 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 }
 
 // ListUnappliedTx puts money that gives no tickets on the list of unapplied payments.
-// The order's own job refunds it, and shows there when it cannot.
-func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment, kind payments.UnappliedKind,
-	note string,
+// The order's own job refunds it, and shows there when it cannot. The caller says its kind and note in u.
+func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment,
+	u payments.Unapplied,
 ) error {
-	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: kind, Gateway: nullable.Value(o.Gateway), PaymentID: p.ID, Amount: &p.Amount, CustomerID: o.CustomerID,
-		OrderID: o.ID,
-		PaidAt:  p.SettledAt, Note: note,
-	})
+	u.Gateway, u.PaymentID, u.Amount, u.PaidAt = nullable.Value(o.Gateway), p.ID, &p.Amount, p.SettledAt
+	u.CustomerID, u.OrderID = o.CustomerID, o.ID
+	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, u)
 	return err
 }
 

@@ -249,7 +249,7 @@ func (s *Store) listFailedSharesTx(ctx context.Context, tx pgx.Tx, o Order, m Mo
 }
 
 // RefundChanged has order and tickets follow a refund that a check has settled, of
-// which no event may ever tell (payments.RefundFollower).
+// which no event may ever tell (refund.Follower).
 func (s *Store) RefundChanged(ctx context.Context, r payments.Refund) error {
 	if r.Purpose != gateway.ForOrder {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"marquee/platform/postgres"
 )
 
-// RecordOf tells how an order stands, for what is written of repairs (payments.RecordReader).
+// RecordOf tells how an order stands, for what is written of repairs (reconcile.RecordReader).
 func (s *Reconciler) RecordOf(ctx context.Context, db postgres.DB,
 	id objectid.ID,
 ) (string, payments.RecordState, error) {

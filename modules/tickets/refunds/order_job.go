@@ -112,8 +112,9 @@ func (s *Refunds) isDisputed(ctx context.Context, paid gateway.LedgerPayment) (b
 // has the money, or takes it.
 func (s *Refunds) listDisputed(ctx context.Context, o orders.Order, paid gateway.LedgerPayment) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		return s.deps.Orders.ListUnappliedTx(ctx, tx, o, paid.Payment, payments.UnappliedUnrefundable,
-			"The gateway refused its refund: the payment is disputed.")
+		return s.deps.Orders.ListUnappliedTx(ctx, tx, o, paid.Payment, payments.Unapplied{
+			Kind: payments.UnappliedUnrefundable, Note: "The gateway refused its refund: the payment is disputed.",
+		})
 	})
 }
 

@@ -52,7 +52,7 @@ func unappliedForDays(h *history) {
 func turnOfUnapplied(h *history, span time.Duration) {
 	h.pass(step{}, span)
 	h.process.run(context.Background(),
-		func(ctx context.Context) { h.logError("unapplied", h.payments.Cases().RefundDueUnapplied(ctx)) })
+		func(ctx context.Context) { h.logError("unapplied", h.payments.Cases().Sweep(ctx)) })
 	h.inTime(longestJob)
 	h.workJobs(h.t, h.process)
 }

@@ -121,7 +121,7 @@ func newTestPlatform(t *testing.T) *testPlatform {
 		Billing:   []accounts.Billing{w.subscriptions, w.tickets},
 		Purchases: []accounts.Purchases{w.subscriptions, w.tickets},
 		Changes:   []accounts.CustomerChanges{w.tickets},
-		Personal:  []accounts.PersonalData{w.subscriptions, w.tickets, codes, w.payments.Personal()},
+		Personal:  []accounts.PersonalData{w.subscriptions, w.tickets, codes, w.payments},
 	})
 	for _, add := range []func(*river.Workers){
 		archive.Workers, w.accounts.Workers, w.payments.Workers, w.tickets.Workers, w.subscriptions.Workers,
