@@ -100,10 +100,19 @@ func TestLimits(t *testing.T) {
 			planted("modules/board/boardtest", 1, repeated(41, "func (b *Bundle) f%d() {}\n")),
 			"modules/board/boardtest.Bundle has 41 methods, and may have 40: divide it",
 		},
-		"names of the door": {planted(door, 1, repeated(100, "type T%d int\n")), ""},
+		"names of the door": {
+			planted(door, 1, repeated(100, "type T%d int\n")+"func (s *reader) Do() {}\nfunc (s *T0) do() {}\n"), "",
+		},
 		"too many at the door": {
 			planted(door, 1, repeated(100, "type T%d int\n")+"func (s *Service) Do() {}\n"),
 			"modules/payments exports 101 names, and may export 100",
+		},
+		"methods of each type of the door": {
+			planted(door, 1, repeated(34, "type T%[1]d int\nfunc (t *T%[1]d) Do() {}\nfunc (t T%[1]d) Undo() {}\n")),
+			"modules/payments exports 102 names, and may export 100",
+		},
+		"methods of intent": {
+			planted(intent, 1, repeated(40, "type T%[1]d int\nfunc (t *T%[1]d) Do() {}\n")), "",
 		},
 		"names of intent": {
 			planted(intent, 1, repeated(41, "var V%d, hidden int\n")),
