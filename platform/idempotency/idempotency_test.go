@@ -3,6 +3,8 @@ package idempotency_test
 import (
 	"bytes"
 	"context"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -157,6 +159,30 @@ func TestWhatWasCutOffIsTakenOver(t *testing.T) {
 	require.Equal(t, order, b.began(request).Subject())
 	require.NoError(t, abandoned.Finish(t.Context(), idempotency.Response{Status: 200}))
 	require.Equal(t, idempotency.CodeInProgress, b.refused(request), "nor does it answer for others")
+}
+
+// A client that hangs up while its key is claimed comes again with it, and does not wait for the lease of a request that
+// nobody works on.
+func TestWhoHungUpComesAgainWithTheKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i := range 200 {
+		r := request
+		r.Key = strconv.Itoa(i)
+		ctx, cancel := context.WithCancel(t.Context())
+		var hungUp sync.WaitGroup
+		hungUp.Go(func() {
+			for range i * 500 { // at each moment of the claim
+				runtime.Gosched()
+			}
+			cancel()
+		})
+		if a, _, err := b.store.Begin(ctx, r); err == nil {
+			require.NoError(t, a.Release(t.Context()))
+		}
+		hungUp.Wait()
+		require.Empty(t, b.began(r).Subject())
+	}
 }
 
 func TestReleaseKeepsTheSubject(t *testing.T) {

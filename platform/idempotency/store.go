@@ -120,6 +120,8 @@ func (s *Store) Begin(ctx context.Context, r Request) (*Attempt, *Response, erro
 			return a, nil, nil
 		}
 		if !postgres.IsNoRows(err) {
+			// It may have been claimed all the same: who hung up, or lost the connection, comes again with the key.
+			_ = a.Release(context.WithoutCancel(ctx))
 			return nil, nil, fmt.Errorf("claim idempotency key: %w", err)
 		}
 		var known, sealed []byte

@@ -55,10 +55,11 @@ func (a *Result[T]) queue(b *pgx.Batch, do func(db DB) (T, error)) bool {
 }
 
 // reader reads the answer from the results of what it was sent with.
-func (a *Result[T]) reader(do func(db DB) (T, error)) func(results pgx.BatchResults) {
-	return func(results pgx.BatchResults) {
+func (a *Result[T]) reader(do func(db DB) (T, error)) func(results pgx.BatchResults) error {
+	return func(results pgx.BatchResults) error {
 		a.value, a.err = do(reply{results})
 		a.read = true
+		return a.err
 	}
 }
 
@@ -79,7 +80,7 @@ func (a *Result[T]) Get(ctx context.Context) (T, error) {
 // Batch are statements that are sent together, outside of any transaction of the caller's.
 type Batch struct {
 	batch   pgx.Batch
-	readers []func(results pgx.BatchResults)
+	readers []func(results pgx.BatchResults) error
 }
 
 // Add adds a statement as Queue does. Its answer is there once Run has been called.
@@ -98,7 +99,7 @@ func (q *Batch) Run(ctx context.Context, db DB) error {
 	}
 	results := db.SendBatch(ctx, &q.batch)
 	for _, read := range q.readers {
-		read(results)
+		_ = read(results) // Get tells it
 	}
 	return results.Close()
 }

@@ -107,6 +107,15 @@ func TestAnAnswerThatFailsIsTheErrorOfItsTransaction(t *testing.T) {
 		require.Error(t, err)
 		requireNumbers(t, pool)
 	}
+	unchanged := errors.New("unchanged")
+	err := postgres.InTx(ctx, pool, func(tx pgx.Tx) error {
+		_ = postgres.Queue(tx, func(db postgres.DB) (n int, err error) {
+			return n, db.QueryRow(ctx, "SELECT 1 / $1::int", 0).Scan(&n)
+		})
+		return postgres.ChangeLater(ctx, tx, unchanged, insert, 1)
+	})
+	require.Error(t, err)
+	require.NotErrorIs(t, err, unchanged, "what divides by zero is another")
 	var never *postgres.Result[int]
 	stop := errors.New("stop")
 	require.ErrorIs(t, postgres.InTx(ctx, pool, func(tx pgx.Tx) error {
@@ -114,7 +123,7 @@ func TestAnAnswerThatFailsIsTheErrorOfItsTransaction(t *testing.T) {
 		_ = postgres.Queue(tx, func(postgres.DB) (int, error) { return 0, nil })
 		return stop
 	}), stop)
-	_, err := never.Get(ctx)
+	_, err = never.Get(ctx)
 	require.Error(t, err, "it was not sent")
 }
 

@@ -101,9 +101,9 @@ func ChangeLater(ctx context.Context, within pgx.Tx, unchanged error, sql string
 
 // awaited is a pending statement of whose answer more is asked than that it is no error.
 type awaited struct {
-	place     int                            // among those that are pending
-	unchanged error                          // of a change: that it changed no row
-	read      func(results pgx.BatchResults) // of what was asked for
+	place     int                                  // among those that are pending
+	unchanged error                                // of a change: that it changed no row
+	read      func(results pgx.BatchResults) error // of what was asked for
 }
 
 // orFail makes a change that is sent with COMMIT fail where it changes no row: its count is known too late.
@@ -196,6 +196,7 @@ func (t *tx) flushWith(ctx context.Context, sql string, args ...any) pgx.BatchRe
 
 // readPending reads the results of what was pending.
 func (t *tx) readPending(results pgx.BatchResults, n int, awaited []awaited) (first error) {
+	asked := true // the server has failed at nothing that was read before
 	for i := range n {
 		if len(awaited) == 0 || awaited[0].place != i {
 			if _, err := results.Exec(); first == nil {
@@ -206,11 +207,13 @@ func (t *tx) readPending(results pgx.BatchResults, n int, awaited []awaited) (fi
 		w := awaited[0]
 		awaited = awaited[1:]
 		if w.read != nil {
-			w.read(results) // an error of the server is that of all behind it as well
+			if err := w.read(results); code(err) != "" { // an error of the server is that of all behind it as well
+				asked = false
+			}
 			continue
 		}
 		tag, err := results.Exec()
-		if t.missed == nil && (err == nil && tag.RowsAffected() == 0 || first == nil && code(err) == errNoChange) {
+		if t.missed == nil && (err == nil && tag.RowsAffected() == 0 || asked && first == nil && code(err) == errNoChange) {
 			t.missed = w.unchanged
 			if err != nil {
 				t.missed = errors.Join(w.unchanged, err)
