@@ -213,7 +213,8 @@ func (t *tx) readPending(results pgx.BatchResults, n int, awaited []awaited) (fi
 			continue
 		}
 		tag, err := results.Exec()
-		if t.missed == nil && (err == nil && tag.RowsAffected() == 0 || asked && first == nil && code(err) == errNoChange) {
+		missed := err == nil && tag.RowsAffected() == 0 || asked && first == nil && code(err) == errNoChange
+		if t.missed == nil && missed {
 			t.missed = w.unchanged
 			if err != nil {
 				t.missed = errors.Join(w.unchanged, err)
