@@ -14,8 +14,8 @@
 //
 // On the right stand the places at which the crash tests kill. What a call or check says is an Outcome. Succeeded goes
 // on to the next step, or ends; Pending waits for the gateway; Declined, Refused, Missing and Void end; NotKnown, which
-// is everything else, a panic too, changes no row, and the checks find out. outcomes.Of alone makes one of an error; what
-// it means that a thing is missing is for its user to say.
+// is everything else, a panic too, changes no row, and the checks find out. outcomes.Of alone makes one of an error;
+// what it means that a thing is missing is for its user to say.
 //
 // An order that may be repeated without harm (Repeat: to pause, to end) stands in a row of its user's own. RequestTx
 // opens its intent in the transaction that writes the row, and the checks alone carry it out and repeat it.
