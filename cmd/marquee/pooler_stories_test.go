@@ -360,8 +360,11 @@ var stories = map[string]func(s *teller){
 		c := s.customer()
 		c.post("/gwb/subscribe", object{"plan_id": "plus", "payment_method_id": visa})
 		c.subscribed()
-		logs := s.docs("/webhook-logs", `{"gateway":"gwb","processed":true,"event_type":"invoice.paid"}`)
-		require.NotEmpty(s.t, logs)
+		var logs []any // of events, not of an admin's act beside
+		eventually(s.t, "the event of the payment was not applied", func() bool {
+			logs = s.docs("/webhook-logs", `{"gateway":"gwb","processed":true,"event_type":"invoice.paid"}`)
+			return len(logs) > 0
+		})
 		s.send(http.MethodPost, "/webhook-logs/"+logs[0].(object)["_id"].(string)+"/replay", nil)
 		s.get("/webhook-logs/stats")
 	},
