@@ -16,10 +16,7 @@ func (b *bundle) paidGWB(t *testing.T) objectid.ID {
 	b.listen()
 	id := idOf(b.expect(t, 201, "POST", "/gwb/subscribe", gwbCard("pm_card_visa")))
 	b.settle(t)
-	if b.status(t, id) != "active" {
-		replayWaiting(t, b) // on a busy machine the charge's event overtook our own commit, and waits
-	}
-	require.Equal(t, "active", b.status(t, id))
+	requireOpened(t, b, id)
 	return id
 }
 
@@ -30,11 +27,17 @@ func (b *bundle) paidGWA(t *testing.T) objectid.ID {
 	id := idOf(b.expect(t, 201, "POST", "/gwa/subscribe", gwaCard("5162306219378829")))
 	require.NoError(t, b.gateways.Sandbox.GWA.Advance(time.Minute))
 	b.settle(t)
+	requireOpened(t, b, id)
+	return id
+}
+
+// requireOpened requires that a card's first payment has opened its subscription.
+func requireOpened(t *testing.T, b *bundle, id objectid.ID) {
+	t.Helper()
 	if b.status(t, id) != "active" {
 		replayWaiting(t, b) // on a busy machine the charge's event overtook our own commit, and waits
 	}
 	require.Equal(t, "active", b.status(t, id))
-	return id
 }
 
 // paidPixGWA begins one by a PIX of gateway A.
