@@ -1527,6 +1527,18 @@ $$;
 
 COMMENT ON FUNCTION tickets.keep_ended_request() IS 'Keeps from when to when a refund that came to nothing blocked a ticket, whoever notes its end.';
 
+CREATE FUNCTION tickets.note_order_move() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO tickets.order_transitions (order_id, at, from_state, to_state, reason)
+    VALUES (NEW.id, NEW.updated_at, OLD.state, NEW.state, 'not_recorded');
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION tickets.note_order_move() IS 'Keeps the history of an order unbroken where a statement moves it without: of the release before, or at psql.';
+
 CREATE FUNCTION tickets.places_taken(event text, customers text[], tax_ids bytea[], emails bytea[], addresses bytea[]) RETURNS integer[]
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -1572,11 +1584,11 @@ CREATE FUNCTION tickets.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    RAISE EXCEPTION 'tickets.transitions is append-only' USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION 'tickets.% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END
 $$;
 
-COMMENT ON FUNCTION tickets.refuse_change() IS 'Keeps the history append-only, also against people at psql.';
+COMMENT ON FUNCTION tickets.refuse_change() IS 'Keeps a history append-only, also against people at psql.';
 
 CREATE FUNCTION tickets.settle_status() RETURNS trigger
     LANGUAGE plpgsql
@@ -2749,6 +2761,7 @@ CREATE TABLE tickets.orders (
     sold_by text COLLATE pg_catalog."C",
     note text COLLATE pg_catalog."C",
     buyer_phone text COLLATE pg_catalog."C",
+    moves integer DEFAULT 0 NOT NULL,
     CONSTRAINT orders_box_office_has_no_gateway CHECK (((sold_by_id IS NULL) OR ((gateway IS NULL) AND (gateway_payment_id IS NULL) AND (NOT intent_open) AND (state = ANY (ARRAY['paid'::text, 'refunded'::text])) AND (payment_method IS NOT NULL) AND (payment_method = ANY (ARRAY['cash'::text, 'card_machine'::text, 'courtesy'::text]))))),
     CONSTRAINT orders_box_office_has_seller CHECK (((sold_by_id IS NULL) = (sold_by IS NULL))),
     CONSTRAINT orders_courtesy_has_reason CHECK (((payment_method <> 'courtesy'::text) OR (char_length(note) >= 5))),
@@ -2800,6 +2813,8 @@ COMMENT ON COLUMN tickets.orders.sold_by IS 'Their username of that time.';
 COMMENT ON COLUMN tickets.orders.note IS 'What the box office wrote at the sale; why a courtesy was given.';
 
 COMMENT ON COLUMN tickets.orders.buyer_phone IS 'Of an order of the box office, where the buyer gave one. Name and e-mail stand in tickets.customers, under an id that no account has.';
+
+COMMENT ON COLUMN tickets.orders.moves IS 'How many of its moves have written their history themselves. A move that leaves it as it is has it written by the triggers orders_begin_unnoted and orders_move_unnoted.';
 
 CREATE TABLE tickets.tickets (
     id platform.object_id DEFAULT platform.new_object_id() NOT NULL,
@@ -7475,6 +7490,36 @@ COMMENT ON COLUMN tickets.give_backs.failed_at IS 'When its gateway refused: it 
 
 COMMENT ON COLUMN tickets.give_backs.next_at IS 'Not before is it tried again.';
 
+CREATE TABLE tickets.order_transitions (
+    id bigint NOT NULL,
+    order_id platform.object_id NOT NULL,
+    at timestamp with time zone NOT NULL,
+    from_state text COLLATE pg_catalog."C",
+    to_state text NOT NULL COLLATE pg_catalog."C",
+    reason text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT order_transitions_from_known CHECK ((from_state = ANY (ARRAY['reserved'::text, 'paid'::text, 'released'::text, 'refund_due'::text, 'refunded'::text, 'lost'::text]))),
+    CONSTRAINT order_transitions_has_reason CHECK ((reason <> ''::text)),
+    CONSTRAINT order_transitions_moves CHECK ((from_state IS DISTINCT FROM to_state)),
+    CONSTRAINT order_transitions_to_known CHECK ((to_state = ANY (ARRAY['reserved'::text, 'paid'::text, 'released'::text, 'refund_due'::text, 'refunded'::text, 'lost'::text])))
+);
+
+COMMENT ON TABLE tickets.order_transitions IS 'Every change of an order''s state, append-only, written by the statement that makes it. It outlives the order.';
+
+COMMENT ON COLUMN tickets.order_transitions.id IS 'Their order; 0 of where an order from before the history stood when that began.';
+
+COMMENT ON COLUMN tickets.order_transitions.from_state IS 'Null for the row that began the order.';
+
+COMMENT ON COLUMN tickets.order_transitions.reason IS 'Of the action, by the table in modules/tickets/state/order.go; not_recorded: of an order from before the history, or of a statement that wrote none.';
+
+ALTER TABLE tickets.order_transitions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tickets.order_transitions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE tickets.past_blocks (
     order_id platform.object_id NOT NULL,
     ticket_id platform.object_id,
@@ -7887,6 +7932,9 @@ ALTER TABLE ONLY tickets.events
 
 ALTER TABLE ONLY tickets.give_backs
     ADD CONSTRAINT give_backs_pkey PRIMARY KEY (order_id);
+
+ALTER TABLE ONLY tickets.order_transitions
+    ADD CONSTRAINT order_transitions_pkey PRIMARY KEY (order_id, id);
 
 ALTER TABLE ONLY tickets.orders
     ADD CONSTRAINT orders_pkey PRIMARY KEY (id);
@@ -8489,9 +8537,15 @@ CREATE TRIGGER transitions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON su
 
 CREATE TRIGGER events_capacity_respected AFTER UPDATE OF tickets_issued ON tickets.events FOR EACH ROW WHEN ((new.tickets_issued > old.tickets_issued)) EXECUTE FUNCTION tickets.refuse_beyond_capacity();
 
+CREATE TRIGGER order_transitions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON tickets.order_transitions FOR EACH STATEMENT EXECUTE FUNCTION tickets.refuse_change();
+
+CREATE TRIGGER orders_begin_unnoted AFTER INSERT ON tickets.orders FOR EACH ROW WHEN ((new.moves = 0)) EXECUTE FUNCTION tickets.note_order_move();
+
 CREATE TRIGGER orders_deleted_are_kept AFTER DELETE ON tickets.orders FOR EACH ROW WHEN ((old.gateway IS NOT NULL)) EXECUTE FUNCTION tickets.keep_deleted_order();
 
 CREATE TRIGGER orders_ended_disputes_are_kept AFTER UPDATE OF disputed_at ON tickets.orders FOR EACH ROW WHEN (((old.disputed_at IS NOT NULL) AND (new.disputed_at IS NULL))) EXECUTE FUNCTION tickets.keep_ended_dispute();
+
+CREATE TRIGGER orders_move_unnoted AFTER UPDATE OF state ON tickets.orders FOR EACH ROW WHEN (((new.state <> old.state) AND (new.moves = old.moves))) EXECUTE FUNCTION tickets.note_order_move();
 
 CREATE TRIGGER tickets_account_added AFTER INSERT ON tickets.tickets REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION tickets.account_added();
 

@@ -117,7 +117,8 @@ func (b *bench) samePurchase(ctx context.Context, s *shop) error {
 	s.sold[0].Add(4 * together)
 	return compareRows(ctx, s.conn, `SELECT to_jsonb(o)::text FROM tickets.orders o WHERE o.id = $1
 		UNION ALL SELECT to_jsonb(t)::text FROM tickets.tickets t WHERE t.order_id = $1
-		UNION ALL SELECT (to_jsonb(m) - 'id')::text FROM tickets.tickets t JOIN tickets.transitions m ON m.ticket_id = t.id WHERE t.order_id = $1`, ids[0], ids[1])
+		UNION ALL SELECT (to_jsonb(m) - 'id')::text FROM tickets.tickets t JOIN tickets.transitions m ON m.ticket_id = t.id WHERE t.order_id = $1
+		UNION ALL SELECT (to_jsonb(m) - 'id')::text FROM tickets.order_transitions m WHERE m.order_id = $1`, ids[0], ids[1])
 }
 
 // placesByPostgres measures the statement over so many events a load.

@@ -10,6 +10,7 @@ import (
 	"marquee/modules/accounts"
 	"marquee/modules/tickets/events"
 	"marquee/modules/tickets/internal/ticketsdb"
+	"marquee/modules/tickets/state"
 	"marquee/platform/idempotency"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -72,7 +73,9 @@ func (s *Service) StopBilling(ctx context.Context, customerID objectid.ID) error
 	if err != nil {
 		return fmt.Errorf("list open orders: %w", err)
 	}
-	return s.each(ctx, open, s.reconcile.ReleaseUnpaid)
+	return s.each(ctx, open, func(ctx context.Context, id objectid.ID) error {
+		return s.reconcile.ReleaseUnpaid(ctx, id, state.BuyerDeleted)
+	})
 }
 
 // CustomersWithPurchases returns those of the customers who have tickets or

@@ -58,6 +58,7 @@ func TestACodePaidByADeletedCustomerIsRefunded(t *testing.T) {
 				state, _ := b.orderRow(id.String())
 				require.Equal(t, "refund_due", state)
 				require.Zero(t, b.issued(event))
+				require.Contains(t, b.history(id), "reserved>refund_due customer_deleted")
 				listed := func(state string) int {
 					return b.count("SELECT count(*) FROM payments.unapplied_payments WHERE order_id = $1 AND kind = 'late' AND automatic AND amount_cents = 24100 AND state = $2 AND note = $3",
 						id, state, "Paid after the customer had deleted the account.")

@@ -1,8 +1,8 @@
 // Package tickets owns events, the tickets to them, the ticket store and the
 // check-in at the door.
 //
-// It owns the schema tickets: events, orders, tickets, give_backs, the append-only history
-// transitions, declines. It does not own payments (gateways, ledger and webhooks
+// It owns the schema tickets: events, orders, tickets, give_backs, the append-only histories
+// transitions (of tickets) and order_transitions, declines. It does not own payments (gateways, ledger and webhooks
 // are of the module payments, which hands it the events of orders), users, files
 // (event images are files of purpose event_image), or promo codes, which issue
 // tickets through IssueTx.

@@ -67,6 +67,7 @@ func TestMoneyThatArrivesLateIsSeatedWhereThereIsRoom(t *testing.T) {
 	state, status := b.orderRow(order(m)["_id"].(string))
 	require.Equal(t, "paid", state)
 	require.Equal(t, "RECEIVED", status)
+	require.Equal(t, "released>paid paid_late", b.history(order(m)["_id"])[2])
 }
 
 func TestMoneyThatArrivesLateIsRefundedWhereThereIsNone(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/paymentstest"
+	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
 	"marquee/testutil/soak"
@@ -29,7 +30,7 @@ func TestPixPaidWhileItExpiresSoak(t *testing.T) {
 			for round := range soak.Rounds(8, 250) {
 				o := p.order()
 				p.together(
-					func() { require.NoError(t, p.service.Reconcile().ReleaseUnpaid(t.Context(), o.id)) },
+					func() { require.NoError(t, p.service.Reconcile().ReleaseUnpaid(t.Context(), o.id, state.HoldRunsOut)) },
 					func() {
 						for range round / 2 % 4 { // so that it comes before, between and after the steps of the expiry
 							p.nobody.Get("/store/events/" + o.event.String())

@@ -53,6 +53,7 @@ func TestAPartOfAnOrderThatARestoreLostIsListed(t *testing.T) {
 					DELETE FROM payments.refunds; DELETE FROM payments.refund_reports; DELETE FROM payments.processed_events; DELETE FROM payments.webhook_logs;
 					DELETE FROM tickets.transitions WHERE ticket_id = 'TICKET' AND to_status = 'expired';
 					UPDATE tickets.tickets SET status = 'available', refund_id = NULL, refund_asked_at = NULL, refunded_at = NULL, holds_place = true WHERE id = 'TICKET';
+					DELETE FROM tickets.order_transitions WHERE to_state = 'refunded';
 					UPDATE tickets.orders SET state = 'paid', payment_status = 'STATUS';
 					UPDATE tickets.events SET tickets_issued = (SELECT count(*) FROM tickets.tickets WHERE holds_place);
 					SET session_replication_role = DEFAULT`))

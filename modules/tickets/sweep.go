@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"marquee/modules/tickets/state"
 	"marquee/platform/objectid"
 )
 
@@ -34,7 +35,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 		failed = errors.Join(failed, err, s.each(ctx, ids, step))
 	}
 	overdue, err := s.db.OrderListReservedTooLong(ctx, s.deps.Pool, &now)
-	each(overdue, err, s.reconcile.ReleaseUnpaid)
+	each(overdue, err, s.ReleaseUnpaid)
 	refunds, err := s.db.OrderListRefundsDue(ctx, s.deps.Pool)
 	each(refunds, err, s.refunds.QueueDue)
 	_, err = s.db.DeclineDeleteOld(ctx, s.deps.Pool, now.Add(-s.deps.Config.DeclineWindow-keepDeclines))
@@ -45,7 +46,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 
 // ReleaseUnpaid is the sweep's step for one order whose time to pay is over: its places are free.
 func (s *Service) ReleaseUnpaid(ctx context.Context, id objectid.ID) error {
-	return s.reconcile.ReleaseUnpaid(ctx, id)
+	return s.reconcile.ReleaseUnpaid(ctx, id, state.HoldRunsOut)
 }
 
 // each runs a step for all ids, some at a time. One that fails is tried again by

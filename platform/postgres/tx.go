@@ -85,7 +85,7 @@ func (l later) CopyFrom(ctx context.Context, table pgx.Identifier, columns []str
 
 // ChangeLater has an UPDATE, INSERT or DELETE without RETURNING, in a transaction of InTx, sent as Later does. It has
 // to change a row: where it changes none, unchanged is the error of what it is sent with, and the transaction is over.
-// In any other transaction it is sent at once.
+// In any other transaction it is sent at once. One that begins WITH has all of that in its first line.
 func ChangeLater(ctx context.Context, within pgx.Tx, unchanged error, sql string, args ...any) error {
 	if t, ok := within.(*tx); ok {
 		t.awaited = append(t.awaited, awaited{place: t.pending.Len(), unchanged: unchanged})
@@ -108,6 +108,9 @@ type awaited struct {
 
 // orFail makes a change that is sent with COMMIT fail where it changes no row: its count is known too late.
 func orFail(sql string) string {
+	if with, last, ok := strings.Cut(sql, "\n"); ok && strings.HasPrefix(with, "WITH ") {
+		return with + ", changed AS (" + last + " RETURNING 1) SELECT 1 / count(*) FROM changed"
+	}
 	return "WITH changed AS (" + sql + " RETURNING 1) SELECT 1 / count(*) FROM changed"
 }
 

@@ -221,6 +221,11 @@ var plants = map[string][]string{
 		`ALTER TABLE tickets.tickets DISABLE TRIGGER tickets_account_changed; UPDATE tickets.tickets SET status = 'consumed'`,
 		`INSERT INTO tickets.transitions (ticket_id, event_id, at, from_status, to_status, reason) SELECT id, event_id, now(), 'pending', 'available', 'x' FROM tickets.tickets LIMIT 1`,
 	},
+	"order_state_is_history": {
+		`ALTER TABLE tickets.orders DISABLE TRIGGER orders_move_unnoted; UPDATE tickets.orders SET state = 'refund_due'`,
+		`UPDATE tickets.orders SET state = 'refund_due', moves = moves + 1`,
+		`INSERT INTO tickets.order_transitions (order_id, at, from_state, to_state, reason) VALUES ('ORDER', now(), 'reserved', 'paid', 'paid')`,
+	},
 	"disputed_orders_blocked": {
 		`UPDATE tickets.orders SET disputed_at = now()`,
 		disputeOfOrder("open"),

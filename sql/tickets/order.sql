@@ -69,7 +69,8 @@ WITH lists AS MATERIALIZED (
         @payment_statuses::text[] AS payment_statuses, @without_login::bool[] AS without_login, @unproved::bool[] AS unproved,
         @hold_untils::timestamptz[] AS hold_untils, @sold_by_ids::text[] AS sold_by_ids, @sold_by::text[] AS sold_by,
         @notes::text[] AS notes, @buyer_phones::text[] AS buyer_phones,
-        @tax_id_macs::bytea[] AS tax_id_macs, @email_macs::bytea[] AS email_macs, @address_macs::bytea[] AS address_macs
+        @tax_id_macs::bytea[] AS tax_id_macs, @email_macs::bytea[] AS email_macs, @address_macs::bytea[] AS address_macs,
+        @reasons::text[] AS reasons
 ), requests AS (
     SELECT unnest(l.ids) AS id, unnest(l.customer_ids) AS customer_id, unnest(l.event_ids) AS event_id, unnest(l.quantities) AS quantity,
         unnest(l.unit_prices) AS price, unnest(l.titles) AS title, unnest(l.image_ids) AS image_id,
@@ -77,20 +78,24 @@ WITH lists AS MATERIALIZED (
         unnest(l.payment_statuses) AS payment_status, unnest(l.without_login) AS without_login, unnest(l.unproved) AS unproved,
         unnest(l.hold_untils) AS hold_until, unnest(l.sold_by_ids) AS sold_by_id, unnest(l.sold_by) AS sold_by,
         unnest(l.notes) AS note, unnest(l.buyer_phones) AS buyer_phone,
-        unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac
+        unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac,
+        unnest(l.reasons) AS reason
     FROM lists l
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
         payment_status, state, without_login, hold_until, paid_at, intent_open, created_at, updated_at,
-        tax_id_mac, email_mac, address_mac, sold_by_id, sold_by, note, buyer_phone)
+        tax_id_mac, email_mac, address_mac, sold_by_id, sold_by, note, buyer_phone, moves)
     SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
         NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
         CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN @now::timestamptz END, w.gateway <> '',
         @now::timestamptz, @now::timestamptz,
         w.tax_id_mac, w.email_mac, w.address_mac,
-        NULLIF(w.sold_by_id, ''), NULLIF(w.sold_by, ''), NULLIF(w.note, ''), NULLIF(w.buyer_phone, '')
+        NULLIF(w.sold_by_id, ''), NULLIF(w.sold_by, ''), NULLIF(w.note, ''), NULLIF(w.buyer_phone, ''), 1
     FROM requests w
     RETURNING id, customer_id, event_id, quantity, state, without_login, sold_by_id
+), begun AS (
+    INSERT INTO tickets.order_transitions (order_id, at, to_state, reason)
+    SELECT m.id, @now::timestamptz, m.state, w.reason FROM made m JOIN requests w ON w.id = m.id
 ), seated AS (
     INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, actor_id, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
     SELECT m.event_id, m.customer_id, m.id, w.title, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END,

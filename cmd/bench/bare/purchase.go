@@ -28,8 +28,11 @@ const sell = `WITH who AS (
 		AND e.max_per_person IS NULL AND (e.capacity IS NULL OR e.tickets_issued + $5::int <= e.capacity)
 	FOR NO KEY UPDATE
 ), bought AS (
-	INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, payment_status, state, paid_at, intent_open, created_at, updated_at)
-	SELECT $6, w.id, e.id, $5, 0, 0, 'CONFIRMED', 'paid', $7, false, $7, $7 FROM who w, event e
+	INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, payment_status, state, paid_at, intent_open, created_at, updated_at, moves)
+	SELECT $6, w.id, e.id, $5, 0, 0, 'CONFIRMED', 'paid', $7, false, $7, $7, 1 FROM who w, event e
+	RETURNING id
+), begun AS (
+	INSERT INTO tickets.order_transitions (order_id, at, to_state, reason) SELECT id, $7, 'paid', 'free' FROM bought
 ), seated AS (
 	INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, unproved, image_id, document_created_by_id, register_date, register_update_date)
 	SELECT e.id, w.id, $6, e.title, 'available', 'purchased', NOT w.email_verified, e.image_id, w.id, $7, $7

@@ -92,7 +92,7 @@ var grows = []string{
 	"accounts.users", "accounts.logins", "subscriptions.subscriptions", "subscriptions.transitions",
 	"payments.payments", "payments.failed_attempts", "payments.refunds", "payments.disputes",
 	"payments.webhook_logs", "payments.processed_events", "tickets.orders", "tickets.tickets",
-	"tickets.transitions", "tickets.customers", "finance.customer_access", "finance.access_ends",
+	"tickets.transitions", "tickets.order_transitions", "tickets.customers", "finance.customer_access", "finance.access_ends",
 	"finance.price_changes",
 	"accounts.audit_log", "jobs.river_job",
 }

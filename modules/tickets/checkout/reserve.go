@@ -326,7 +326,7 @@ func (s *Checkout) newOrder(e events.Event, w request, now time.Time) orders.Ord
 	o := orders.Order{
 		ID: objectid.At(now), CustomerID: w.customer.ID, EventID: e.ID, Quantity: int32(w.quantity), //nolint:gosec // at most MaxQuantity
 		UnitPriceCents: priceOf(e), TotalCents: priceOf(e) * int64(w.quantity), WithoutLogin: w.withoutLogin,
-		CreatedAt: now, UpdatedAt: now,
+		CreatedAt: now, UpdatedAt: now, Moves: 1,
 	}
 	if w.gateway == nil {
 		o.State, o.PaymentStatus, o.PaidAt = state.Paid, orders.StatusConfirmed, &now
@@ -388,6 +388,7 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests
 		h := requests[i].holder.limitKeys(o, e)
 		p.TaxIDMacs, p.EmailMacs, p.AddressMacs = append(p.TaxIDMacs, h.taxID), append(p.EmailMacs, h.email),
 			append(p.AddressMacs, h.address)
+		p.Reasons = append(p.Reasons, state.Orders.ReasonOf(begunBy(o)))
 	}
 	if len(p.Ids) == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer
@@ -413,6 +414,17 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests
 		}
 	}
 	return made, nil
+}
+
+// begunBy is the action that begins an order.
+func begunBy(o orders.Order) state.Action {
+	switch {
+	case o.State == state.Reserved:
+		return state.Reserve
+	case o.OfBoxOffice():
+		return state.SellAtCounter
+	}
+	return state.IssueFree
 }
 
 // openingsOf are the intents of the orders whose gateway is about to be called.

@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -24,6 +25,8 @@ type Made struct {
 	Payment *gateway.Payment
 	Pix     *gateway.PixCharge
 	Expired bool // nobody can pay it any more: its tickets expire, where they would vanish else
+	// By, of what is void, is the action that gave it up. Default state.HoldRunsOut.
+	By state.Action
 }
 
 // Outcome is what a gateway says of an order's one call, whoever asked: the request itself,
@@ -222,7 +225,7 @@ func (s settling) settleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Out
 	switch outcome := outcome.(type) {
 	case Succeeded:
 		if outcome.Result.Expired {
-			return s.ReleaseTx(ctx, tx, o, outcome.Result, end)
+			return s.ReleaseTx(ctx, tx, o, state.HoldRunsOut, outcome.Result, end)
 		}
 		return s.recordMadeTx(ctx, tx, o, outcome.Result, end)
 	case intent.Pending[Made]:
@@ -232,16 +235,27 @@ func (s settling) settleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Out
 		}
 		// The gateway has thought about the card for too long. What it takes after all
 		// is money that arrives late.
-		return s.ReleaseTx(ctx, tx, o, Made{Expired: true}, End{How: Void{}, By: by})
+		return s.ReleaseTx(ctx, tx, o, state.HoldRunsOut, Made{Expired: true}, End{How: Void{}, By: by})
 	case Declined:
-		return s.ReleaseTx(ctx, tx, o, outcome.Result, end)
+		return s.ReleaseTx(ctx, tx, o, lostBy(outcome.Result), outcome.Result, end)
 	case Void:
-		return s.ReleaseTx(ctx, tx, o, Made{Expired: true}, end)
-	case intent.Refused[Made], intent.Missing[Made]:
-		return s.ReleaseTx(ctx, tx, o, Made{}, end)
+		gaveUp := cmp.Or(outcome.Result.By, state.HoldRunsOut)
+		return s.ReleaseTx(ctx, tx, o, gaveUp, Made{Expired: true}, end)
+	case intent.Refused[Made]:
+		return s.ReleaseTx(ctx, tx, o, state.CallRefused, Made{}, end)
+	case intent.Missing[Made]:
+		return s.ReleaseTx(ctx, tx, o, state.NothingMade, Made{}, end)
 	case intent.NotKnown[Made]:
 	}
 	return fmt.Errorf("an outcome %T", outcome)
+}
+
+// lostBy is what has become of a payment that the gateway gave up: a code has run out, a card was declined.
+func lostBy(made Made) state.Action {
+	if made.Expired {
+		return state.HoldRunsOut
+	}
+	return state.PaymentDeclined
 }
 
 // recordMadeTx keeps what the gateway has made, and does what follows from its money.
@@ -285,7 +299,7 @@ func (s settling) recordMadeTx(ctx context.Context, tx pgx.Tx, o *Order, made Ma
 		return s.settlePaymentTx(ctx, tx, o, *p)
 	case gateway.PaymentStatusFailed, gateway.PaymentStatusGone:
 		made.Expired = nullable.Value(o.PaymentMethod) != gateway.MethodCard
-		return s.ReleaseTx(ctx, tx, o, made, end)
+		return s.ReleaseTx(ctx, tx, o, lostBy(made), made, end)
 	case gateway.PaymentStatusPending:
 		if open && made.Pix != nil && end.By == intent.ByCheck && o.Payable(s.deps.Clock.Now()) {
 			return s.MailLaterTx(ctx, tx, o.ID, MailPix) // the answer to the buyer came without this code
@@ -318,7 +332,8 @@ func (s *Store) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 	if nullable.Value(o.GatewayPaymentID) != p.ID || o.State != state.Reserved {
 		return nil
 	}
-	return s.ReleaseTx(ctx, tx, o, Made{Expired: true}, End{How: Succeeded{}, By: intent.ByResponse})
+	return s.ReleaseTx(ctx, tx, o, state.OtherAmountPaid, Made{Expired: true},
+		End{How: Succeeded{}, By: intent.ByResponse})
 }
 
 // settlePaymentTx is where money ends: in the ledger, and in tickets or a refund,
@@ -345,7 +360,7 @@ func (s settling) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 	if err != nil {
 		return err
 	}
-	if _, ok := state.Orders.Next(o.State, state.PaymentSeated); !ok {
+	if o.State != state.Reserved && o.State != state.Released {
 		return nil
 	}
 	gone, err := s.isGoneTx(ctx, tx, *o)
@@ -381,7 +396,11 @@ func (s settling) settlePaymentTx(ctx context.Context, tx pgx.Tx, o *Order, p ga
 		}
 		return s.RefundLaterTx(ctx, tx, *o, p.ID)
 	}
-	if err := s.MoveTx(ctx, tx, o, state.PaymentSeated, func(o *Order) { o.PaidAt = &now }); err != nil {
+	seatedBy := state.PaymentSeated
+	if o.State == state.Released {
+		seatedBy = state.LatePayment
+	}
+	if err := s.MoveTx(ctx, tx, o, seatedBy, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
 	if err := s.syncEarlierTx(ctx, tx, o); err != nil {
@@ -408,7 +427,7 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 	if err := s.db.TicketExpireOfOrder(ctx, tx, o.ID, state.TicketBuyerDeleted, now); err != nil {
 		return fmt.Errorf("release places: %w", err)
 	}
-	if err := s.MoveTx(ctx, tx, o, state.PaymentTooLate, func(o *Order) { o.PaidAt = &now }); err != nil {
+	if err := s.MoveTx(ctx, tx, o, state.PaidAfterGone, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
 	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{

@@ -193,6 +193,7 @@ func (o *Order) SetPix(c *gateway.PixCharge) {
 // columns are those that changes of an order write.
 var columns = postgres.Columns[Order]{
 	{"state", func(o *Order) any { return o.State }},
+	{"moves", func(o *Order) any { return o.Moves }},
 	{"payment_status", func(o *Order) any { return o.PaymentStatus }},
 	{"gateway_payment_id", func(o *Order) any { return o.GatewayPaymentID }},
 	{"pix_payload", func(o *Order) any { return o.PixPayload }},
@@ -210,7 +211,7 @@ var columns = postgres.Columns[Order]{
 var errMoved = errors.New("order was moved by somebody else")
 
 // MoveTx moves a locked order by the action, and is the only way in which its
-// state changes. An action that the state does not permit is an error, and a programming one; errMoved, of the next
+// state changes: compare-and-set and history are one statement. An action that the state does not permit is an error, and a programming one; errMoved, of the next
 // statement, when the order, which was not locked then, has another state by now.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action, edit func(*Order), end ...End) error {
 	to, ok := state.Orders.Next(o.State, by)
@@ -218,28 +219,36 @@ func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action
 		return fmt.Errorf("order %s is %s, which holds against %s", o.ID, o.State, by)
 	}
 	after := *o
-	after.State = to
+	after.State, after.Moves = to, o.Moves+1
 	edit(&after)
 	// Who holds the places is forgotten with the places, from which address with the payment.
 	after.AddressMac = nil
 	if to != state.Paid {
 		after.TaxIDMac, after.EmailMac = nil, nil
 	}
-	return s.saveTx(ctx, tx, o, after, named{string(by), state.WrittenBy(by)}, end)
+	return s.saveTx(ctx, tx, o, after, named{string(by), state.WrittenBy(by), state.Orders.ReasonOf(by)}, end)
 }
 
 // EditTx changes fields of a locked order and leaves its state alone: errMoved when that is another by now.
 func (s *Store) EditTx(ctx context.Context, tx pgx.Tx, o *Order, as state.Edit, edit func(*Order), end ...End) error {
 	after := *o
 	edit(&after)
-	return s.saveTx(ctx, tx, o, after, named{string(as), state.EditedBy(as)}, end)
+	return s.saveTx(ctx, tx, o, after, named{string(as), state.EditedBy(as), ""}, end)
 }
 
-// named is an action or an edit, and the columns that it may write.
+// named is an action or an edit, the columns that it may write, and of an action why the history says that it moves.
 type named struct {
 	name    string
 	columns state.Columns
+	reason  string
 }
+
+// An edit of a row, and a move with its history.
+const (
+	editOrder = "UPDATE tickets.orders SET updated_at = $3%s WHERE id = $1 AND state = $2"
+	moveOrder = "WITH moved AS (" + editOrder + " RETURNING id, updated_at, state)\n" +
+		"INSERT INTO tickets.order_transitions (order_id, at, from_state, to_state, reason) SELECT id, updated_at, $2, state, $4 FROM moved"
+)
 
 // saveTx writes the columns in which a locked order differs from what was read, if its state
 // is still that one. What differs is written in any case; a column that the change does not
@@ -254,9 +263,12 @@ func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, o *Order, after Order, as
 		s.deps.Log.ErrorContext(ctx, "a change of an order writes columns that it does not name",
 			slog.String("order_id", o.ID.String()), slog.String("change", as.name), slog.Any("columns", more))
 	}
-	const update = "UPDATE tickets.orders SET updated_at = $3%s WHERE id = $1 AND state = $2"
+	update, args := editOrder, []any{o.ID, before.State, after.UpdatedAt}
+	if as.reason != "" {
+		update, args = moveOrder, append(args, as.reason)
+	}
 	moved := fmt.Errorf("order %s is no longer %s: %w", o.ID, before.State, errMoved)
-	if err := differ.UpdateLater(ctx, tx, moved, update, &after, o.ID, before.State, after.UpdatedAt); err != nil {
+	if err := differ.UpdateLater(ctx, tx, moved, update, &after, args...); err != nil {
 		return fmt.Errorf("write order: %w", err)
 	}
 	*o = after
@@ -345,9 +357,9 @@ func (s *Store) whyNotSeatedTx(ctx context.Context, tx pgx.Tx, o Order) (string,
 // about leaves no tickets; of one that nobody paid they expire. A buyer who was
 // answered that the outcome is not known is mailed that nothing is owed: when a
 // check ends the purchase, or the gateway's event does before the check that
-// withdrew its code has written so.
-func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, end End) error {
-	if _, ok := state.Orders.Next(o.State, state.Release); !ok {
+// withdrew its code has written so. By is the action that gave it up.
+func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action, made Made, end End) error {
+	if o.State != state.Reserved {
 		return s.EditTx(ctx, tx, o, state.Closed, (*Order).closeIntent, end)
 	}
 	if _, err := s.deps.Events.LockTx(ctx, tx, o.EventID); err != nil {
@@ -368,7 +380,7 @@ func (s *Store) ReleaseTx(ctx context.Context, tx pgx.Tx, o *Order, made Made, e
 			return err
 		}
 	}
-	return s.MoveTx(ctx, tx, o, state.Release, func(o *Order) {
+	return s.MoveTx(ctx, tx, o, by, func(o *Order) {
 		o.PaymentStatus = o.words().Lost
 		o.PixPayload, o.PixImage = nil, nil
 		if o.GatewayPaymentID == nil && made.Pix != nil {

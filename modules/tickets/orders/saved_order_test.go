@@ -81,7 +81,7 @@ func TestASavedOrderIsWhatTheDatabaseHas(t *testing.T) {
 	pgtest.Fill(t, &after, state.AllColumns...)
 	after.State, after.IntentOpen = state.RefundDue, false
 	require.NoError(t, postgres.InTx(t.Context(), db, func(tx pgx.Tx) error {
-		return s.saveTx(t.Context(), tx, &o, after, named{"test", state.AllColumns}, nil)
+		return s.saveTx(t.Context(), tx, &o, after, named{"test", state.AllColumns, "test"}, nil)
 	}))
 	read := get(t, s, db, o.ID)
 	require.Equal(t, read, o)
@@ -117,7 +117,11 @@ func TestAChangeOfAnOrderWritesWhatDiffers(t *testing.T) {
 			func(tx pgx.Tx) error { return s.MoveTx(t.Context(), tx, &o, by, func(*Order) {}) })
 	}
 	require.NoError(t, move(o, state.PaymentSeated))
-	require.ErrorIs(t, move(o, state.Release), errMoved)
+	require.ErrorIs(t, move(o, state.HoldRunsOut), errMoved)
+	var moves []string
+	require.NoError(t, db.QueryRow(t.Context(), `SELECT array_agg(concat(from_state, '>', to_state, ' ', reason) ORDER BY id)
+		FROM tickets.order_transitions WHERE order_id = $1`, o.ID).Scan(&moves))
+	require.Equal(t, []string{">reserved not_recorded", "reserved>paid paid"}, moves, "who comes too late leaves nothing")
 }
 
 // Who holds the places is forgotten with the places, from which address with the payment.

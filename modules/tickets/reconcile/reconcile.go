@@ -36,20 +36,20 @@ func (s *Reconciler) Recover(ctx context.Context, id objectid.ID) error {
 	return s.intents.CheckOne(ctx, intent.Order, id)
 }
 
-// ReleaseUnpaid frees the places of an order that nobody paid before its code
-// ran out or its event ended.
-func (s *Reconciler) ReleaseUnpaid(ctx context.Context, id objectid.ID) error {
+// ReleaseUnpaid frees the places of an order that nobody paid before its code ran out or its event ended, or before its
+// customer deleted the account: by is one of these actions.
+func (s *Reconciler) ReleaseUnpaid(ctx context.Context, id objectid.ID, by state.Action) error {
 	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if err != nil || o.State != state.Reserved || o.IntentOpen {
 		return err
 	}
-	return s.Release(ctx, id)
+	return s.Release(ctx, id, by)
 }
 
 // Release makes the charge unpayable at the gateway first, so that nobody pays
 // an old code, and frees the places after. When it has just been paid, the
-// payment is settled instead.
-func (s *Reconciler) Release(ctx context.Context, id objectid.ID) error {
+// payment is settled instead. By is the action that gives it up.
+func (s *Reconciler) Release(ctx context.Context, id objectid.ID, by state.Action) error {
 	o, err := s.db.OrderGet(ctx, s.deps.Pool, id)
 	if err != nil {
 		return err
@@ -68,6 +68,6 @@ func (s *Reconciler) Release(ctx context.Context, id objectid.ID) error {
 			return err
 		}
 	}
-	_, err = s.deps.Orders.Settle(ctx, id, orders.Void{})
+	_, err = s.deps.Orders.Settle(ctx, id, orders.Void{Result: orders.Made{By: by}})
 	return err
 }

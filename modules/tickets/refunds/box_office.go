@@ -106,7 +106,7 @@ func (s *Refunds) handBack(ctx context.Context, event objectid.ID, q TicketRefun
 		if err != nil || leftOf(tickets) > len(chosen) {
 			return err
 		}
-		return s.deps.Orders.MoveTx(ctx, tx, &o, state.MoneyReturned,
+		return s.deps.Orders.MoveTx(ctx, tx, &o, state.HandedBack,
 			func(o *orders.Order) { o.PaymentStatus = orders.StatusRefunded })
 	})
 	return refund, err

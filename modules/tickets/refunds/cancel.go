@@ -36,7 +36,7 @@ func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 		return nil, errSoldAtBoxOffice(o)
 	}
 	if o.State == state.Reserved {
-		if o, err = s.cancelReserved(ctx, o, q); err != nil {
+		if o, err = s.cancelReserved(ctx, o, q, state.AdminCancels); err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +53,7 @@ func (s *Refunds) CancelOrder(ctx context.Context, q TicketRefund) (out *payment
 			WithField("include_consumed")
 	}
 	if o.TotalCents == 0 {
-		return nil, s.cancelFree(ctx, o.ID, q)
+		return nil, s.cancelFree(ctx, o.ID, q, state.AdminCancels)
 	}
 	if !slices.ContainsFunc(tickets, func(t events.Ticket) bool { return t.RefundID == nil }) {
 		return s.onItsWay(ctx, o, tickets)
@@ -78,8 +78,10 @@ func (s *Refunds) onItsWay(ctx context.Context, o orders.Order,
 	return &out, err
 }
 
-// cancelReserved voids an order that waits for its money; paid meanwhile, it is settled.
-func (s *Refunds) cancelReserved(ctx context.Context, o orders.Order, q TicketRefund) (orders.Order, error) {
+// cancelReserved voids an order that waits for its money by the action; paid meanwhile, it is settled.
+func (s *Refunds) cancelReserved(ctx context.Context, o orders.Order, q TicketRefund,
+	by state.Action,
+) (orders.Order, error) {
 	if o.IntentOpen {
 		return o,
 			fault.Conflict("It is not known yet whether the order is paid: its gateway is being asked. Ask again in a minute.")
@@ -90,14 +92,14 @@ func (s *Refunds) cancelReserved(ctx context.Context, o orders.Order, q TicketRe
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.intents.CallTime())
 	defer cancel()
-	if err := s.deps.Reconcile.Release(call, o.ID); err != nil {
+	if err := s.deps.Reconcile.Release(call, o.ID, by); err != nil {
 		return o, s.deps.Payments.Refused(ctx, "cancel order", err)
 	}
 	return s.db.OrderGet(ctx, s.deps.Pool, o.ID)
 }
 
-// cancelFree voids an order of which nothing is to be given back.
-func (s *Refunds) cancelFree(ctx context.Context, id objectid.ID, q TicketRefund) error {
+// cancelFree voids an order of which nothing is to be given back, by the action.
+func (s *Refunds) cancelFree(ctx context.Context, id objectid.ID, q TicketRefund, by state.Action) error {
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		o, err := s.db.OrderLock(ctx, tx, id)
 		if err != nil || o.State != state.Paid {
@@ -113,7 +115,7 @@ func (s *Refunds) cancelFree(ctx context.Context, id objectid.ID, q TicketRefund
 		if err != nil {
 			return fmt.Errorf("void tickets: %w", err)
 		}
-		return s.deps.Orders.MoveTx(ctx, tx, &o, state.MoneyReturned,
+		return s.deps.Orders.MoveTx(ctx, tx, &o, by,
 			func(o *orders.Order) { o.PaymentStatus = orders.StatusRefunded })
 	})
 }

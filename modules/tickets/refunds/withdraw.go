@@ -53,7 +53,7 @@ func (s *Refunds) withdraw(ctx context.Context, id objectid.ID) (withdrawal, err
 	}
 	reason := TicketRefund{OrderID: o.ID, Reason: state.Withdrawn.Reason()}
 	if o.State == state.Reserved {
-		if o, err = s.cancelReserved(ctx, o, reason); err != nil {
+		if o, err = s.cancelReserved(ctx, o, reason, state.BuyerWithdraws); err != nil {
 			return withdrawal{}, err
 		}
 	}
@@ -66,7 +66,8 @@ func (s *Refunds) withdraw(ctx context.Context, id objectid.ID) (withdrawal, err
 		return withdrawal{}, err
 	}
 	if o.TotalCents == 0 {
-		return s.withdrawalOf(ctx, o.ID, s.cancelFree(context.WithoutCancel(ctx), o.ID, reason))
+		err := s.cancelFree(context.WithoutCancel(ctx), o.ID, reason, state.BuyerWithdraws)
+		return s.withdrawalOf(ctx, o.ID, err)
 	}
 	_, refused := s.RefundTickets(ctx, TicketRefund{
 		OrderID: o.ID, Consumed: why == state.EventCancelled, Reason: why.Reason(), why: why,

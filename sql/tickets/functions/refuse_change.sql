@@ -1,6 +1,6 @@
 CREATE OR REPLACE FUNCTION tickets.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'tickets.transitions is append-only' USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION 'tickets.% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END
 $$;
-COMMENT ON FUNCTION tickets.refuse_change() IS 'Keeps the history append-only, also against people at psql.';
+COMMENT ON FUNCTION tickets.refuse_change() IS 'Keeps a history append-only, also against people at psql.';

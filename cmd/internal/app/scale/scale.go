@@ -54,7 +54,7 @@ var filled = []string{
 	"payments.payments", "payments.failed_attempts",
 	"payments.refunds", "payments.disputes", "payments.webhook_logs", "payments.processed_events", "tickets.events",
 	"tickets.customers",
-	"tickets.orders", "tickets.tickets", "tickets.transitions",
+	"tickets.orders", "tickets.order_transitions", "tickets.tickets", "tickets.transitions",
 }
 
 // bypassed are triggers whose work is done here for all rows at once: the figures are

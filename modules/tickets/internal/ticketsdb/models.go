@@ -81,6 +81,8 @@ type Order struct {
 	Note *string
 	// Of an order of the box office, where the buyer gave one. Name and e-mail stand in tickets.customers, under an id that no account has.
 	BuyerPhone *string
+	// How many of its moves have written their history themselves. A move that leaves it as it is has it written by the triggers orders_begin_unnoted and orders_move_unnoted.
+	Moves int32
 }
 
 // Tickets, whoever issued them: an order, a promo code (promo_code_id), or an admin.

@@ -79,7 +79,7 @@ func (q *Queries) OrderForgetWalkIns(ctx context.Context, db DBTX, before time.T
 }
 
 const orderGet = `-- name: OrderGet :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone FROM tickets.orders WHERE id = $1
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone, moves FROM tickets.orders WHERE id = $1
 `
 
 func (q *Queries) OrderGet(ctx context.Context, db DBTX, id objectid.ID) (Order, error) {
@@ -114,12 +114,13 @@ func (q *Queries) OrderGet(ctx context.Context, db DBTX, id objectid.ID) (Order,
 		&i.SoldBy,
 		&i.Note,
 		&i.BuyerPhone,
+		&i.Moves,
 	)
 	return i, err
 }
 
 const orderGetByPayment = `-- name: OrderGetByPayment :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone FROM tickets.orders WHERE gateway = $1 AND gateway_payment_id = $2
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone, moves FROM tickets.orders WHERE gateway = $1 AND gateway_payment_id = $2
 `
 
 type OrderGetByPaymentParams struct {
@@ -159,6 +160,7 @@ func (q *Queries) OrderGetByPayment(ctx context.Context, db DBTX, arg OrderGetBy
 		&i.SoldBy,
 		&i.Note,
 		&i.BuyerPhone,
+		&i.Moves,
 	)
 	return i, err
 }
@@ -191,7 +193,7 @@ func (q *Queries) OrderListNamesOf(ctx context.Context, db DBTX, customerID obje
 }
 
 const orderListOf = `-- name: OrderListOf :many
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone FROM tickets.orders
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone, moves FROM tickets.orders
 WHERE customer_id = $1 AND (state <> 'released' OR gateway_payment_id IS NOT NULL) AND ($2::bool OR NOT without_login)
 ORDER BY created_at DESC, id DESC LIMIT 1000
 `
@@ -240,6 +242,7 @@ func (q *Queries) OrderListOf(ctx context.Context, db DBTX, arg OrderListOfParam
 			&i.SoldBy,
 			&i.Note,
 			&i.BuyerPhone,
+			&i.Moves,
 		); err != nil {
 			return nil, err
 		}
@@ -329,7 +332,7 @@ func (q *Queries) OrderListOfBoxOffice(ctx context.Context, db DBTX, arg OrderLi
 }
 
 const orderListPaidOf = `-- name: OrderListPaidOf :many
-SELECT o.id, o.customer_id, o.event_id, o.quantity, o.unit_price_cents, o.total_cents, o.gateway, o.payment_method, o.gateway_payment_id, o.gateway_customer_id, o.payment_status, o.state, o.without_login, o.pix_payload, o.pix_image, o.hold_until, o.paid_at, o.intent_open, o.created_at, o.updated_at, o.tax_id_mac, o.email_mac, o.address_mac, o.disputed_at, o.sold_by_id, o.sold_by, o.note, o.buyer_phone FROM tickets.orders o WHERE o.customer_id = $1 AND o.event_id = $2
+SELECT o.id, o.customer_id, o.event_id, o.quantity, o.unit_price_cents, o.total_cents, o.gateway, o.payment_method, o.gateway_payment_id, o.gateway_customer_id, o.payment_status, o.state, o.without_login, o.pix_payload, o.pix_image, o.hold_until, o.paid_at, o.intent_open, o.created_at, o.updated_at, o.tax_id_mac, o.email_mac, o.address_mac, o.disputed_at, o.sold_by_id, o.sold_by, o.note, o.buyer_phone, o.moves FROM tickets.orders o WHERE o.customer_id = $1 AND o.event_id = $2
     AND (o.state = 'paid' OR EXISTS (SELECT 1 FROM tickets.give_backs g WHERE g.order_id = o.id AND g.why = 'event_cancelled'))
 ORDER BY o.created_at, o.id
 `
@@ -378,6 +381,7 @@ func (q *Queries) OrderListPaidOf(ctx context.Context, db DBTX, arg OrderListPai
 			&i.SoldBy,
 			&i.Note,
 			&i.BuyerPhone,
+			&i.Moves,
 		); err != nil {
 			return nil, err
 		}
@@ -465,7 +469,7 @@ func (q *Queries) OrderListReservedTooLong(ctx context.Context, db DBTX, now *ti
 }
 
 const orderLock = `-- name: OrderLock :one
-SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone FROM tickets.orders WHERE id = $1 FOR NO KEY UPDATE
+SELECT id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_payment_id, gateway_customer_id, payment_status, state, without_login, pix_payload, pix_image, hold_until, paid_at, intent_open, created_at, updated_at, tax_id_mac, email_mac, address_mac, disputed_at, sold_by_id, sold_by, note, buyer_phone, moves FROM tickets.orders WHERE id = $1 FOR NO KEY UPDATE
 `
 
 func (q *Queries) OrderLock(ctx context.Context, db DBTX, id objectid.ID) (Order, error) {
@@ -500,6 +504,7 @@ func (q *Queries) OrderLock(ctx context.Context, db DBTX, id objectid.ID) (Order
 		&i.SoldBy,
 		&i.Note,
 		&i.BuyerPhone,
+		&i.Moves,
 	)
 	return i, err
 }
@@ -512,7 +517,8 @@ WITH lists AS MATERIALIZED (
         $11::text[] AS payment_statuses, $12::bool[] AS without_login, $13::bool[] AS unproved,
         $14::timestamptz[] AS hold_untils, $15::text[] AS sold_by_ids, $16::text[] AS sold_by,
         $17::text[] AS notes, $18::text[] AS buyer_phones,
-        $19::bytea[] AS tax_id_macs, $20::bytea[] AS email_macs, $21::bytea[] AS address_macs
+        $19::bytea[] AS tax_id_macs, $20::bytea[] AS email_macs, $21::bytea[] AS address_macs,
+        $22::text[] AS reasons
 ), requests AS (
     SELECT unnest(l.ids) AS id, unnest(l.customer_ids) AS customer_id, unnest(l.event_ids) AS event_id, unnest(l.quantities) AS quantity,
         unnest(l.unit_prices) AS price, unnest(l.titles) AS title, unnest(l.image_ids) AS image_id,
@@ -520,25 +526,29 @@ WITH lists AS MATERIALIZED (
         unnest(l.payment_statuses) AS payment_status, unnest(l.without_login) AS without_login, unnest(l.unproved) AS unproved,
         unnest(l.hold_untils) AS hold_until, unnest(l.sold_by_ids) AS sold_by_id, unnest(l.sold_by) AS sold_by,
         unnest(l.notes) AS note, unnest(l.buyer_phones) AS buyer_phone,
-        unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac
+        unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac,
+        unnest(l.reasons) AS reason
     FROM lists l
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
         payment_status, state, without_login, hold_until, paid_at, intent_open, created_at, updated_at,
-        tax_id_mac, email_mac, address_mac, sold_by_id, sold_by, note, buyer_phone)
+        tax_id_mac, email_mac, address_mac, sold_by_id, sold_by, note, buyer_phone, moves)
     SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
         NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
-        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $22::timestamptz END, w.gateway <> '',
-        $22::timestamptz, $22::timestamptz,
+        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $23::timestamptz END, w.gateway <> '',
+        $23::timestamptz, $23::timestamptz,
         w.tax_id_mac, w.email_mac, w.address_mac,
-        NULLIF(w.sold_by_id, ''), NULLIF(w.sold_by, ''), NULLIF(w.note, ''), NULLIF(w.buyer_phone, '')
+        NULLIF(w.sold_by_id, ''), NULLIF(w.sold_by, ''), NULLIF(w.note, ''), NULLIF(w.buyer_phone, ''), 1
     FROM requests w
     RETURNING id, customer_id, event_id, quantity, state, without_login, sold_by_id
+), begun AS (
+    INSERT INTO tickets.order_transitions (order_id, at, to_state, reason)
+    SELECT m.id, $23::timestamptz, m.state, w.reason FROM made m JOIN requests w ON w.id = m.id
 ), seated AS (
     INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, actor_id, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
     SELECT m.event_id, m.customer_id, m.id, w.title, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END,
         CASE WHEN m.sold_by_id IS NULL THEN 'purchased' ELSE 'box_office' END, m.sold_by_id, m.without_login, w.unproved,
-        NULLIF(w.image_id, ''), coalesce(m.sold_by_id, CASE WHEN NOT m.without_login THEN m.customer_id END), $22::timestamptz, $22::timestamptz
+        NULLIF(w.image_id, ''), coalesce(m.sold_by_id, CASE WHEN NOT m.without_login THEN m.customer_id END), $23::timestamptz, $23::timestamptz
     FROM made m JOIN requests w ON w.id = m.id CROSS JOIN LATERAL generate_series(1, m.quantity)
     RETURNING id, order_id
 )
@@ -567,6 +577,7 @@ type OrderReserveParams struct {
 	TaxIDMacs          [][]byte
 	EmailMacs          [][]byte
 	AddressMacs        [][]byte
+	Reasons            []string
 	Now                time.Time
 }
 
@@ -601,6 +612,7 @@ func (q *Queries) OrderReserve(ctx context.Context, db DBTX, arg OrderReservePar
 		arg.TaxIDMacs,
 		arg.EmailMacs,
 		arg.AddressMacs,
+		arg.Reasons,
 		arg.Now,
 	)
 	if err != nil {
