@@ -283,12 +283,22 @@ func TestWhatIsLeftForLaterIsSentInItsOrder(t *testing.T) {
 // TestAChangeThatIsSentLaterHasToChangeARow, whatever it is sent with: nothing of its transaction stands else.
 func TestAChangeThatIsSentLaterHasToChangeARow(t *testing.T) {
 	t.Parallel()
+	const raise = "UPDATE platform.numbers SET n = $2 WHERE n = $1"
+	requireChange(t, raise)
+	requireChange(t, "WITH raised AS ("+raise+" RETURNING n)\nINSERT INTO platform.raised (n) SELECT n FROM raised")
+}
+
+// requireChange requires it of a statement that raises one number to another.
+func requireChange(t *testing.T, change string) {
+	t.Helper()
 	pool := onePool(t)
 	_, err := pool.Exec(t.Context(), insert, 1)
 	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), "CREATE TABLE platform.raised (n int)")
+	require.NoError(t, err)
 	missed := errors.New("there is no such number")
 	raise := func(tx pgx.Tx, from, to int) error {
-		return postgres.ChangeLater(t.Context(), tx, missed, "UPDATE platform.numbers SET n = $2 WHERE n = $1", from, to)
+		return postgres.ChangeLater(t.Context(), tx, missed, change, from, to)
 	}
 	require.NoError(t, postgres.InTx(t.Context(), pool, func(tx pgx.Tx) error { return raise(tx, 1, 2) }))
 	requireNumbers(t, pool, 2)
