@@ -19,8 +19,9 @@ func TestATicketOrderIsToldWhole(t *testing.T) {
 	for id, payment := range map[objectid.ID]string{order: "pay_one", other: "pay_other"} {
 		b.exec(`INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method,
 				gateway_payment_id, payment_status, state, intent_open, paid_at, created_at, updated_at)
-			VALUES ($1, $2, $3, 2, 4000, 8000, 'gwa', 'pix', $4, 'RECEIVED', 'paid', false, '2026-06-02T12:00:00Z', '2026-06-01T12:00:00Z', now())`,
+			VALUES ($1, $2, $3, 2, 4000, 8000, 'gwa', 'pix', $4, 'RECEIVED', 'paid', false, '2026-06-02T12:00:00Z', '2026-06-01T12:00:00Z', '2026-06-01T12:00:00Z')`,
 			id, customerID, event, payment)
+		b.exec(`INSERT INTO tickets.order_transitions (order_id, at, from_state, to_state, reason) VALUES ($1, now(), 'paid', 'refunded', 'refunded')`, id)
 		b.exec(`INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status, settled_at, created_at, updated_at)
 			VALUES ('gwa', $1, 'order', $2, $3, 8000, 'pix', 'RECEIVED', '2026-06-02T12:00:00Z', now(), now())`, payment, id, customerID)
 		b.exec(`INSERT INTO payments.refunds (gateway, payment_ref, purpose, local_id, customer_id, amount_cents, status, source, event_id, event_type, reason, admin,
@@ -57,6 +58,13 @@ func TestATicketOrderIsToldWhole(t *testing.T) {
 	require.Equal(t, "No balance", got["refunds"].([]any)[1].(doc)["failure"])
 	require.Equal(t, []any{doc{"of": "won", "amount": 40.0}}, named(got["disputes"], "state"))
 	require.Equal(t, "2026-06-20T12:00:00.000Z", got["disputes"].([]any)[0].(doc)["evidence_due_at"])
+
+	moves := got["history"].([]any)
+	require.Len(t, moves, 2)
+	require.Equal(t, []any{"paid", "refunded", "refunded"}, []any{
+		moves[0].(doc)["from_state"], moves[0].(doc)["to_state"], moves[0].(doc)["reason"],
+	}, "the newest first")
+	require.Equal(t, doc{"at": "2026-06-01T12:00:00.000Z", "from_state": nil, "to_state": "paid", "reason": "not_recorded"}, moves[1])
 
 	said := []string{}
 	for _, moment := range got["timeline"].([]any) {

@@ -37,6 +37,7 @@ type TicketOrder struct {
 	Payments         []orderPayment `json:"payments" maxItems:"500" doc:"Settled ones"`
 	Refunds          []orderRefund  `json:"refunds" maxItems:"500"`
 	Disputes         []orderDispute `json:"disputes" maxItems:"500"`
+	History          []orderMove    `json:"history" maxItems:"500" doc:"Every change of its state"`
 	Timeline         []orderMoment  `json:"timeline" maxItems:"500"`
 }
 
@@ -96,6 +97,14 @@ type orderDispute struct {
 	ClosedAt      *httpapi.Time `json:"closed_at" nullable:"true"`
 	EvidenceDueAt *httpapi.Time `json:"evidence_due_at" nullable:"true" doc:"Until when the gateway takes an answer"`
 	EvidenceSent  bool          `json:"evidence_sent"`
+}
+
+// orderMove is a change of an order's state, by the one table of them (docs/ticket-orders.md).
+type orderMove struct {
+	At        httpapi.Time `json:"at"`
+	FromState *string      `json:"from_state" nullable:"true" enum:"reserved,paid,released,refund_due,refunded,lost" doc:"Null where it began"`
+	ToState   string       `json:"to_state" enum:"reserved,paid,released,refund_due,refunded,lost"`
+	Reason    string       `json:"reason" doc:"Such as purchased, paid, declined, not_paid, refunded; not_recorded where the history began later than the order"`
 }
 
 // orderMoment is one thing that happened to an order: a sentence, and the values that it is made of, by its type. Those

@@ -90,6 +90,8 @@ SELECT json_build_object(
             '_id', d.id, 'kind', d.kind, 'gateway', d.gateway, 'payment_id', d.payment_ref, 'amount', (d.amount_cents / 100.0)::numeric(20, 2), 'state', d.state, 'reason', d.reason,
             'opened_at', platform.json_time(d.opened_at), 'closed_at', platform.json_time(d.closed_at), 'evidence_due_at', platform.json_time(d.evidence_due_at),
             'evidence_sent', d.evidence_sent) ORDER BY d.opened_at DESC, d.id), '[]') FROM disputed d),
+    'history', (SELECT coalesce(json_agg(json_build_object('at', platform.json_time(h.at), 'from_state', h.from_state, 'to_state', h.to_state, 'reason', h.reason)
+            ORDER BY h.id DESC), '[]') FROM (SELECT x.id, x.order_id, x.at, x.from_state, x.to_state, x.reason FROM tickets.order_transitions x WHERE x.order_id = o.order_id ORDER BY x.id DESC LIMIT 500) h),
     'timeline', (SELECT coalesce(json_agg(jsonb_build_object('at', platform.json_time(m.at), 'type', m.type, 'summary', m.summary) || jsonb_strip_nulls(m.details)
             ORDER BY m.place), '[]') FROM (SELECT at, type, summary, details, step, row_number() OVER (ORDER BY date_trunc('second', at) DESC, step DESC, at DESC, summary) AS place FROM moment ORDER BY place LIMIT 500) m) -- gateways tell seconds
 )::json AS report
