@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"marquee/modules/files/internal/filesdb"
+	"marquee/modules/files/words"
 	"marquee/platform/fault"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
@@ -16,27 +17,26 @@ import (
 )
 
 // Purpose is what a file is for; it decides who may open it.
-type Purpose string
+type Purpose = words.Purpose
 
 // The purposes.
 const (
-	Avatar     Purpose = "avatar"      // public, at /avatars/{file_id}
-	EventImage Purpose = "event_image" // public, by its public id
-	PromoImage Purpose = "promo_image" // public, by its public id
-	Attachment Purpose = "attachment"  // of a board card: admins who may download attachments
-	Record     Purpose = "record"      // of any other record: by its Visibility
+	Avatar     = words.Avatar
+	EventImage = words.EventImage
+	PromoImage = words.PromoImage
+	Attachment = words.Attachment
+	Record     = words.Record
 )
 
 // Visibility is who may open a file.
-type Visibility string
+type Visibility = words.Visibility
 
-// The visibilities. The first and the last are those of purposes; a Record is
-// one of the two in between.
+// The visibilities.
 const (
-	Public  Visibility = "public"  // anyone with its address
-	Members Visibility = "members" // every signed-in user, unless the kind of records is Guarded
-	Private Visibility = "private" // admins, and the reader if there is one
-	Board   Visibility = "board"   // admins with the permission requisition_file_download
+	Public  = words.Public
+	Members = words.Members
+	Private = words.Private
+	Board   = words.Board
 )
 
 // Place says what a file is for and what it belongs to.
@@ -86,7 +86,7 @@ func errNoFile() *fault.Error { return fault.NotFound("File") }
 // transaction.
 func (s *Service) KeepTx(ctx context.Context, tx pgx.Tx, up Upload, place Place) (File, error) {
 	row, err := s.db.FileInsert(ctx, tx, filesdb.FileInsertParams{
-		ID: up.ID, Purpose: string(place.Purpose), Visibility: string(place.visibility()), OwnerKind: place.Kind,
+		ID: up.ID, Purpose: place.Purpose, Visibility: place.visibility(), OwnerKind: place.Kind,
 		OwnerID:  place.RecordID,
 		ReaderID: nullable.Ptr(place.ReaderID), Filename: up.Filename, ContentType: up.ContentType, Size: up.Size,
 		Sha256:    up.SHA256,
@@ -179,7 +179,7 @@ func (s *Service) DeletePurposeTx(ctx context.Context, tx pgx.Tx, kind string, r
 
 func fileOf(row filesdb.File) File {
 	return File{
-		ID: row.ID, Purpose: Purpose(row.Purpose), Visibility: Visibility(row.Visibility), Kind: row.OwnerKind,
+		ID: row.ID, Purpose: row.Purpose, Visibility: row.Visibility, Kind: row.OwnerKind,
 		RecordID: row.OwnerID,
 		ReaderID: nullable.Value(row.ReaderID), Filename: row.Filename, ContentType: row.ContentType, Size: row.Size,
 		SHA256:    row.Sha256,

@@ -64,7 +64,7 @@ func (s *Service) sweepKind(ctx context.Context, records Records, before time.Ti
 		}
 		refs := make([]Ref, len(rows))
 		for i, row := range rows {
-			refs[i] = Ref{FileID: row.ID, RecordID: row.OwnerID, Purpose: Purpose(row.Purpose)}
+			refs[i] = Ref{FileID: row.ID, RecordID: row.OwnerID, Purpose: row.Purpose}
 		}
 		gone, err := records.AbandonedFiles(ctx, refs)
 		if err != nil {

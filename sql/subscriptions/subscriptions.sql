@@ -84,8 +84,8 @@ WITH lists AS MATERIALIZED (
 SELECT h.place::integer AS place, sqlc.embed(s), l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
     a.charge::boolean AS charge, a.pauses::boolean AS pauses, a.charge_moves::boolean AS charge_moves
 FROM held h JOIN subscriptions.subscriptions s ON s.id = h.id
-CROSS JOIN LATERAL payments.absent_since('gwb', h.payment_id, 'subscription', h.id, h.since) AS l (payment, others, failures)
-CROSS JOIN LATERAL subscriptions.absent(h.id, 'gwb', h.payment_id, h.ref) AS a (charge, pauses, charge_moves)
+CROSS JOIN LATERAL payments.absent_since(s.gateway, h.payment_id, 'subscription', h.id, h.since) AS l (payment, others, failures)
+CROSS JOIN LATERAL subscriptions.absent(h.id, s.gateway, h.payment_id, h.ref) AS a (charge, pauses, charge_moves)
 FOR UPDATE OF s SKIP LOCKED;
 
 -- name: SubscriptionGetWaitingRenewal :one
@@ -207,12 +207,13 @@ SELECT s.* FROM renewals r JOIN subscriptions.subscriptions s ON s.id = r.id WHE
 -- name: SubscriptionGetDeciding :one
 -- The subscription that decides whether the customer may watch: the one that lets them, else a live one, else the last;
 -- with its last move.
-SELECT sqlc.embed(s), coalesce(t.reason, '')::text AS move_reason, coalesce(t.source, '')::text AS move_source,
-    coalesce(t.at, s.register_date)::timestamptz AS moved_at
+SELECT sqlc.embed(s), t.reason AS move_reason, t.source AS move_source, t.at AS moved_at
 FROM subscriptions.subscriptions s
-LEFT JOIN LATERAL (
-    SELECT m.reason, m.source, m.at FROM subscriptions.transitions m WHERE m.subscription_id = s.id ORDER BY m.id DESC LIMIT 1
-) t ON true
+CROSS JOIN LATERAL (
+    (SELECT m.reason, m.source, m.at FROM subscriptions.transitions m WHERE m.subscription_id = s.id ORDER BY m.id DESC LIMIT 1)
+    UNION ALL SELECT '', '', s.register_date
+    LIMIT 1
+) t
 WHERE s.customer_id = @customer_id
 ORDER BY s.status = 'active' AND (s.expires_at IS NULL OR s.expires_at > @at::timestamptz) DESC,
     s.status IN ('active', 'pending', 'suspended') DESC, s.register_date DESC, s.id DESC

@@ -43,10 +43,14 @@ WHERE o.id IN (SELECT t.order_id FROM tickets.tickets t WHERE t.id = ANY(@ids::t
 -- name: TicketListStanding :many
 -- How tickets stand to the money of their orders: what was paid and is not given back, and
 -- what keeps them from being good.
-SELECT t.id, t.status, t.order_id, coalesce(o.state, '')::text AS order_state, coalesce(o.total_cents, 0)::bigint AS total_cents,
+SELECT t.id, t.status, t.order_id, o.state AS order_state, o.total_cents,
     (t.refund_id IS NOT NULL OR EXISTS (SELECT 1 FROM tickets.give_backs g WHERE g.order_id = t.order_id AND g.asked_at IS NOT NULL))::bool AS refund_asked, (t.refunded_at IS NOT NULL)::bool AS refunded,
     (o.disputed_at IS NOT NULL)::bool AS disputed, (e.cancelled_at IS NOT NULL)::bool AS cancelled
-FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id
+CROSS JOIN LATERAL (
+    SELECT x.state, x.total_cents, x.disputed_at FROM tickets.orders x WHERE x.id = t.order_id
+    UNION ALL SELECT '', 0, NULL WHERE t.order_id IS NULL
+) o
 WHERE t.id = ANY(@ids::text[]) ORDER BY t.id;
 
 -- name: TicketLockEvents :many

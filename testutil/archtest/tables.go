@@ -63,6 +63,11 @@ type room struct {
 // rooms of each module that is divided so, lower first. In such a module every package has to
 // be listed; tests may import all of its rooms.
 var rooms = map[string][]room{
+	"files": {
+		{name: "words", words: true},
+		{name: "internal/filesdb", uses: []string{"words"}},
+		{name: "", sql: []string{"archive_token", "content", "file"}},
+	},
 	"accounts": {
 		{name: "internal/accountsdb"},
 		{

@@ -320,7 +320,7 @@ func (s *Service) endTx(ctx context.Context, tx pgx.Tx, r Ref, checked stored, o
 	}
 	for _, e := range ended {
 		if err == nil && e.Told && s.hooks.Known != nil {
-			err = s.hooks.Known(ctx, tx, gateway.Name(e.Gateway), r.Subject)
+			err = s.hooks.Known(ctx, tx, e.Gateway, r.Subject)
 		}
 	}
 	return err

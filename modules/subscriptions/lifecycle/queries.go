@@ -332,7 +332,6 @@ func (q *Queries) SubscriptionGetDeciding(ctx context.Context, db postgres.DB,
 ) (Deciding, error) {
 	r, err := q.Queries.SubscriptionGetDeciding(ctx, db, customerID, at)
 	return Deciding{
-		Subscription: Subscription(r.Subscription), Reason: state.Reason(r.MoveReason),
-		Source: state.Source(r.MoveSource), MovedAt: r.MovedAt,
+		Subscription: Subscription(r.Subscription), Reason: r.MoveReason, Source: r.MoveSource, MovedAt: r.MovedAt,
 	}, err
 }

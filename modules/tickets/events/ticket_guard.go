@@ -58,7 +58,7 @@ func guardEdits(ctx context.Context, tx pgx.Tx, records []*resource.Record) erro
 }
 
 func guardOf(t ticketsdb.TicketListStandingRow, to state.Ticket) error {
-	order := state.Order(t.OrderState)
+	order := t.OrderState
 	switch {
 	case t.RefundAsked || order == state.Refunded || order == state.RefundDue:
 		return errNotGood(t.ID, "its share of the order's money is given back, or on its way")
@@ -94,7 +94,7 @@ func guardDeletes(ctx context.Context, tx pgx.Tx, ids []objectid.ID) error {
 		return fmt.Errorf("read orders of tickets: %w", err)
 	}
 	for _, t := range rows {
-		owed := state.Order(t.OrderState) == state.Paid || state.Order(t.OrderState) == state.RefundDue
+		owed := t.OrderState == state.Paid || t.OrderState == state.RefundDue
 		if owed && t.TotalCents > 0 && !t.Refunded {
 			return fault.Conflict("Ticket %s is paid: give its money back first, by POST /admin/ticket-orders/%s/refund.", t.ID, *t.OrderID)
 		}

@@ -244,7 +244,7 @@ func (s settling) settleTx(ctx context.Context, tx pgx.Tx, o *Order, outcome Out
 	case intent.Refused[Made]:
 		return s.ReleaseTx(ctx, tx, o, state.CallRefused, Made{}, end)
 	case intent.Missing[Made]:
-		return s.ReleaseTx(ctx, tx, o, state.NothingMade, Made{}, end)
+		return s.ReleaseTx(ctx, tx, o, state.AbsentAtGateway, Made{}, end)
 	case intent.NotKnown[Made]:
 	}
 	return fmt.Errorf("an outcome %T", outcome)

@@ -30,17 +30,17 @@ type Action string
 
 // The actions.
 const (
-	Reserve         Action = "reserve"          // a purchase with a price
-	IssueFree       Action = "issue_free"       // a purchase of a free event
-	SellAtCounter   Action = "sell_at_counter"  // by the box office
-	PaymentSeated   Action = "payment_seated"   // the money counts, for places that are held
-	LatePayment     Action = "late_payment"     // the order was released, and there is a place all the same
-	PaymentTooLate  Action = "payment_too_late" // the money counts, and there is no place
-	PaidAfterGone   Action = "paid_after_gone"  // the money counts, and its customer has deleted the account
-	PaymentDeclined Action = "payment_declined" // by the payer's bank or the gateway
-	CallRefused     Action = "call_refused"     // the gateway made nothing of it, or was not asked
-	NothingMade     Action = "nothing_made"     // what the call was for is proved not to be there
-	HoldRunsOut     Action = "hold_runs_out"    // nobody paid before the code, or the event, was over
+	Reserve         Action = "reserve"           // a purchase with a price
+	IssueFree       Action = "issue_free"        // a purchase of a free event
+	SellAtCounter   Action = "sell_at_counter"   // by the box office
+	PaymentSeated   Action = "payment_seated"    // the money counts, for places that are held
+	LatePayment     Action = "late_payment"      // the order was released, and there is a place all the same
+	PaymentTooLate  Action = "payment_too_late"  // the money counts, and there is no place
+	PaidAfterGone   Action = "paid_after_gone"   // the money counts, and its customer has deleted the account
+	PaymentDeclined Action = "payment_declined"  // by the payer's bank or the gateway
+	CallRefused     Action = "call_refused"      // the gateway made nothing of it, or was not asked
+	AbsentAtGateway Action = "absent_at_gateway" // what the call was for is proved not to be there
+	HoldRunsOut     Action = "hold_runs_out"     // nobody paid before the code, or the event, was over
 	OtherAmountPaid Action = "other_amount_paid"
 	BuyerWithdraws  Action = "buyer_withdraws" // from what is not paid, or was free
 	AdminCancels    Action = "admin_cancels"   // the same, by an admin
@@ -96,7 +96,7 @@ var Orders = transition.Table[Order, Action]{
 	{By: PaidAfterGone, Reason: "customer_deleted", Moves: orders{Reserved: RefundDue, Released: RefundDue}},
 	{By: PaymentDeclined, Reason: "declined", Moves: released},
 	{By: CallRefused, Reason: "refused", Moves: released},
-	{By: NothingMade, Reason: "nothing_made", Moves: released},
+	{By: AbsentAtGateway, Reason: "absent_at_gateway", Moves: released},
 	{By: HoldRunsOut, Reason: "not_paid", Moves: released},
 	{By: OtherAmountPaid, Reason: "other_amount", Moves: released},
 	{By: BuyerWithdraws, Reason: "withdrawn", Moves: orders{Reserved: Released, Paid: Refunded}},
@@ -124,7 +124,7 @@ var actions = map[Action]Columns{
 	PaidAfterGone:   of(moves, paid),
 	PaymentDeclined: releases,
 	CallRefused:     releases,
-	NothingMade:     releases,
+	AbsentAtGateway: releases,
 	HoldRunsOut:     releases,
 	OtherAmountPaid: releases,
 	BuyerWithdraws:  releases,

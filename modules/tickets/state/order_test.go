@@ -23,7 +23,7 @@ func TestEveryStateIsReachedAndLeftByTheTable(t *testing.T) {
 	require.Equal(t, []string{
 		" reserve reserved", " issue_free paid", " sell_at_counter paid",
 		"reserved payment_seated paid", "reserved payment_too_late refund_due", "reserved paid_after_gone refund_due",
-		"reserved payment_declined released", "reserved call_refused released", "reserved nothing_made released",
+		"reserved payment_declined released", "reserved call_refused released", "reserved absent_at_gateway released",
 		"reserved hold_runs_out released", "reserved other_amount_paid released", "reserved buyer_withdraws released",
 		"reserved admin_cancels released", "reserved buyer_deleted released",
 		"paid buyer_withdraws refunded", "paid admin_cancels refunded", "paid money_returned refunded",

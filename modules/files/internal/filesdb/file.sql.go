@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"marquee/modules/files/words"
 	"marquee/platform/objectid"
 )
 
@@ -97,8 +98,8 @@ RETURNING id, purpose, visibility, owner_kind, owner_id, reader_id, filename, co
 
 type FileInsertParams struct {
 	ID          objectid.ID
-	Purpose     string
-	Visibility  string
+	Purpose     words.Purpose
+	Visibility  words.Visibility
 	OwnerKind   string
 	OwnerID     objectid.ID
 	ReaderID    *objectid.ID
@@ -159,7 +160,7 @@ type FileListOfKindParams struct {
 type FileListOfKindRow struct {
 	ID      objectid.ID
 	OwnerID objectid.ID
-	Purpose string
+	Purpose words.Purpose
 }
 
 // FileListOfKind lists the files of one kind made before an instant, by id, for the daily job.

@@ -7,6 +7,7 @@ package filesdb
 import (
 	"time"
 
+	"marquee/modules/files/words"
 	"marquee/platform/objectid"
 )
 
@@ -14,9 +15,9 @@ import (
 type File struct {
 	// The file id of the API, and the id of its content.
 	ID      objectid.ID
-	Purpose string
+	Purpose words.Purpose
 	// public: anyone with its address. members: every signed-in user. private: admins and the reader. board: admins who may download attachments.
-	Visibility string
+	Visibility words.Visibility
 	// What record it belongs to, such as user, video, event, requisition.
 	OwnerKind string
 	// No foreign key: records belong to upper modules, which delete their files with them; a daily job removes what was left.

@@ -218,7 +218,7 @@ type IntentEndParams struct {
 }
 
 type IntentEndRow struct {
-	Gateway string
+	Gateway gateway.Name
 	Told    bool
 }
 

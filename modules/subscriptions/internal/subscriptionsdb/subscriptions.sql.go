@@ -425,12 +425,13 @@ func (q *Queries) SubscriptionGetByPixPayment(ctx context.Context, db DBTX, gate
 }
 
 const subscriptionGetDeciding = `-- name: SubscriptionGetDeciding :one
-SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at, coalesce(t.reason, '')::text AS move_reason, coalesce(t.source, '')::text AS move_source,
-    coalesce(t.at, s.register_date)::timestamptz AS moved_at
+SELECT s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at, t.reason AS move_reason, t.source AS move_source, t.at AS moved_at
 FROM subscriptions.subscriptions s
-LEFT JOIN LATERAL (
-    SELECT m.reason, m.source, m.at FROM subscriptions.transitions m WHERE m.subscription_id = s.id ORDER BY m.id DESC LIMIT 1
-) t ON true
+CROSS JOIN LATERAL (
+    (SELECT m.reason, m.source, m.at FROM subscriptions.transitions m WHERE m.subscription_id = s.id ORDER BY m.id DESC LIMIT 1)
+    UNION ALL SELECT '', '', s.register_date
+    LIMIT 1
+) t
 WHERE s.customer_id = $1
 ORDER BY s.status = 'active' AND (s.expires_at IS NULL OR s.expires_at > $2::timestamptz) DESC,
     s.status IN ('active', 'pending', 'suspended') DESC, s.register_date DESC, s.id DESC
@@ -439,8 +440,8 @@ LIMIT 1
 
 type SubscriptionGetDecidingRow struct {
 	Subscription Subscription
-	MoveReason   string
-	MoveSource   string
+	MoveReason   state.Reason
+	MoveSource   state.Source
 	MovedAt      time.Time
 }
 
@@ -1519,8 +1520,8 @@ WITH lists AS MATERIALIZED (
 SELECT h.place::integer AS place, s.id, s.customer_id, s.plan_id, s.gateway, s.payment_method, s.status, s.price_cents, s.period_months, s.trial_days, s.gwa_subscription_id, s.gwa_customer_id, s.gwa_pix_auth_id, s.gwb_subscription_id, s.gwb_customer_id, s.gwb_price_id, s.pix_payment_id, s.pix_payload, s.pix_image, s.pix_expires_at, s.started_at, s.next_billing_date, s.last_payment_at, s.expires_at, s.ended_at, s.gateway_deleted_at, s.cancel_at_period_end, s.payment_failures, s.total_refunded_cents, s.has_chargeback, s.intent_open, s.last_event_at, s.last_event_id, s.last_paid_invoice_id, s.document_created_by_id, s.register_date, s.register_update_date, s.pix_automatic, s.pix_conciliation_id, s.promo_code, s.first_amount_cents, s.gateway_ended_at, s.anchor_day, s.renews_id, s.starts_at, s.gateway_end_open_since, s.period_end_told_at, s.period_end_tells, s.period_end_look_at, l.payment::boolean AS payment, l.others::boolean AS others, l.failures::boolean AS failures,
     a.charge::boolean AS charge, a.pauses::boolean AS pauses, a.charge_moves::boolean AS charge_moves
 FROM held h JOIN subscriptions.subscriptions s ON s.id = h.id
-CROSS JOIN LATERAL payments.absent_since('gwb', h.payment_id, 'subscription', h.id, h.since) AS l (payment, others, failures)
-CROSS JOIN LATERAL subscriptions.absent(h.id, 'gwb', h.payment_id, h.ref) AS a (charge, pauses, charge_moves)
+CROSS JOIN LATERAL payments.absent_since(s.gateway, h.payment_id, 'subscription', h.id, h.since) AS l (payment, others, failures)
+CROSS JOIN LATERAL subscriptions.absent(h.id, s.gateway, h.payment_id, h.ref) AS a (charge, pauses, charge_moves)
 FOR UPDATE OF s SKIP LOCKED
 `
 

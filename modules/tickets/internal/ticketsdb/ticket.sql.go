@@ -580,10 +580,14 @@ func (q *Queries) TicketListRevoked(ctx context.Context, db DBTX, eventID object
 }
 
 const ticketListStanding = `-- name: TicketListStanding :many
-SELECT t.id, t.status, t.order_id, coalesce(o.state, '')::text AS order_state, coalesce(o.total_cents, 0)::bigint AS total_cents,
+SELECT t.id, t.status, t.order_id, o.state AS order_state, o.total_cents,
     (t.refund_id IS NOT NULL OR EXISTS (SELECT 1 FROM tickets.give_backs g WHERE g.order_id = t.order_id AND g.asked_at IS NOT NULL))::bool AS refund_asked, (t.refunded_at IS NOT NULL)::bool AS refunded,
     (o.disputed_at IS NOT NULL)::bool AS disputed, (e.cancelled_at IS NOT NULL)::bool AS cancelled
-FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id
+CROSS JOIN LATERAL (
+    SELECT x.state, x.total_cents, x.disputed_at FROM tickets.orders x WHERE x.id = t.order_id
+    UNION ALL SELECT '', 0, NULL WHERE t.order_id IS NULL
+) o
 WHERE t.id = ANY($1::text[]) ORDER BY t.id
 `
 
@@ -591,7 +595,7 @@ type TicketListStandingRow struct {
 	ID          objectid.ID
 	Status      state.Ticket
 	OrderID     *objectid.ID
-	OrderState  string
+	OrderState  state.Order
 	TotalCents  int64
 	RefundAsked bool
 	Refunded    bool
