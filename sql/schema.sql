@@ -1476,6 +1476,37 @@ $$;
 
 COMMENT ON FUNCTION tickets.count_places(events text[], changes bigint[], unpaid bigint[], guests bigint[]) IS 'Adds to the counters of events, each named once: places held, of these unpaid, of these guests''.';
 
+CREATE FUNCTION tickets.declines_taken(addresses bytea[], cards bytea[], buyers bytea[], since timestamp with time zone, wait boolean) RETURNS integer[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+DECLARE subject bigint;
+BEGIN
+    -- In one order, so that two who count the same subjects cannot deadlock.
+    FOR subject IN
+        SELECT DISTINCT hashtextextended('tickets.declines/' || s.name || '/' || encode(s.mac, 'hex'), 0)
+        FROM unnest(addresses, cards, buyers) AS p(address, card, buyer)
+        CROSS JOIN LATERAL (VALUES ('address', p.address), ('card', p.card), ('buyer', p.buyer)) AS s(name, mac) ORDER BY 1
+    LOOP
+        IF wait THEN
+            PERFORM pg_advisory_xact_lock(subject);
+        ELSIF NOT pg_try_advisory_xact_lock(subject) THEN
+            RETURN NULL;
+        END IF;
+    END LOOP;
+    RETURN (
+        SELECT array_agg(x.n::integer ORDER BY p.place, s.kind, x.what)
+        FROM unnest(addresses, cards, buyers) WITH ORDINALITY AS p(address, card, buyer, place)
+        CROSS JOIN LATERAL (VALUES (1, 'address', p.address), (2, 'card', p.card), (3, 'buyer', p.buyer)) AS s(kind, name, mac)
+        CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE d.order_id IS NULL) AS declined, count(*) AS tried
+            FROM tickets.declines d WHERE d.subject = s.name AND d.mac = s.mac AND d.at > since) c
+        CROSS JOIN LATERAL (VALUES (1, c.declined), (2, c.tried)) AS x(what, n));
+END
+$$;
+
+COMMENT ON FUNCTION tickets.declines_taken(addresses bytea[], cards bytea[], buyers bytea[], since timestamp with time zone, wait boolean) IS 'Two numbers for each address, card and buyer of each payment, in this order: recent declines, and those with the payments that are under way. Until the transaction ends nobody else counts any of them: whoever may not wait for that gets null. VOLATILE, so that it sees what was committed while it waited, here or for the lock of an event.';
+
 CREATE FUNCTION tickets.ends_at(event_date timestamp with time zone, event_end_date timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -7438,12 +7469,15 @@ CREATE TABLE tickets.declines (
     subject text NOT NULL COLLATE pg_catalog."C",
     mac bytea NOT NULL,
     at timestamp with time zone NOT NULL,
+    order_id platform.object_id,
     CONSTRAINT declines_subject_known CHECK ((subject = ANY (ARRAY['address'::text, 'card'::text, 'buyer'::text])))
 );
 
-COMMENT ON TABLE tickets.declines IS 'Declined card payments, counted against card testing. Old rows are swept.';
+COMMENT ON TABLE tickets.declines IS 'Card payments that were declined, or still may be, counted against card testing. Old rows are swept.';
 
 COMMENT ON COLUMN tickets.declines.mac IS 'HMAC-SHA-256 of the client address, the card number or token, or the buyer''s e-mail, under a server key: none of them stands here.';
+
+COMMENT ON COLUMN tickets.declines.order_id IS 'The order whose payment is under way, and counts until its answer is known: then its rows are gone, or this is null, since it was declined. No foreign key: they are swept sooner than an order is deleted.';
 
 ALTER TABLE tickets.declines ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME tickets.declines_id_seq
@@ -8384,6 +8418,8 @@ CREATE INDEX trial_uses_by_subscription ON subscriptions.trial_uses USING btree 
 CREATE INDEX declines_by_age ON tickets.declines USING btree (at);
 
 CREATE INDEX declines_by_subject ON tickets.declines USING btree (subject, mac, at);
+
+CREATE INDEX declines_under_way ON tickets.declines USING btree (order_id) WHERE (order_id IS NOT NULL);
 
 CREATE UNIQUE INDEX deleted_orders_gateway_payment_unique ON tickets.deleted_orders USING btree (gateway, gateway_payment_id) WHERE (gateway_payment_id IS NOT NULL);
 

@@ -3,17 +3,22 @@ package tickets_test
 import (
 	"bytes"
 	"image/png"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/accounts"
 	"marquee/modules/accounts/accountstest"
 	"marquee/modules/payments/paymentstest"
 	"marquee/modules/tickets"
+	"marquee/platform/objectid"
+	"marquee/testutil/apitest"
+	"marquee/testutil/sandbox/stage"
 )
 
 // A valid CPF and a valid CNPJ that no fixture has.
@@ -202,4 +207,112 @@ func TestACardIsRefusedWhereverItIsTried(t *testing.T) {
 		guest(cardA(event, 1, paymentstest.CardDeclined), "thief@example.com", guestCPF)).Expect(429)
 	require.Equal(t, 0, b.count("SELECT count(*) FROM accounts.users WHERE email = 'thief@example.com'"),
 		"no account, no mail")
+}
+
+// rushOfCards has so many cards tried at once, half of them by guests, and tells how many came to the gateway: each is
+// an order first.
+func rushOfCards(b *bundle, many int) (called int) {
+	b.t.Helper()
+	events := []objectid.ID{b.event(nil), b.event(nil)}
+	var wg sync.WaitGroup
+	for i := range many {
+		wg.Go(func() {
+			body := cardB(events[i%2], 1, paymentstest.TokenDeclined)
+			path, by := "/store/purchase/gwb/card", b.me
+			if i%4 > 1 {
+				path, by = "/store/purchase/checkout/gwb/card", b.nobody
+				body = guest(body, b.customer.Email, guestCPF)
+			}
+			require.Contains(b.t, []int{400, 429}, by.Post(path, body).Status)
+		})
+	}
+	wg.Wait()
+	return b.count("SELECT count(*) FROM tickets.orders")
+}
+
+// TestCardsTriedAtOnceAreBounded: a payment under way counts as declined until its answer is there, so that as many come
+// to the gateway at once as may one after the other.
+func TestCardsTriedAtOnceAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]func(c *tickets.Config){
+		"by a buyer":   func(c *tickets.Config) { c.DeclinesPerBuyer, c.DeclinesPerCard = 3, 1000 },
+		"of a card":    func(c *tickets.Config) { c.DeclinesPerCard, c.DeclinesPerBuyer = 3, 1000 },
+		"from a place": func(c *tickets.Config) { c.DeclinesPerAddress, c.DeclinesPerCard, c.DeclinesPerBuyer = 3, 1000, 1000 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, limit)
+			require.Equal(t, 3, rushOfCards(b, 40))
+			require.Equal(t, 9, b.count("SELECT count(*) FROM tickets.declines WHERE order_id IS NULL"))
+			require.Equal(t, 9, b.count("SELECT count(*) FROM tickets.declines"), "none is under way")
+		})
+	}
+	t.Run("without the guard", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, func(c *tickets.Config) { c.DeclinesPerBuyer, c.DeclinesPerCard = 3, 1000 })
+		// What was declined counts alone, as if nobody knew of what is under way.
+		_, err := b.db.Exec(t.Context(), `ALTER FUNCTION tickets.declines_taken(bytea[], bytea[], bytea[], timestamptz, boolean) RENAME TO counted;
+			CREATE FUNCTION tickets.declines_taken(a bytea[], c bytea[], b bytea[], since timestamptz, wait boolean) RETURNS integer[] LANGUAGE sql
+			RETURN (SELECT array_agg(0 ORDER BY n) FROM generate_series(1, 6 * cardinality(c)) n)`)
+		require.NoError(t, err)
+		require.Greater(t, rushOfCards(b, 40), 3)
+	})
+}
+
+// TestAPaymentUnderWayCountsUntilItsAnswerIsThere: who has one may buy again, up to as many as may be declined; then for
+// a moment nobody may. Once they are paid none counts.
+func TestAPaymentUnderWayCountsUntilItsAnswerIsThere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	event := b.event(nil)
+	st := b.gateways.Sandbox.GWB.Stage()
+	require.NoError(t, st.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v1/payment_intents", Kind: stage.FaultResetAfter, Times: 10 * manyTimes,
+	}))
+	buy := func() *apitest.Response {
+		return b.me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenApproved))
+	}
+	for range 5 {
+		require.Equal(t, "PENDING", payment(buy().Expect(200).Map())["status"])
+	}
+	refused := buy().Expect(429)
+	require.Equal(t, "2", refused.Header.Get("Retry-After"))
+	require.Contains(t, refused.Detail(), "under way")
+	b.me.Post("/store/purchase/gwb/pix", pix(event, 1)).Expect(200)
+	st.Faults.Clear()
+	rows, err := b.db.Query(t.Context(), "SELECT id FROM tickets.orders WHERE payment_method = 'credit_card'")
+	require.NoError(t, err)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[objectid.ID])
+	require.NoError(t, err)
+	b.clock.Advance(10 * time.Minute)
+	for _, id := range ids {
+		require.NoError(t, b.service.Reconcile().Recover(t.Context(), id))
+	}
+	require.Equal(t, 5, b.count("SELECT count(*) FROM tickets.orders WHERE state = 'paid'"))
+	require.Zero(t, b.count("SELECT count(*) FROM tickets.declines"))
+	for range 6 {
+		require.Equal(t, "CONFIRMED", payment(buy().Expect(200).Map())["status"])
+	}
+	require.Zero(t, b.count("SELECT count(*) FROM tickets.declines"))
+}
+
+// TestADeclineToldLaterCounts: by whatever tells it.
+func TestADeclineToldLaterCounts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	event := b.event(nil)
+	st := b.gateways.Sandbox.GWB.Stage()
+	require.NoError(t, st.Faults.Plan(stage.Fault{
+		Method: http.MethodPost, Path: "/v1/payment_intents", Kind: stage.FaultResetAfter, Times: manyTimes,
+	}))
+	m := b.me.Post("/store/purchase/gwb/card", cardB(event, 1, paymentstest.TokenDeclined)).Expect(200).Map()
+	require.Equal(t, 3, b.count("SELECT count(*) FROM tickets.declines WHERE order_id = $1", order(m)["_id"]))
+	st.Faults.Clear()
+	b.listen()
+	b.settle()
+	b.clock.Advance(10 * time.Minute)
+	require.NoError(t, b.service.Reconcile().Recover(t.Context(), objectid.ID(order(m)["_id"].(string))))
+	state, _ := b.orderRow(order(m)["_id"].(string))
+	require.Equal(t, "released", state)
+	require.Equal(t, 3, b.count("SELECT count(*) FROM tickets.declines WHERE order_id IS NULL"))
 }

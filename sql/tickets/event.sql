@@ -32,15 +32,18 @@ FROM tickets.events WHERE id = @id FOR NO KEY UPDATE;
 
 -- name: EventLockForSale :one
 -- Locks the event for orders, and tells what those who order hold of it already, if anything bounds that:
--- see tickets.places_taken, which begins when the lock is there.
+-- see tickets.places_taken, which begins when the lock is there. So do the declines of the cards they try.
 SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_cents, e.is_sale_box_office, e.image_id, e.is_active,
     e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
     CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0
-        THEN tickets.places_taken(e.id, @customers::text[], @tax_ids::bytea[], @emails::bytea[], @addresses::bytea[]) END::integer[] AS taken
+        THEN tickets.places_taken(e.id, @customers::text[], @tax_ids::bytea[], @emails::bytea[], @addresses::bytea[]) END::integer[] AS taken,
+    CASE WHEN cardinality(@tried_cards::bytea[]) > 0
+        THEN tickets.declines_taken(@tried_addresses::bytea[], @tried_cards, @tried_buyers::bytea[], @since::timestamptz, true) END::integer[] AS declines
 FROM (SELECT * FROM tickets.events l WHERE l.id = @id FOR NO KEY UPDATE) e;
 
 -- name: EventLockManyForSale :many
--- As EventLockForSale, of many events at once, but for those that somebody else has locked: nobody is waited for.
+-- As EventLockForSale, of many events at once, but for those that somebody else has locked: nobody is waited for, also
+-- not by declines, which are null where somebody else counts of the same subject.
 -- Each list of buyers stands beside the list of the events that they are asked of. The ids pass a subquery, so that
 -- no plan depends on how many they are, and none is made anew for each call.
 SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_cents, e.is_sale_box_office, e.image_id, e.is_active,
@@ -50,7 +53,12 @@ SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_ce
         ARRAY(SELECT c.subject FROM (SELECT unnest(@tax_id_events::text[]) AS event, unnest(@tax_ids::bytea[]) AS subject) c WHERE c.event = e.id),
         ARRAY(SELECT c.subject FROM (SELECT unnest(@email_events::text[]) AS event, unnest(@emails::bytea[]) AS subject) c WHERE c.event = e.id),
         ARRAY(SELECT c.subject FROM (SELECT unnest(@address_events::text[]) AS event, unnest(@addresses::bytea[]) AS subject) c WHERE c.event = e.id))
-    END::integer[] AS taken
+    END::integer[] AS taken,
+    CASE WHEN e.id = ANY((SELECT @tried_events::text[])::text[]) THEN tickets.declines_taken(
+        ARRAY(SELECT c.mac FROM (SELECT unnest(@tried_events) AS event, unnest(@tried_addresses::bytea[]) AS mac) c WHERE c.event = e.id),
+        ARRAY(SELECT c.mac FROM (SELECT unnest(@tried_events) AS event, unnest(@tried_cards::bytea[]) AS mac) c WHERE c.event = e.id),
+        ARRAY(SELECT c.mac FROM (SELECT unnest(@tried_events) AS event, unnest(@tried_buyers::bytea[]) AS mac) c WHERE c.event = e.id),
+        @since::timestamptz, false) END::integer[] AS declines
 FROM (SELECT * FROM tickets.events l WHERE l.id = ANY((SELECT @ids::text[])::text[]) FOR NO KEY UPDATE SKIP LOCKED) e;
 
 -- name: EventLockEnded :many

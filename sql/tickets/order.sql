@@ -70,7 +70,8 @@ WITH lists AS MATERIALIZED (
         @hold_untils::timestamptz[] AS hold_untils, @sold_by_ids::text[] AS sold_by_ids, @sold_by::text[] AS sold_by,
         @notes::text[] AS notes, @buyer_phones::text[] AS buyer_phones,
         @tax_id_macs::bytea[] AS tax_id_macs, @email_macs::bytea[] AS email_macs, @address_macs::bytea[] AS address_macs,
-        @reasons::text[] AS reasons
+        @reasons::text[] AS reasons,
+        @tried_addresses::bytea[] AS tried_addresses, @tried_cards::bytea[] AS tried_cards, @tried_buyers::bytea[] AS tried_buyers
 ), requests AS (
     SELECT unnest(l.ids) AS id, unnest(l.customer_ids) AS customer_id, unnest(l.event_ids) AS event_id, unnest(l.quantities) AS quantity,
         unnest(l.unit_prices) AS price, unnest(l.titles) AS title, unnest(l.image_ids) AS image_id,
@@ -79,7 +80,8 @@ WITH lists AS MATERIALIZED (
         unnest(l.hold_untils) AS hold_until, unnest(l.sold_by_ids) AS sold_by_id, unnest(l.sold_by) AS sold_by,
         unnest(l.notes) AS note, unnest(l.buyer_phones) AS buyer_phone,
         unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac,
-        unnest(l.reasons) AS reason
+        unnest(l.reasons) AS reason,
+        unnest(l.tried_addresses) AS tried_address, unnest(l.tried_cards) AS tried_card, unnest(l.tried_buyers) AS tried_buyer
     FROM lists l
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
@@ -96,6 +98,11 @@ WITH lists AS MATERIALIZED (
 ), begun AS (
     INSERT INTO tickets.order_transitions (order_id, at, to_state, reason)
     SELECT m.id, @now::timestamptz, m.state, w.reason FROM made m JOIN requests w ON w.id = m.id
+), tried AS (
+    INSERT INTO tickets.declines (subject, mac, at, order_id)
+    SELECT s.subject, s.mac, @now::timestamptz, w.id FROM requests w
+    CROSS JOIN LATERAL (VALUES ('address', w.tried_address), ('card', w.tried_card), ('buyer', w.tried_buyer)) AS s(subject, mac)
+    WHERE s.mac IS NOT NULL
 ), seated AS (
     INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, actor_id, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
     SELECT m.event_id, m.customer_id, m.id, w.title, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END,

@@ -168,7 +168,7 @@ var rooms = map[string][]room{
 		{name: "door", uses: []string{"events", "internal/ticketsdb", "state"}, sql: []string{"event", "ticket"}},
 		{
 			name: "orders", uses: []string{"events", "internal/ticketsdb", "state"},
-			sql: []string{"event", "give_back", "order", "ticket"},
+			sql: []string{"decline", "event", "give_back", "order", "ticket"},
 		},
 		{
 			name: "reconcile", uses: []string{"events", "internal/ticketsdb", "orders", "state"},

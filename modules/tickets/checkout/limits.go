@@ -16,7 +16,6 @@ import (
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/objectid"
-	"marquee/platform/postgres"
 	"marquee/platform/secret"
 )
 
@@ -78,12 +77,15 @@ type subject struct {
 
 type subjectKind int
 
-// The kinds, in the order of tickets.places_taken.
+// The kinds, in the order of tickets.places_taken, and those of tickets.declines_taken, which are of no event.
 const (
 	byCustomer subjectKind = iota
 	byTaxID
 	byEmail
 	byAddress
+	triedFromAddress
+	triedCard
+	triedByBuyer
 )
 
 func (w request) placesOf() [4]subject {
@@ -100,8 +102,9 @@ func (w request) placesOf() [4]subject {
 // makes in a second is no more than a made-up address.
 func (w request) asGuest() bool { return w.withoutLogin || w.unproved }
 
-// holding is how many places a subject has: unpaid ones, and with the paid ones.
-type holding struct{ unpaid, taken int }
+// holding is how many places a subject has: unpaid ones, and with the paid ones. Of one that pays by card, how many were
+// declined lately, and with those that may be, since their answer is not there.
+type holding struct{ unpaid, taken, declined, tried int }
 
 // holdings are those of the buyers whose orders wait for the lock of their events.
 type holdings map[subject]holding
@@ -136,29 +139,46 @@ func (all holdings) record(event objectid.ID, by [4][]subject, counted []int32) 
 	}
 }
 
+// recordDeclines adds what was counted of those who pay an event by card: two numbers for each of their subjects.
+// Nothing, where somebody else counts one of them in this moment.
+func (all holdings) recordDeclines(event objectid.ID, requests []request, counted []int32) {
+	for _, w := range requests {
+		for _, sub := range w.tried.counted() {
+			if w.event.ID == event && len(counted) > 0 {
+				all[sub] = holding{declined: int(counted[0]), tried: int(counted[1])}
+				counted = counted[2:]
+			}
+		}
+	}
+}
+
 // lockAndCount locks the event and counts in the same statement.
 func (s *Checkout) lockAndCount(ctx context.Context, tx pgx.Tx, requests []request) (onSale, holdings, error) {
-	by, taken := subjectsOf(requests), holdings{}
+	by, tried, taken := subjectsOf(requests), triedBy(requests), holdings{}
 	row, err := s.db.EventLockForSale(ctx, tx, ticketsdb.EventLockForSaleParams{
 		ID: requests[0].event.ID, Customers: textsOf(by[byCustomer]),
 		TaxIds: keysOf(by[byTaxID]), Emails: keysOf(by[byEmail]), Addresses: keysOf(by[byAddress]),
+		TriedAddresses: tried.addresses, TriedCards: tried.cards, TriedBuyers: tried.buyers, Since: s.declinesSince(),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	taken.record(row.ID, by, row.Taken)
+	taken.recordDeclines(row.ID, requests, row.Declines)
 	return onSale{row.ID: eventOf(ticketsdb.EventLockManyForSaleRow(row))}, taken, nil
 }
 
 // lockManyAndCount does so for those of their events that nobody else has locked.
 func (s *Checkout) lockManyAndCount(ctx context.Context, tx pgx.Tx, requests []request) (onSale, holdings, error) {
-	by, taken, sale := subjectsOf(requests), holdings{}, onSale{}
+	by, tried, taken, sale := subjectsOf(requests), triedBy(requests), holdings{}, onSale{}
 	rows, err := s.db.EventLockManyForSale(ctx, tx, ticketsdb.EventLockManyForSaleParams{
 		Ids:            eventsOf(by[byCustomer]),
 		CustomerEvents: eventsOf(by[byCustomer]), Customers: textsOf(by[byCustomer]),
 		TaxIDEvents: eventsOf(by[byTaxID]), TaxIds: keysOf(by[byTaxID]),
 		EmailEvents: eventsOf(by[byEmail]), Emails: keysOf(by[byEmail]),
 		AddressEvents: eventsOf(by[byAddress]), Addresses: keysOf(by[byAddress]),
+		TriedEvents: tried.events, TriedAddresses: tried.addresses, TriedCards: tried.cards, TriedBuyers: tried.buyers,
+		Since: s.declinesSince(),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -166,6 +186,7 @@ func (s *Checkout) lockManyAndCount(ctx context.Context, tx pgx.Tx, requests []r
 	for _, row := range rows {
 		sale[row.ID] = eventOf(row)
 		taken.record(row.ID, by, row.Taken)
+		taken.recordDeclines(row.ID, requests, row.Declines)
 	}
 	return sale, taken, nil
 }
@@ -217,6 +238,11 @@ func (all holdings) add(e *events.Event, w request) {
 	for _, sub := range w.placesOf() {
 		h := all[sub]
 		all[sub] = holding{unpaid: h.unpaid + unpaid, taken: h.taken + w.quantity}
+	}
+	for _, sub := range w.tried.counted() {
+		h := all[sub]
+		h.tried++
+		all[sub] = h
 	}
 }
 
@@ -294,68 +320,82 @@ func (s *Checkout) subjects(ctx context.Context, instrument gateway.Instrument, 
 	}
 }
 
-// checkDeclines answers 429 when one of the subjects has had too many cards
-// declined lately: whoever tries stolen numbers does not try many.
+// counted are the subjects by which declines are counted; none of a payment without a card.
+func (sub *subjects) counted() []subject {
+	if sub == nil {
+		return nil
+	}
+	return []subject{
+		{kind: triedFromAddress, key: string(sub.address)}, {kind: triedCard, key: string(sub.card)},
+		{kind: triedByBuyer, key: string(sub.buyer)},
+	}
+}
+
+// tried are the cards of several payments, in lists of one length, each with the event that it is to pay.
+type tried struct {
+	events                   []string
+	addresses, cards, buyers [][]byte
+}
+
+func triedBy(requests []request) (t tried) {
+	for _, w := range requests {
+		if w.tried != nil {
+			t.events, t.addresses = append(t.events, w.event.ID.String()), append(t.addresses, w.tried.address)
+			t.cards, t.buyers = append(t.cards, w.tried.card), append(t.buyers, w.tried.buyer)
+		}
+	}
+	return t
+}
+
+// declinesSince is from when on declines count.
+func (s *Checkout) declinesSince() time.Time {
+	return s.deps.Clock.Now().Add(-s.deps.Config.DeclineWindow)
+}
+
+// checkDeclines answers 429 when one of the subjects has had too many cards declined lately, or has so many payments
+// under way that they may be: whoever tries stolen numbers does not try many. What is counted here is counted again
+// with the lock of the event, which bounds those that come at once.
 func (s *Checkout) checkDeclines(ctx context.Context, sub subjects) error {
 	n, err := s.db.DeclineCount(ctx, s.deps.Pool, ticketsdb.DeclineCountParams{
-		AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer,
-		Since: s.deps.Clock.Now().Add(-s.deps.Config.DeclineWindow),
+		AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer, Since: s.declinesSince(),
 	})
 	if err != nil {
 		return fmt.Errorf("count declines: %w", err)
 	}
-	return s.withinDeclines(n)
+	by := sub.counted()
+	return s.withinDeclines(holdings{
+		by[0]: {declined: int(n.Address), tried: int(n.AddressTried)},
+		by[1]: {declined: int(n.Card), tried: int(n.CardTried)},
+		by[2]: {declined: int(n.Buyer), tried: int(n.BuyerTried)},
+	}, &sub)
 }
 
-// withinDeclines answers 429 for as many declines.
-func (s *Checkout) withinDeclines(n ticketsdb.DeclineCountRow) error {
-	if int(n.Address) >= s.deps.Config.DeclinesPerAddress || int(n.Card) >= s.deps.Config.DeclinesPerCard ||
-		int(n.Buyer) >= s.deps.Config.DeclinesPerBuyer {
-		return fault.TooManyRequests(s.deps.Config.DeclineWindow,
-			"Too many declined payments. Wait up to %s, or pay by PIX.",
-			fault.Count(int(s.deps.Config.DeclineWindow.Minutes()), "minute"))
-	}
-	return nil
-}
+// underWayWait is when to try again where the answers to other payments decide.
+const underWayWait = 2 * time.Second
 
-// queueDeclines counts the recent declines of those who order, by their places, with the statement that locks their
-// events. What it returns reads them.
-func (s *Checkout) queueDeclines(ctx context.Context, tx pgx.Tx,
-	requests []request,
-) (read func() (map[int]ticketsdb.DeclineCountRow, error)) {
-	p := ticketsdb.DeclineCountManyParams{Since: s.deps.Clock.Now().Add(-s.deps.Config.DeclineWindow)}
-	for i, w := range requests {
-		if w.tried != nil {
-			p.Places = append(p.Places, int32(i)) //nolint:gosec // at most maxTogether
-			p.AddressMacs, p.CardMacs = append(p.AddressMacs, w.tried.address), append(p.CardMacs, w.tried.card)
-			p.BuyerMacs = append(p.BuyerMacs, w.tried.buyer)
-		}
+// withinDeclines answers 429 for as many declines of a subject, or as many that there may be: a payment whose answer is
+// not there counts as declined. errEventQueue where somebody else counts in this moment.
+func (s *Checkout) withinDeclines(all holdings, sub *subjects) error {
+	most := map[subjectKind]int{
+		triedFromAddress: s.deps.Config.DeclinesPerAddress, triedCard: s.deps.Config.DeclinesPerCard,
+		triedByBuyer: s.deps.Config.DeclinesPerBuyer,
 	}
-	counted := map[int]ticketsdb.DeclineCountRow{}
-	if len(p.Places) == 0 {
-		return func() (map[int]ticketsdb.DeclineCountRow, error) { return counted, nil }
-	}
-	asked := postgres.Queue(tx, func(db postgres.DB) ([]ticketsdb.DeclineCountManyRow, error) {
-		return s.db.DeclineCountMany(ctx, db, p)
-	})
-	return func() (map[int]ticketsdb.DeclineCountRow, error) {
-		rows, err := asked.Get(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("count declines: %w", err)
+	waits := false
+	for _, of := range sub.counted() {
+		n, counted := all[of]
+		if !counted {
+			return errEventQueue
 		}
-		for _, row := range rows {
-			counted[int(row.Place)] = ticketsdb.DeclineCountRow{Address: row.Address, Card: row.Card, Buyer: row.Buyer}
+		if n.declined >= most[of.kind] {
+			return fault.TooManyRequests(s.deps.Config.DeclineWindow,
+				"Too many declined payments. Wait up to %s, or pay by PIX.",
+				fault.Count(int(s.deps.Config.DeclineWindow.Minutes()), "minute"))
 		}
-		return counted, nil
+		waits = waits || n.tried >= most[of.kind]
 	}
-}
-
-func (s *Checkout) recordDecline(ctx context.Context, sub subjects) error {
-	err := s.db.DeclineInsert(ctx, s.deps.Pool, ticketsdb.DeclineInsertParams{
-		AddressMac: sub.address, CardMac: sub.card, BuyerMac: sub.buyer, At: s.deps.Clock.Now(),
-	})
-	if err != nil {
-		return fmt.Errorf("note decline: %w", err)
+	if waits {
+		return fault.TooManyRequests(underWayWait,
+			"Too many card payments are under way. Try again in %s, or pay by PIX.", fault.Seconds(underWayWait))
 	}
 	return nil
 }

@@ -142,12 +142,11 @@ func (s *Checkout) buy(ctx context.Context, p purchase) (receipt, error) {
 	if w.gateway == nil {
 		return r, nil
 	}
-	return s.pay(ctx, r, orders.Purchase{Order: o, Payer: w.payer, Title: w.event.Title, Instrument: instrument},
-		w.customer)
+	return s.pay(ctx, r, orders.Purchase{Order: o, Payer: w.payer, Title: w.event.Title, Instrument: instrument})
 }
 
-// prepare does all of it that needs no lock. The declines of a customer whom the gateway knows are counted with the
-// lock of the event.
+// prepare does all of it that needs no lock. Declines are counted with the lock of the event; before an account is made
+// here or at the gateway, as well.
 func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrument gateway.Instrument, err error) {
 	if p.quantity > s.deps.Config.MaxQuantity {
 		return w, instrument,
@@ -185,7 +184,8 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 	}
 	if p.buyer != nil && !free && p.method == gateway.MethodCard {
 		// Before an account is made: whoever tests cards gets none, and nobody mails.
-		if err := s.checkDeclines(ctx, s.subjects(ctx, instrument, p.buyer.Email)); err != nil {
+		w.tried = new(s.subjects(ctx, instrument, p.buyer.Email))
+		if err := s.checkDeclines(ctx, *w.tried); err != nil {
 			return w, instrument, err
 		}
 	}
@@ -205,7 +205,6 @@ func (s *Checkout) prepare(ctx context.Context, p purchase) (w request, instrume
 			if err := s.checkDeclines(ctx, *w.tried); err != nil {
 				return w, instrument, err
 			}
-			w.tried = nil
 		}
 	}
 	w.payer, err = s.payerAt(ctx, w.gateway, w.customer, p.buyer)
@@ -302,15 +301,15 @@ func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.C
 
 // pay has the order charged. What is not known is pending, and the checks find out; what
 // came to nothing has freed its places, and says why.
-func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase, c accounts.Customer) (receipt, error) {
+func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase) (receipt, error) {
 	ctx = context.WithoutCancel(ctx) // who goes away is charged, and counted, all the same
 	p, outcome, err := s.deps.Orders.Charge().Run(ctx, p)
 	r.order = p.Order
 	switch outcome := outcome.(type) {
 	case orders.Declined:
-		return r, errors.Join(s.notPaid(ctx, p, outcome.Cause, err), s.countDecline(ctx, p, c, outcome.Cause))
+		return r, s.notPaid(ctx, p, outcome.Cause, err)
 	case intent.Refused[orders.Made]:
-		return r, errors.Join(s.notPaid(ctx, p, outcome.Cause, err), s.countDecline(ctx, p, c, outcome.Cause))
+		return r, s.notPaid(ctx, p, outcome.Cause, err)
 	case orders.Succeeded:
 		r.pix = outcome.Result.Pix
 		if is := r.order.State; err == nil && r.pix != nil && is != state.Reserved && is != state.Paid {
@@ -319,15 +318,6 @@ func (s *Checkout) pay(ctx context.Context, r receipt, p orders.Purchase, c acco
 	case intent.Pending[orders.Made], intent.Missing[orders.Made], orders.Void, intent.NotKnown[orders.Made]:
 	}
 	return r, err
-}
-
-// countDecline counts a card that was declined, or not accepted, against who tried it.
-func (s *Checkout) countDecline(ctx context.Context, p orders.Purchase, c accounts.Customer, cause error) error {
-	if nullable.Value(p.Order.PaymentMethod) != gateway.MethodCard ||
-		!gateway.IsDeclined(cause) && !gateway.IsRejected(cause) {
-		return nil
-	}
-	return s.recordDecline(ctx, s.subjects(ctx, p.Instrument, c.Email))
 }
 
 // errLatePix tells a buyer that there is no code: what was made has been found and

@@ -41,7 +41,7 @@ type request struct {
 	holder       holder
 	attempt      *idempotency.Attempt // nil without an Idempotency-Key
 	counter      *counterSale         // nil for a purchase of the store
-	tried        *subjects            // whose declines are still to be counted; nil for none
+	tried        *subjects            // whose declines count; nil without a card
 }
 
 // reservation is an order that was written with its tickets, or why not.
@@ -241,16 +241,11 @@ func (s *Checkout) reserveTogether(ctx context.Context, requests []request,
 		if err := s.keepBuyersTx(ctx, tx, requests); err != nil {
 			return err
 		}
-		readDeclines := s.queueDeclines(ctx, tx, requests)
 		sale, taken, err := lock(ctx, tx, requests)
 		if err != nil {
 			return err
 		}
-		declines, err := readDeclines()
-		if err != nil {
-			return err
-		}
-		results = s.seat(sale, taken, declines, requests)
+		results = s.seat(sale, taken, requests)
 		made, err = s.writeTx(ctx, tx, sale, requests, results)
 		written = err == nil
 		return err
@@ -287,9 +282,7 @@ func (s *Checkout) keepBuyersTx(ctx context.Context, tx pgx.Tx, requests []reque
 // seat gives places as long as there are any, within the limits of declined cards, and of what one buyer and
 // all guests may hold: an order that is too large for what is left is refused, a smaller
 // one behind it is not.
-func (s *Checkout) seat(sale onSale, taken holdings, declines map[int]ticketsdb.DeclineCountRow,
-	requests []request,
-) []reservation {
+func (s *Checkout) seat(sale onSale, taken holdings, requests []request) []reservation {
 	now := s.deps.Clock.Now()
 	results := make([]reservation, len(requests))
 	for i, w := range requests {
@@ -299,8 +292,8 @@ func (s *Checkout) seat(sale onSale, taken holdings, declines map[int]ticketsdb.
 			continue
 		}
 		err := sellable(*e, w, now)
-		if n, counted := declines[i]; counted && err == nil {
-			err = s.withinDeclines(n)
+		if err == nil {
+			err = s.withinDeclines(taken, w.tried)
 		}
 		if err == nil && w.counter == nil {
 			err = s.withinLimits(*e, taken, w)
@@ -389,6 +382,9 @@ func (s *Checkout) writeTx(ctx context.Context, tx pgx.Tx, sale onSale, requests
 		p.TaxIDMacs, p.EmailMacs, p.AddressMacs = append(p.TaxIDMacs, h.taxID), append(p.EmailMacs, h.email),
 			append(p.AddressMacs, h.address)
 		p.Reasons = append(p.Reasons, state.Orders.ReasonOf(begunBy(o)))
+		tried := nullable.Value(requests[i].tried)
+		p.TriedAddresses, p.TriedCards, p.TriedBuyers = append(p.TriedAddresses, tried.address),
+			append(p.TriedCards, tried.card), append(p.TriedBuyers, tried.buyer)
 	}
 	if len(p.Ids) == 0 {
 		return nil, nil //nolint:nilnil // nil is the answer

@@ -47,6 +47,20 @@ type End struct {
 	By  intent.By
 }
 
+// isDecline reports whether a card was declined, or not accepted, whoever tells it.
+func (e End) isDecline() bool {
+	switch how := e.How.(type) {
+	case Declined:
+		return true
+	case intent.Refused[Made]:
+		return gateway.IsDeclined(how.Cause) || gateway.IsRejected(how.Cause)
+	case Succeeded:
+		return how.Result.Payment != nil && how.Result.Payment.Status == gateway.PaymentStatusFailed
+	default:
+		return false
+	}
+}
+
 // IntentOf names the intent of an order's one call.
 func IntentOf(id objectid.ID) intent.Ref { return intent.Ref{Kind: intent.Order, Subject: id} }
 

@@ -279,7 +279,27 @@ func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, o *Order, after Order, as
 	if len(end) > 0 {
 		e = end[0]
 	}
+	if err := s.countDeclineTx(ctx, tx, *o, e); err != nil {
+		return err
+	}
 	return s.intents.EndTx(ctx, tx, IntentOf(o.ID), e.How, e.By)
+}
+
+// countDeclineTx has a card that was declined, or not accepted, count against who tried it, and no other any more: until
+// its answer is known each payment under way counts. With the transaction's next statement.
+func (s *Store) countDeclineTx(ctx context.Context, tx pgx.Tx, o Order, end End) (err error) {
+	if nullable.Value(o.PaymentMethod) != gateway.MethodCard {
+		return nil
+	}
+	if end.isDecline() {
+		err = s.db.DeclineKeep(ctx, postgres.Later(tx), o.ID.String())
+	} else {
+		err = s.db.DeclineDrop(ctx, postgres.Later(tx), o.ID.String())
+	}
+	if err != nil {
+		return fmt.Errorf("count decline: %w", err)
+	}
+	return nil
 }
 
 // PaidTx does what follows from an order being paid: a guest gets the tickets by

@@ -11,9 +11,12 @@ import (
 )
 
 const declineCount = `-- name: DeclineCount :one
-SELECT count(*) FILTER (WHERE subject = 'address' AND mac = $1)::int AS address,
-       count(*) FILTER (WHERE subject = 'card' AND mac = $2)::int AS card,
-       count(*) FILTER (WHERE subject = 'buyer' AND mac = $3)::int AS buyer
+SELECT count(*) FILTER (WHERE subject = 'address' AND mac = $1 AND order_id IS NULL)::int AS address,
+       count(*) FILTER (WHERE subject = 'card' AND mac = $2 AND order_id IS NULL)::int AS card,
+       count(*) FILTER (WHERE subject = 'buyer' AND mac = $3 AND order_id IS NULL)::int AS buyer,
+       count(*) FILTER (WHERE subject = 'address' AND mac = $1)::int AS address_tried,
+       count(*) FILTER (WHERE subject = 'card' AND mac = $2)::int AS card_tried,
+       count(*) FILTER (WHERE subject = 'buyer' AND mac = $3)::int AS buyer_tried
 FROM tickets.declines
 WHERE at > $4 AND ((subject = 'address' AND mac = $1) OR (subject = 'card' AND mac = $2) OR (subject = 'buyer' AND mac = $3))
 `
@@ -26,12 +29,15 @@ type DeclineCountParams struct {
 }
 
 type DeclineCountRow struct {
-	Address int32
-	Card    int32
-	Buyer   int32
+	Address      int32
+	Card         int32
+	Buyer        int32
+	AddressTried int32
+	CardTried    int32
+	BuyerTried   int32
 }
 
-// Recent declines of each subject.
+// Recent declines of each subject, and those with the payments that are under way.
 func (q *Queries) DeclineCount(ctx context.Context, db DBTX, arg DeclineCountParams) (DeclineCountRow, error) {
 	row := db.QueryRow(ctx, declineCount,
 		arg.AddressMac,
@@ -40,64 +46,15 @@ func (q *Queries) DeclineCount(ctx context.Context, db DBTX, arg DeclineCountPar
 		arg.Since,
 	)
 	var i DeclineCountRow
-	err := row.Scan(&i.Address, &i.Card, &i.Buyer)
-	return i, err
-}
-
-const declineCountMany = `-- name: DeclineCountMany :many
-SELECT p.place::int AS place,
-    (SELECT count(*) FROM tickets.declines d WHERE d.subject = 'address' AND d.mac = p.address_mac AND d.at > $1)::int AS address,
-    (SELECT count(*) FROM tickets.declines d WHERE d.subject = 'card' AND d.mac = p.card_mac AND d.at > $1)::int AS card,
-    (SELECT count(*) FROM tickets.declines d WHERE d.subject = 'buyer' AND d.mac = p.buyer_mac AND d.at > $1)::int AS buyer
-FROM (SELECT unnest($2::int[]) AS place, unnest($3::bytea[]) AS address_mac,
-    unnest($4::bytea[]) AS card_mac, unnest($5::bytea[]) AS buyer_mac) p
-`
-
-type DeclineCountManyParams struct {
-	Since       time.Time
-	Places      []int32
-	AddressMacs [][]byte
-	CardMacs    [][]byte
-	BuyerMacs   [][]byte
-}
-
-type DeclineCountManyRow struct {
-	Place   int32
-	Address int32
-	Card    int32
-	Buyer   int32
-}
-
-// Recent declines of the subjects of several payments, each by its place among them.
-func (q *Queries) DeclineCountMany(ctx context.Context, db DBTX, arg DeclineCountManyParams) ([]DeclineCountManyRow, error) {
-	rows, err := db.Query(ctx, declineCountMany,
-		arg.Since,
-		arg.Places,
-		arg.AddressMacs,
-		arg.CardMacs,
-		arg.BuyerMacs,
+	err := row.Scan(
+		&i.Address,
+		&i.Card,
+		&i.Buyer,
+		&i.AddressTried,
+		&i.CardTried,
+		&i.BuyerTried,
 	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []DeclineCountManyRow{}
-	for rows.Next() {
-		var i DeclineCountManyRow
-		if err := rows.Scan(
-			&i.Place,
-			&i.Address,
-			&i.Card,
-			&i.Buyer,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+	return i, err
 }
 
 const declineDeleteOld = `-- name: DeclineDeleteOld :execrows
@@ -112,24 +69,22 @@ func (q *Queries) DeclineDeleteOld(ctx context.Context, db DBTX, before time.Tim
 	return result.RowsAffected(), nil
 }
 
-const declineInsert = `-- name: DeclineInsert :exec
-INSERT INTO tickets.declines (subject, mac, at)
-VALUES ('address', $1, $2), ('card', $3, $2), ('buyer', $4, $2)
+const declineDrop = `-- name: DeclineDrop :exec
+DELETE FROM tickets.declines WHERE order_id = $1::text
 `
 
-type DeclineInsertParams struct {
-	AddressMac []byte
-	At         time.Time
-	CardMac    []byte
-	BuyerMac   []byte
+// What was under way was no decline.
+func (q *Queries) DeclineDrop(ctx context.Context, db DBTX, orderID string) error {
+	_, err := db.Exec(ctx, declineDrop, orderID)
+	return err
 }
 
-func (q *Queries) DeclineInsert(ctx context.Context, db DBTX, arg DeclineInsertParams) error {
-	_, err := db.Exec(ctx, declineInsert,
-		arg.AddressMac,
-		arg.At,
-		arg.CardMac,
-		arg.BuyerMac,
-	)
+const declineKeep = `-- name: DeclineKeep :exec
+UPDATE tickets.declines SET order_id = NULL WHERE order_id = $1::text
+`
+
+// What was under way was declined.
+func (q *Queries) DeclineKeep(ctx context.Context, db DBTX, orderID string) error {
+	_, err := db.Exec(ctx, declineKeep, orderID)
 	return err
 }

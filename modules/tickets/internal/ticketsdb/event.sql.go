@@ -449,16 +449,22 @@ const eventLockForSale = `-- name: EventLockForSale :one
 SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_cents, e.is_sale_box_office, e.image_id, e.is_active,
     e.max_per_person, e.places_unpaid, e.places_unpaid_guests,
     CASE WHEN e.max_per_person IS NOT NULL OR e.ticket_value_cents > 0
-        THEN tickets.places_taken(e.id, $1::text[], $2::bytea[], $3::bytea[], $4::bytea[]) END::integer[] AS taken
-FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons FROM tickets.events l WHERE l.id = $5 FOR NO KEY UPDATE) e
+        THEN tickets.places_taken(e.id, $1::text[], $2::bytea[], $3::bytea[], $4::bytea[]) END::integer[] AS taken,
+    CASE WHEN cardinality($5::bytea[]) > 0
+        THEN tickets.declines_taken($6::bytea[], $5, $7::bytea[], $8::timestamptz, true) END::integer[] AS declines
+FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons FROM tickets.events l WHERE l.id = $9 FOR NO KEY UPDATE) e
 `
 
 type EventLockForSaleParams struct {
-	Customers []string
-	TaxIds    [][]byte
-	Emails    [][]byte
-	Addresses [][]byte
-	ID        objectid.ID
+	Customers      []string
+	TaxIds         [][]byte
+	Emails         [][]byte
+	Addresses      [][]byte
+	TriedCards     [][]byte
+	TriedAddresses [][]byte
+	TriedBuyers    [][]byte
+	Since          time.Time
+	ID             objectid.ID
 }
 
 type EventLockForSaleRow struct {
@@ -475,16 +481,21 @@ type EventLockForSaleRow struct {
 	PlacesUnpaid       int32
 	PlacesUnpaidGuests int32
 	Taken              []int32
+	Declines           []int32
 }
 
 // Locks the event for orders, and tells what those who order hold of it already, if anything bounds that:
-// see tickets.places_taken, which begins when the lock is there.
+// see tickets.places_taken, which begins when the lock is there. So do the declines of the cards they try.
 func (q *Queries) EventLockForSale(ctx context.Context, db DBTX, arg EventLockForSaleParams) (EventLockForSaleRow, error) {
 	row := db.QueryRow(ctx, eventLockForSale,
 		arg.Customers,
 		arg.TaxIds,
 		arg.Emails,
 		arg.Addresses,
+		arg.TriedCards,
+		arg.TriedAddresses,
+		arg.TriedBuyers,
+		arg.Since,
 		arg.ID,
 	)
 	var i EventLockForSaleRow
@@ -502,6 +513,7 @@ func (q *Queries) EventLockForSale(ctx context.Context, db DBTX, arg EventLockFo
 		&i.PlacesUnpaid,
 		&i.PlacesUnpaidGuests,
 		&i.Taken,
+		&i.Declines,
 	)
 	return i, err
 }
@@ -514,8 +526,13 @@ SELECT e.id, e.title, e.ends_at, e.capacity, e.tickets_issued, e.ticket_value_ce
         ARRAY(SELECT c.subject FROM (SELECT unnest($3::text[]) AS event, unnest($4::bytea[]) AS subject) c WHERE c.event = e.id),
         ARRAY(SELECT c.subject FROM (SELECT unnest($5::text[]) AS event, unnest($6::bytea[]) AS subject) c WHERE c.event = e.id),
         ARRAY(SELECT c.subject FROM (SELECT unnest($7::text[]) AS event, unnest($8::bytea[]) AS subject) c WHERE c.event = e.id))
-    END::integer[] AS taken
-FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons FROM tickets.events l WHERE l.id = ANY((SELECT $9::text[])::text[]) FOR NO KEY UPDATE SKIP LOCKED) e
+    END::integer[] AS taken,
+    CASE WHEN e.id = ANY((SELECT $9::text[])::text[]) THEN tickets.declines_taken(
+        ARRAY(SELECT c.mac FROM (SELECT unnest($9) AS event, unnest($10::bytea[]) AS mac) c WHERE c.event = e.id),
+        ARRAY(SELECT c.mac FROM (SELECT unnest($9) AS event, unnest($11::bytea[]) AS mac) c WHERE c.event = e.id),
+        ARRAY(SELECT c.mac FROM (SELECT unnest($9) AS event, unnest($12::bytea[]) AS mac) c WHERE c.event = e.id),
+        $13::timestamptz, false) END::integer[] AS declines
+FROM (SELECT id, code, title, description, event_type, event_date, event_end_date, ends_at, location, capacity, tickets_issued, ticket_value_cents, is_sale_box_office, image_id, is_active, document_created_by_id, register_date, register_update_date, search, max_per_person, places_unpaid, places_unpaid_guests, cancelled_at, cancel_reason, cancel_refund, refund_until, told_event_date, told_ends_at, age_rating, rating_reasons FROM tickets.events l WHERE l.id = ANY((SELECT $14::text[])::text[]) FOR NO KEY UPDATE SKIP LOCKED) e
 `
 
 type EventLockManyForSaleParams struct {
@@ -527,6 +544,11 @@ type EventLockManyForSaleParams struct {
 	Emails         [][]byte
 	AddressEvents  []string
 	Addresses      [][]byte
+	TriedEvents    []string
+	TriedAddresses [][]byte
+	TriedCards     [][]byte
+	TriedBuyers    [][]byte
+	Since          time.Time
 	Ids            []string
 }
 
@@ -544,9 +566,11 @@ type EventLockManyForSaleRow struct {
 	PlacesUnpaid       int32
 	PlacesUnpaidGuests int32
 	Taken              []int32
+	Declines           []int32
 }
 
-// As EventLockForSale, of many events at once, but for those that somebody else has locked: nobody is waited for.
+// As EventLockForSale, of many events at once, but for those that somebody else has locked: nobody is waited for, also
+// not by declines, which are null where somebody else counts of the same subject.
 // Each list of buyers stands beside the list of the events that they are asked of. The ids pass a subquery, so that
 // no plan depends on how many they are, and none is made anew for each call.
 func (q *Queries) EventLockManyForSale(ctx context.Context, db DBTX, arg EventLockManyForSaleParams) ([]EventLockManyForSaleRow, error) {
@@ -559,6 +583,11 @@ func (q *Queries) EventLockManyForSale(ctx context.Context, db DBTX, arg EventLo
 		arg.Emails,
 		arg.AddressEvents,
 		arg.Addresses,
+		arg.TriedEvents,
+		arg.TriedAddresses,
+		arg.TriedCards,
+		arg.TriedBuyers,
+		arg.Since,
 		arg.Ids,
 	)
 	if err != nil {
@@ -582,6 +611,7 @@ func (q *Queries) EventLockManyForSale(ctx context.Context, db DBTX, arg EventLo
 			&i.PlacesUnpaid,
 			&i.PlacesUnpaidGuests,
 			&i.Taken,
+			&i.Declines,
 		); err != nil {
 			return nil, err
 		}

@@ -518,7 +518,8 @@ WITH lists AS MATERIALIZED (
         $14::timestamptz[] AS hold_untils, $15::text[] AS sold_by_ids, $16::text[] AS sold_by,
         $17::text[] AS notes, $18::text[] AS buyer_phones,
         $19::bytea[] AS tax_id_macs, $20::bytea[] AS email_macs, $21::bytea[] AS address_macs,
-        $22::text[] AS reasons
+        $22::text[] AS reasons,
+        $23::bytea[] AS tried_addresses, $24::bytea[] AS tried_cards, $25::bytea[] AS tried_buyers
 ), requests AS (
     SELECT unnest(l.ids) AS id, unnest(l.customer_ids) AS customer_id, unnest(l.event_ids) AS event_id, unnest(l.quantities) AS quantity,
         unnest(l.unit_prices) AS price, unnest(l.titles) AS title, unnest(l.image_ids) AS image_id,
@@ -527,7 +528,8 @@ WITH lists AS MATERIALIZED (
         unnest(l.hold_untils) AS hold_until, unnest(l.sold_by_ids) AS sold_by_id, unnest(l.sold_by) AS sold_by,
         unnest(l.notes) AS note, unnest(l.buyer_phones) AS buyer_phone,
         unnest(l.tax_id_macs) AS tax_id_mac, unnest(l.email_macs) AS email_mac, unnest(l.address_macs) AS address_mac,
-        unnest(l.reasons) AS reason
+        unnest(l.reasons) AS reason,
+        unnest(l.tried_addresses) AS tried_address, unnest(l.tried_cards) AS tried_card, unnest(l.tried_buyers) AS tried_buyer
     FROM lists l
 ), made AS (
     INSERT INTO tickets.orders (id, customer_id, event_id, quantity, unit_price_cents, total_cents, gateway, payment_method, gateway_customer_id,
@@ -535,20 +537,25 @@ WITH lists AS MATERIALIZED (
         tax_id_mac, email_mac, address_mac, sold_by_id, sold_by, note, buyer_phone, moves)
     SELECT w.id, w.customer_id, w.event_id, w.quantity, w.price, w.price * w.quantity, NULLIF(w.gateway, ''), NULLIF(w.method, ''),
         NULLIF(w.gateway_customer_id, ''), w.payment_status, CASE WHEN w.gateway = '' THEN 'paid' ELSE 'reserved' END, w.without_login,
-        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $23::timestamptz END, w.gateway <> '',
-        $23::timestamptz, $23::timestamptz,
+        CASE WHEN w.gateway <> '' THEN w.hold_until END, CASE WHEN w.gateway = '' THEN $26::timestamptz END, w.gateway <> '',
+        $26::timestamptz, $26::timestamptz,
         w.tax_id_mac, w.email_mac, w.address_mac,
         NULLIF(w.sold_by_id, ''), NULLIF(w.sold_by, ''), NULLIF(w.note, ''), NULLIF(w.buyer_phone, ''), 1
     FROM requests w
     RETURNING id, customer_id, event_id, quantity, state, without_login, sold_by_id
 ), begun AS (
     INSERT INTO tickets.order_transitions (order_id, at, to_state, reason)
-    SELECT m.id, $23::timestamptz, m.state, w.reason FROM made m JOIN requests w ON w.id = m.id
+    SELECT m.id, $26::timestamptz, m.state, w.reason FROM made m JOIN requests w ON w.id = m.id
+), tried AS (
+    INSERT INTO tickets.declines (subject, mac, at, order_id)
+    SELECT s.subject, s.mac, $26::timestamptz, w.id FROM requests w
+    CROSS JOIN LATERAL (VALUES ('address', w.tried_address), ('card', w.tried_card), ('buyer', w.tried_buyer)) AS s(subject, mac)
+    WHERE s.mac IS NOT NULL
 ), seated AS (
     INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason, actor_id, without_login, unproved, image_id, document_created_by_id, register_date, register_update_date)
     SELECT m.event_id, m.customer_id, m.id, w.title, CASE m.state WHEN 'paid' THEN 'available' ELSE 'pending' END,
         CASE WHEN m.sold_by_id IS NULL THEN 'purchased' ELSE 'box_office' END, m.sold_by_id, m.without_login, w.unproved,
-        NULLIF(w.image_id, ''), coalesce(m.sold_by_id, CASE WHEN NOT m.without_login THEN m.customer_id END), $23::timestamptz, $23::timestamptz
+        NULLIF(w.image_id, ''), coalesce(m.sold_by_id, CASE WHEN NOT m.without_login THEN m.customer_id END), $26::timestamptz, $26::timestamptz
     FROM made m JOIN requests w ON w.id = m.id CROSS JOIN LATERAL generate_series(1, m.quantity)
     RETURNING id, order_id
 )
@@ -578,6 +585,9 @@ type OrderReserveParams struct {
 	EmailMacs          [][]byte
 	AddressMacs        [][]byte
 	Reasons            []string
+	TriedAddresses     [][]byte
+	TriedCards         [][]byte
+	TriedBuyers        [][]byte
 	Now                time.Time
 }
 
@@ -613,6 +623,9 @@ func (q *Queries) OrderReserve(ctx context.Context, db DBTX, arg OrderReservePar
 		arg.EmailMacs,
 		arg.AddressMacs,
 		arg.Reasons,
+		arg.TriedAddresses,
+		arg.TriedCards,
+		arg.TriedBuyers,
 		arg.Now,
 	)
 	if err != nil {
