@@ -262,3 +262,24 @@ func TestAnswersAreForgottenWithThePerson(t *testing.T) {
 	require.NoError(t, b.db.QueryRow(t.Context(), "SELECT count(*) FROM platform.idempotency_keys").Scan(&left))
 	require.Equal(t, 1, left)
 }
+
+// TestAKeyIsReleasedOnAnotherConnection: where the one that was to do it has ended, the key is not claimed for all of its
+// lease.
+func TestAKeyIsReleasedOnAnotherConnection(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	cfg := b.db.Config()
+	cfg.MaxConns = 1
+	cfg.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // as of one that was just used
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	b.store = idempotency.New(pool, b.clock, master)
+	a := b.began(request)
+	var pid int
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT pg_backend_pid()").Scan(&pid))
+	_, err = b.db.Exec(t.Context(), "SELECT pg_terminate_backend($1, 10000)", pid)
+	require.NoError(t, err)
+	require.NoError(t, a.Release(t.Context()))
+	b.began(request)
+}

@@ -265,8 +265,16 @@ func (a *Attempt) Finish(ctx context.Context, response Response) error {
 }
 
 // Release lets the next repetition go on: from the start when the request has written no
-// row, else from that row.
+// row, else from that row. It is tried once more, on another connection, where the first has ended: the key stayed
+// claimed for all of its lease else.
 func (a *Attempt) Release(ctx context.Context) error {
+	if err := a.release(ctx); !postgres.IsGone(err) {
+		return err
+	}
+	return a.release(ctx)
+}
+
+func (a *Attempt) release(ctx context.Context) error {
 	b := &pgx.Batch{}
 	b.Queue("DELETE FROM platform.idempotency_keys WHERE key_mac = $1 AND attempt_id = $2 AND subject_id IS NULL",
 		a.keyMAC, a.id)

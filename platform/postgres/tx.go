@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -136,6 +137,7 @@ type tx struct {
 	awaited []awaited  // those of the pending whose answers are looked at
 	missed  error      // that a change of those which were sent last changed nothing
 	begins  int        // of how many statements it begins
+	notSent bool       // what was to be sent last, which is why it was rolled back
 }
 
 // Exec implements pgx.Tx.
@@ -261,6 +263,7 @@ func (t *tx) close(ctx context.Context, results pgx.BatchResults, err error) err
 	}
 	t.missed = nil
 	if closing != nil && t.conn.PgConn().TxStatus() == 'T' {
+		t.notSent = !t.conn.IsClosed()
 		_ = t.Tx.Rollback(ctx) // there is an error already
 	}
 	if err == nil {
@@ -356,13 +359,29 @@ func (t *tx) Begin(ctx context.Context) (pgx.Tx, error) {
 // Conn implements pgx.Tx.
 func (t *tx) Conn() *pgx.Conn { return t.conn }
 
-// Commit implements pgx.Tx.
+// errUnsure says that COMMIT was sent, and that its answer is not known.
+var errUnsure = errors.New("postgres: it is not known whether the transaction stands")
+
+// IsUnsure reports whether it is not known if a transaction stands: the connection broke at its COMMIT, or an answer that
+// came with it cannot be read.
+func IsUnsure(err error) bool { return errors.Is(err, errUnsure) }
+
+// unsure wraps the error of a COMMIT that may stand all the same.
+func unsure(err error) error {
+	if err == nil || IsServers(err) || errors.Is(err, pgx.ErrTxCommitRollback) || errors.Is(err, pgx.ErrTxClosed) ||
+		pgconn.SafeToRetry(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errUnsure, err)
+}
+
+// Commit implements pgx.Tx. See IsUnsure.
 func (t *tx) Commit(ctx context.Context) error {
 	switch {
 	case t.Tx == nil && t.pending.Len() == t.begins:
 		return nil // but for its begin, which was not sent, there was nothing
 	case t.pending.Len() == 0:
-		return t.Tx.Commit(ctx)
+		return unsure(t.Tx.Commit(ctx))
 	}
 	for _, w := range t.awaited {
 		if change := t.pending.QueuedQueries[w.place]; w.unchanged != nil {
@@ -377,10 +396,13 @@ func (t *tx) Commit(ctx context.Context) error {
 	} else {
 		_ = t.Tx.Rollback(ctx) // there is an error already
 	}
-	if err == nil && tag.String() == "ROLLBACK" {
+	switch {
+	case err == nil && tag.String() == "ROLLBACK":
 		return pgx.ErrTxCommitRollback
+	case t.notSent:
+		return err
 	}
-	return err
+	return unsure(err)
 }
 
 // closedTx is a transaction that has ended.

@@ -171,8 +171,9 @@ func (o *Operation[R, A]) Take(ctx context.Context, row R) (taken bool, err erro
 }
 
 // Run is the second phase, the steps, and then the third, which settles their outcome. What the gateway does has to be
-// known, and written, although the client goes away. With NotKnown the row is as it was. The error is that of
-// settling, never the gateway's, which the outcome carries: the checks settle it then.
+// known, and written, although the client goes away. With NotKnown the row is as it was: also where it is not known
+// whether what an outcome means was committed. The error is that of settling, never the gateway's, which the outcome
+// carries: the checks settle it then.
 func (o *Operation[R, A]) Run(ctx context.Context, row R) (R, Outcome[A], error) {
 	ctx = context.WithoutCancel(ctx)
 	var made A
@@ -186,8 +187,13 @@ func (o *Operation[R, A]) Run(ctx context.Context, row R) (R, Outcome[A], error)
 		}
 		made = success.Result
 	}
-	row, err := o.settle(ctx, row, outcome, ByResponse)
-	return row, outcome, err
+	settled, err := o.settle(ctx, row, outcome, ByResponse)
+	if postgres.IsUnsure(err) {
+		lost := NotKnown[A]{Result: made, Cause: err}
+		settled, err = o.settle(ctx, row, lost, ByResponse)
+		return settled, lost, err
+	}
+	return settled, outcome, err
 }
 
 func (o *Operation[R, A]) steps(row R) []Step[R, A] {
