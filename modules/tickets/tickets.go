@@ -70,7 +70,7 @@ type Config struct {
 	PublicURL string
 	// WithdrawalPage is the HTML that such a link opens.
 	WithdrawalPage []byte
-	// NoHoldLimits lifts the limits of unpaid places (NO_THROTTLE).
+	// NoHoldLimits lifts the limits of unpaid places, and of card payments under way (NO_THROTTLE).
 	NoHoldLimits bool
 }
 

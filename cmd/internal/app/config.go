@@ -120,7 +120,7 @@ type Throttle struct {
 	UnknownResets   int           `env:"UNKNOWN_RESETS" envDefault:"10" doc:"Resets in a row for addresses without an account, from one client address, before it has to wait."`
 	Wait            time.Duration `env:"THROTTLE_WAIT" envDefault:"1s" doc:"First wait after too many failures; each further failure doubles it."`
 	WaitMax         time.Duration `env:"THROTTLE_WAIT_MAX" envDefault:"15m" doc:"Longest wait after too many failures."`
-	Off             bool          `env:"NO_THROTTLE" doc:"Lifts the limits per address, and those on wrong passwords and codes, promo codes, mails and unpaid places. For load tests only."`
+	Off             bool          `env:"NO_THROTTLE" doc:"Lifts the limits per address, and those on wrong passwords and codes, promo codes, mails, unpaid places and card payments under way. For load tests only."`
 }
 
 // LoginSync is what a login asks a gateway.

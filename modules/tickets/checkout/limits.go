@@ -393,7 +393,7 @@ func (s *Checkout) withinDeclines(all holdings, sub *subjects) error {
 		}
 		waits = waits || n.tried >= most[of.kind]
 	}
-	if waits {
+	if waits && !s.deps.Config.NoHoldLimits {
 		return fault.TooManyRequests(underWayWait,
 			"Too many card payments are under way. Try again in %s, or pay by PIX.", fault.Seconds(underWayWait))
 	}
