@@ -56,9 +56,9 @@ func (e End) isDecline() bool {
 		return gateway.IsDeclined(how.Cause) || gateway.IsRejected(how.Cause)
 	case Succeeded:
 		return how.Result.Payment != nil && how.Result.Payment.Status == gateway.PaymentStatusFailed
-	default:
-		return false
+	case intent.Pending[Made], intent.Missing[Made], Void, intent.NotKnown[Made]:
 	}
+	return false
 }
 
 // IntentOf names the intent of an order's one call.
