@@ -362,8 +362,8 @@ func (t *tx) Conn() *pgx.Conn { return t.conn }
 // errUnsure says that COMMIT was sent, and that its answer is not known.
 var errUnsure = errors.New("postgres: it is not known whether the transaction stands")
 
-// IsUnsure reports whether it is not known if a transaction stands: the connection broke at its COMMIT, or an answer that
-// came with it cannot be read.
+// IsUnsure reports whether it is not known if a transaction stands: the connection broke at its COMMIT, or an answer
+// that came with it cannot be read.
 func IsUnsure(err error) bool { return errors.Is(err, errUnsure) }
 
 // unsure wraps the error of a COMMIT that may stand all the same.

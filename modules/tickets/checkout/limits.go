@@ -102,8 +102,8 @@ func (w request) placesOf() [4]subject {
 // makes in a second is no more than a made-up address.
 func (w request) asGuest() bool { return w.withoutLogin || w.unproved }
 
-// holding is how many places a subject has: unpaid ones, and with the paid ones. Of one that pays by card, how many were
-// declined lately, and with those that may be, since their answer is not there.
+// holding is how many places a subject has: unpaid ones, and with the paid ones. Of one that pays by card, how many
+// were declined lately, and with those that may be, since their answer is not there.
 type holding struct{ unpaid, taken, declined, tried int }
 
 // holdings are those of the buyers whose orders wait for the lock of their events.
@@ -326,7 +326,8 @@ func (sub *subjects) counted() []subject {
 		return nil
 	}
 	return []subject{
-		{kind: triedFromAddress, key: string(sub.address)}, {kind: triedCard, key: string(sub.card)},
+		{kind: triedFromAddress, key: string(sub.address)},
+		{kind: triedCard, key: string(sub.card)},
 		{kind: triedByBuyer, key: string(sub.buyer)},
 	}
 }

@@ -210,8 +210,8 @@ var columns = postgres.Columns[Order]{
 // errMoved says that somebody else moved the order since it was read.
 var errMoved = errors.New("order was moved by somebody else")
 
-// MoveTx moves a locked order by the action, and is the only way in which its
-// state changes: compare-and-set and history are one statement. An action that the state does not permit is an error, and a programming one; errMoved, of the next
+// MoveTx moves a locked order by the action, and is the only way in which its state changes: compare-and-set and history
+// are one statement. An action that the state does not permit is an error, and a programming one; errMoved, of the next
 // statement, when the order, which was not locked then, has another state by now.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action, edit func(*Order), end ...End) error {
 	to, ok := state.Orders.Next(o.State, by)
@@ -285,8 +285,8 @@ func (s *Store) saveTx(ctx context.Context, tx pgx.Tx, o *Order, after Order, as
 	return s.intents.EndTx(ctx, tx, IntentOf(o.ID), e.How, e.By)
 }
 
-// countDeclineTx has a card that was declined, or not accepted, count against who tried it, and no other any more: until
-// its answer is known each payment under way counts. With the transaction's next statement.
+// countDeclineTx has a card that was declined, or not accepted, count against who tried it, and no other any more:
+// until its answer is known each payment under way counts. With the transaction's next statement.
 func (s *Store) countDeclineTx(ctx context.Context, tx pgx.Tx, o Order, end End) (err error) {
 	if nullable.Value(o.PaymentMethod) != gateway.MethodCard {
 		return nil
