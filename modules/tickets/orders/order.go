@@ -210,9 +210,9 @@ var columns = postgres.Columns[Order]{
 // errMoved says that somebody else moved the order since it was read.
 var errMoved = errors.New("order was moved by somebody else")
 
-// MoveTx moves a locked order by the action, and is the only way in which its state changes: compare-and-set and history
-// are one statement. An action that the state does not permit is an error, and a programming one; errMoved, of the next
-// statement, when the order, which was not locked then, has another state by now.
+// MoveTx moves a locked order by the action, and is the only way in which its state changes: compare-and-set and
+// history are one statement. An action that the state does not permit is an error, and a programming one; errMoved, of
+// the next statement, when the order, which was not locked then, has another state by now.
 func (s *Store) MoveTx(ctx context.Context, tx pgx.Tx, o *Order, by state.Action, edit func(*Order), end ...End) error {
 	to, ok := state.Orders.Next(o.State, by)
 	if !ok {
