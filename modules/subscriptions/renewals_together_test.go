@@ -179,7 +179,7 @@ func TestWhatIsNoPlainRenewalIsLeftAlone(t *testing.T) {
 // TestARenewalUpdatesItsRowInPlace: no index holds what it writes (HOT), or each renewal would write into all of them.
 func TestARenewalUpdatesItsRowInPlace(t *testing.T) {
 	t.Parallel()
-	db := pgtest.DB(t)
+	db := pgtest.NewDB(t)
 	renewals := webhooks.NewRenewals(newService(t, db).applier)
 	e := renewalOf(subscriptionstest.Active(t, db, accountstest.Customer(t, db).ID), "x")
 	var updated, inPlace int

@@ -2,7 +2,9 @@ package pgtest
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,20 +55,41 @@ func (d plannedAsWritten) SendBatch(ctx context.Context, b *pgx.Batch) pgx.Batch
 // Breakable are the invariants that begin from a table with rows, or from none that is known.
 func Breakable(t testing.TB, db invariants.DB) []invariants.Invariant {
 	t.Helper()
-	empty := map[string]bool{}
-	var batch pgx.Batch
-	batch.Queue(`SELECT relnamespace::regnamespace || '.' || relname FROM pg_class
-		WHERE relkind = 'r' AND pg_relation_size(oid) = 0`).Query(func(rows pgx.Rows) error {
-		tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		for _, table := range tables {
-			empty[table] = true
-		}
-		return err
-	})
-	if err := db.SendBatch(context.WithoutCancel(t.Context()), &batch).Close(); err != nil {
+	empty, err := emptyTables(context.WithoutCancel(t.Context()), db)
+	if err != nil {
 		t.Errorf("pgtest: %v", err)
 	}
 	return slices.DeleteFunc(invariants.All(), func(inv invariants.Invariant) bool {
 		return !slices.ContainsFunc(inv.Tables(), func(table string) bool { return !empty[table] })
 	})
+}
+
+// emptyTables looks for rows where there is room for some: a table that was emptied keeps its pages.
+func emptyTables(ctx context.Context, db invariants.DB) (map[string]bool, error) {
+	empty := map[string]bool{}
+	var roomy []string
+	var sizes pgx.Batch
+	sizes.Queue(`SELECT format('%I.%I', relnamespace::regnamespace, relname), pg_relation_size(oid) FROM pg_class
+		WHERE relkind = 'r' AND relnamespace::regnamespace::text NOT LIKE 'pg\_%'`).Query(func(rows pgx.Rows) error {
+		all, err := numbers(rows)
+		for table, size := range all {
+			empty[table] = true
+			if size > 0 {
+				roomy = append(roomy, fmt.Sprintf("SELECT '%[1]s' WHERE EXISTS (SELECT FROM %[1]s)", table))
+			}
+		}
+		return err
+	})
+	if err := db.SendBatch(ctx, &sizes).Close(); err != nil || len(roomy) == 0 {
+		return empty, err
+	}
+	var rows pgx.Batch
+	rows.Queue(strings.Join(roomy, " UNION ALL ")).Query(func(rows pgx.Rows) error {
+		tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		for _, table := range tables {
+			empty[table] = false
+		}
+		return err
+	})
+	return empty, db.SendBatch(ctx, &rows).Close()
 }

@@ -17,10 +17,28 @@ import (
 // poolSize bounds the connections of one test: many tests share one server.
 const poolSize = 4
 
-// DB is a pool of 4 connections on a new, migrated, otherwise empty database. At the end of the
-// test it may hold no secret that secrettest knows; then the pool is closed, and the test fails
-// when it kept a connection.
+// DB is a pool of 4 connections on a migrated, otherwise empty database, which no other test has
+// meanwhile. At the end of the test it may hold no secret that secrettest knows; then it is emptied
+// for another test (see reuse.go), and the test fails when it kept a connection.
 func DB(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	s, err := shared()
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	sp, err := s.spareDatabase(t)
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	cleanup.Add(t, func() {
+		sp.searchSecrets(t, sp.pool)
+		s.giveBack(t, sp)
+	})
+	return sp.pool
+}
+
+// NewDB is DB on a new database, for a test that asks how Postgres keeps rows or plans.
+func NewDB(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 	d := newDatabase(t)
 	pool, err := d.openPool(t.Context(), poolSize)

@@ -30,6 +30,7 @@ type server struct {
 
 	mu       sync.Mutex
 	finished []string // databases of our ended tests
+	spares   []*spare
 }
 
 // shared is opened by the first test that asks and lives as long as the process.
