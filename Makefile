@@ -16,7 +16,7 @@ export GOFLAGS := $(FULL) '-gcflags=all=-dwarf=false -l'
 SOAKED := ./cmd/internal/app ./cmd/internal/app/attacks ./cmd/internal/app/modeltest ./cmd/marquee ./modules/finance ./modules/payments ./modules/subscriptions ./modules/tickets ./platform/export
 
 # The tests that `make test` leaves out or shortens, for their minutes.
-LONG := ./cmd/internal/app ./cmd/internal/app/modeltest ./cmd/marquee ./modules/catalog ./modules/finance ./modules/tickets ./platform/query ./platform/replica
+LONG := ./migrations/schema ./cmd/internal/app ./cmd/internal/app/modeltest ./cmd/marquee ./modules/catalog ./modules/finance ./modules/tickets ./platform/query ./platform/replica
 
 # Test binaries link in half the time without what a debugger reads. Tests wait for Postgres more than they compute:
 # more of them than cores run at once. Compilers, linkers and tests end before their garbage is worth much of their time.

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/migrations/schema"
+	"marquee/testutil/soak"
 )
 
 // The files that the baselines replaced, River's among them. Only these tests run them, to
@@ -105,9 +106,10 @@ func olderData(t *testing.T, conn *pgx.Conn) map[string][]string {
 	return all
 }
 
-// TestBaselinesMakeWhatTheirFilesMade: the schema and the rows, so that a database which has
+// TestBaselinesMakeWhatTheirFilesMadeLong: the schema and the rows, so that a database which has
 // the one may be noted as having the other.
-func TestBaselinesMakeWhatTheirFilesMade(t *testing.T) {
+func TestBaselinesMakeWhatTheirFilesMadeLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	old, now := migratedBefore(t, "old", lastReplaced), newDatabase(t, "new")
 	made, err := migrator(t, now, schema.FS).UpTo(t.Context(), lastBaseline)
@@ -120,8 +122,9 @@ func TestBaselinesMakeWhatTheirFilesMade(t *testing.T) {
 	require.Equal(t, slices.Sorted(slices.Values(dump(t, old))), slices.Sorted(slices.Values(dump(t, now))))
 }
 
-// TestADatabaseAtTheLastReplacedFileIsStamped: once, whoever else migrates, with what is in it.
-func TestADatabaseAtTheLastReplacedFileIsStamped(t *testing.T) {
+// TestADatabaseAtTheLastReplacedFileIsStampedLong: once, whoever else migrates, with what is in it.
+func TestADatabaseAtTheLastReplacedFileIsStampedLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	database := migratedBefore(t, "old", lastReplaced)
 	conn := connect(t, database)

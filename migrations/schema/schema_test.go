@@ -15,6 +15,7 @@ import (
 
 	"marquee/migrations/schema"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/soak"
 )
 
 func TestUpDownUp(t *testing.T) {
@@ -51,7 +52,8 @@ func objects(t *testing.T, conn *pgx.Conn) []string {
 		) o WHERE o.named !~ 'goose_db_version|pg_toast|pg_temp|trgm|RI_Constraint' ORDER BY 1`)
 }
 
-func TestEachMigrationIsTakenBackWhole(t *testing.T) {
+func TestEachMigrationIsTakenBackWholeLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	database := newDatabase(t, "steps")
 	conn, p := connect(t, database), migrator(t, database, schema.FS)

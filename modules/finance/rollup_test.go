@@ -213,9 +213,10 @@ func TestCheckFindsWhatNoTriggerSaw(t *testing.T) {
 	requireNoDifference(t, db, financetest.Now)
 }
 
-// TestRollupsOfAFilledDatabase: the migrations that bring the rollups count what
+// TestRollupsOfAFilledDatabaseLong: the migrations that bring the rollups count what
 // is there already, also what was written while an older version had none.
-func TestRollupsOfAFilledDatabase(t *testing.T) {
+func TestRollupsOfAFilledDatabaseLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	url := pgtest.URL(t)
 	db, err := pgxpool.New(t.Context(), url)

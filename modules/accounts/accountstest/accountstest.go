@@ -69,8 +69,8 @@ func Service(t testing.TB, db *pgxpool.Pool) *accounts.Service {
 	return s
 }
 
-// maker makes the users of one database and logs them in. It is kept, since the
-// routes take longer to set up than a test of one user lasts.
+// maker makes the users of one database and logs them in. It stays with its pool, which pgtest
+// gives to one test after the other, since the routes take longer to set up than a test of one user lasts.
 type maker struct {
 	service *accounts.Service
 	login   func() http.Handler
@@ -90,7 +90,6 @@ func makerOf(t testing.TB, db *pgxpool.Pool) *maker {
 		return api.Handler()
 	})
 	makers.Store(db, m)
-	t.Cleanup(func() { makers.Delete(db) })
 	return m
 }
 

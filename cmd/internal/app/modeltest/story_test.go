@@ -19,7 +19,7 @@ import (
 const (
 	// inShort, inTest and inSoak are how many TestHistoriesSoak plays in `make test`, `make test-long` and `make soak`,
 	// unless -rapid.checks says so.
-	inShort, inTest, inSoak = 30, 100, 2000
+	inShort, inTest, inSoak = 10, 100, 2000
 	// storiesPerDatabase is how many histories run in one database: rows that were deleted
 	// slow the later ones down.
 	storiesPerDatabase = 60
