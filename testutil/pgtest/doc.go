@@ -12,8 +12,9 @@
 //     and leaves nothing a minute after the last of them has ended (see server_process.go)
 //
 // The migrations run once, into a template database named by their hash; a test's database
-// is a copy of it. Databases are not dropped by their test, since that costs more than making
-// one: they go in bulk when the next test process starts.
+// is a copy of it. One of DB is emptied for the next test (see reuse.go). Databases are not
+// dropped by their test, since that costs more than making one: they go in bulk when the next
+// test process starts.
 //
 // The server's own time zone is an odd one, so that code which relies on it fails here and
 // not in production; a pool of platform/postgres sets UTC.

@@ -15,9 +15,9 @@ import (
 
 // A new database costs its server more than most tests ask of it: its files, its sessions, and
 // what each session plans and looks up for the first time. So the databases of DB are emptied
-// and used again with their sessions, and what the migrations left in them is put back. One is
-// dropped instead when its test has failed, changed the schema, written much, or left sessions
-// on it that are not its pool's.
+// and used again with their sessions, and what the migrations left in them is put back; sequences
+// go on, so that no id comes twice. One is dropped instead when its test has failed, changed the
+// schema, written much, or left sessions on it that are not its pool's.
 
 const (
 	// spares bounds the databases that wait for their next test.
@@ -37,11 +37,10 @@ type spare struct {
 
 // origin is how the migrations left a database.
 type origin struct {
-	xid       int64             // nothing that they wrote is younger
-	objects   int64             // what the schema is made of
-	rows      map[string]int64  // of each table that has some
-	contents  map[string][]byte // of the same, as COPY writes them
-	sequences map[string]int64  // where those are that have been used
+	xid      int64             // nothing that they wrote is younger
+	objects  int64             // what the schema is made of
+	rows     map[string]int64  // of each table that has some
+	contents map[string][]byte // of the same, as COPY writes them
 }
 
 // spareDatabase is one that an earlier test has left, or a new one.
@@ -111,9 +110,6 @@ const tablesSQL = `
 	) AS tables (name, size)
 	WHERE size > 0`
 
-const sequencesSQL = `
-	SELECT format('%I.%I', schemaname, sequencename), last_value FROM pg_sequences WHERE last_value IS NOT NULL`
-
 // remember notes what the database is put back to. No test has written in it yet.
 func (sp *spare) remember(ctx context.Context) error {
 	conn, err := sp.pool.Acquire(ctx)
@@ -129,11 +125,7 @@ func (sp *spare) remember(ctx context.Context) error {
 	if err := conn.QueryRow(ctx, objectsSQL, o.xid).Scan(&o.objects, &younger); err != nil {
 		return err
 	}
-	rows, _ := conn.Query(ctx, sequencesSQL)
-	if o.sequences, err = numbers(rows); err != nil {
-		return err
-	}
-	rows, _ = conn.Query(ctx, tablesSQL)
+	rows, _ := conn.Query(ctx, tablesSQL)
 	tables, err := numbers(rows)
 	if err != nil {
 		return err
@@ -186,7 +178,6 @@ type written struct {
 	objects, younger int64
 	tables           map[string]int64 // and their sizes
 	changed          []string         // of those that had rows at the origin
-	sequences        map[string]int64
 }
 
 func (w *written) size() (all int64) {
@@ -204,10 +195,6 @@ func (sp *spare) written(ctx context.Context, conn *pgx.Conn) (*written, error) 
 	batch.Queue(objectsSQL, sp.origin.xid).QueryRow(func(row pgx.Row) error { return row.Scan(&w.objects, &w.younger) })
 	batch.Queue(tablesSQL).Query(func(rows pgx.Rows) (err error) {
 		w.tables, err = numbers(rows)
-		return err
-	})
-	batch.Queue(sequencesSQL).Query(func(rows pgx.Rows) (err error) {
-		w.sequences, err = numbers(rows)
 		return err
 	})
 	for table, n := range sp.origin.rows {
@@ -231,13 +218,6 @@ func (sp *spare) putBack(ctx context.Context, tx pgx.Tx, w *written) error {
 	for table := range w.tables {
 		if _, kept := sp.origin.rows[table]; !kept || slices.Contains(w.changed, table) {
 			fmt.Fprintf(&all, "DELETE FROM %s;", table)
-		}
-	}
-	for sequence, at := range w.sequences {
-		if was, used := sp.origin.sequences[sequence]; !used {
-			fmt.Fprintf(&all, "SELECT setval('%s', 1, false);", sequence)
-		} else if was != at {
-			fmt.Fprintf(&all, "SELECT setval('%s', %d);", sequence, was)
 		}
 	}
 	session := tx.Conn().PgConn()
