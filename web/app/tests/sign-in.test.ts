@@ -33,8 +33,10 @@ it('a reload goes on, another browser tab asks, and "stay signed in" is shared',
   // Signing out in one ends all, and nothing is left to come back with.
   await third.getByRole('button', { name: 'Sign out' }).click();
   for (const one of [page, other, third]) await one.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
-  await other.reload();
-  await other.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  for (const one of [page, other]) {
+    await one.reload();
+    await one.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  }
   expectNoFaults(page.context());
 });
 

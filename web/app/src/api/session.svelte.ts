@@ -2,7 +2,7 @@ import { connection } from './connection.svelte';
 import { usePasskey } from './passkeys';
 import { problemOf, Problem } from './problem';
 import { reach } from './reach';
-import { forgetRefreshToken, keepRefreshToken, readRefreshToken } from './tokens';
+import { forgetRefreshToken, forgetTokenOfTab, keepRefreshToken, readRefreshToken } from './tokens';
 
 /** The signed-in member of staff. */
 export interface Member { id: string; username: string; name: string; root: boolean; profiles: string[] }
@@ -22,11 +22,27 @@ let stay = false;
 let renewing: Promise<boolean> | undefined;
 let waiting: ((back: boolean) => void)[] = [];
 
-// Signing out in one tab ends all of them.
+let ends = 0; // how often a session ended here: a token that was asked for before is not taken after
+
+// Signing out in one tab ends all of them: each has a session of its own unless it stays signed in. What is kept for all
+// tabs is the other's to forget, who may have signed in again by now.
 const channel = new BroadcastChannel('marquee-session');
-channel.onmessage = () => { drop(); };
+channel.onmessage = () => {
+  endThere();
+  forgetTokenOfTab();
+  drop();
+};
+
+/** Ends the session at the API, where that can be reached. */
+function endThere() {
+  const id = claimsOf(accessToken).sid;
+  if (!id) return;
+  const headers = { Authorization: `Bearer ${accessToken}` };
+  fetch(`/api/v1/me/sessions/${id}`, { method: 'DELETE', headers, keepalive: true }).catch(() => undefined);
+}
 
 function drop() {
+  ends++;
   accessToken = '';
   member = undefined;
   state = 'out';
@@ -88,11 +104,7 @@ export const session = {
 
   /** Ends the session, here and where the API can be reached there; whatever comes of that, nothing is left here. */
   async signOut(): Promise<void> {
-    const id = claimsOf(accessToken).sid;
-    if (id) {
-      const headers = { Authorization: `Bearer ${accessToken}` };
-      fetch(`/api/v1/me/sessions/${id}`, { method: 'DELETE', headers, keepalive: true }).catch(() => undefined);
-    }
+    endThere();
     await forgetRefreshToken();
     drop();
     channel.postMessage('out');
@@ -146,6 +158,7 @@ async function take(tokens: TokenSet): Promise<void> {
 }
 
 async function refreshed(): Promise<boolean> {
+  const at = ends;
   const kept = await readRefreshToken();
   if (!kept) return false;
   const response = await reach('/api/v1/auth/refresh-token', {
@@ -155,7 +168,9 @@ async function refreshed(): Promise<boolean> {
   });
   if (response.status === 403) return false;
   if (!response.ok) throw await problemOf(response);
-  await take((await response.json()) as TokenSet);
+  const tokens = (await response.json()) as TokenSet;
+  if (at !== ends) return false;
+  await take(tokens);
   return true;
 }
 

@@ -26,7 +26,10 @@ export async function keepRefreshToken(token: string, stay: boolean): Promise<vo
   await (await database()).put(STORE, token, KEY);
 }
 
+/** Forgets what lies in this tab alone. */
+export function forgetTokenOfTab() { sessionStorage.removeItem(KEY); }
+
 export async function forgetRefreshToken(): Promise<void> {
-  sessionStorage.removeItem(KEY);
+  forgetTokenOfTab();
   await (await database()).delete(STORE, KEY);
 }
