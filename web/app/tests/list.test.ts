@@ -195,17 +195,105 @@ it('search leads to the parts of rooms, to what can be made, and does what can b
   await form.waitFor({ state: 'detached' });
   expect(new URL(page.url()).search).toBe('');
   await search(page, 'dark');
-  await page.keyboard.press('Enter');
+  await page.getByRole('option', { name: 'Theme: Dark' }).click();
   await expect.poll(() => page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark');
   await search(page, 'portugues');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Eventos', level: 1 }).waitFor();
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Buscar' }).fill('sair');
+  const box = page.getByRole('combobox', { name: 'Buscar' });
+  for (const [plain, room] of [['catalogo', 'Catálogo'], ['configuracoes', 'Configurações']] as const) {
+    await box.fill(plain);
+    await page.getByRole('option', { name: room, exact: false }).first().waitFor();
+  }
+  // Signing out is never chosen by itself.
+  await box.fill('sair');
+  await page.getByRole('status').getByText('1 resultado').waitFor();
+  await page.keyboard.press('Enter');
+  expect(await page.getByRole('option', { selected: true }).count()).toBe(0);
+  await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.locator('input[type="password"]').waitFor();
   expectNoFaults(page.context());
 });
+
+it('Enter before the results opens the first of them, and none of the text before', async () => {
+  const [one, two] = [await signUp(`Zuleide Primeira${String(Date.now())}`), await signUp(`Umbelina Segunda${String(Date.now())}`)];
+  const page = await signedIn('admin');
+  await search(page, one.email);
+  await page.getByRole('option', { selected: true, name: one.name }).waitFor();
+  const go = gate();
+  await page.route('**/api/v1/admin/search?**', async (route) => {
+    await go.opened;
+    await route.fallback();
+  });
+  const box = page.getByRole('combobox', { name: 'Search' });
+  await box.fill(two.email);
+  await box.press('Enter');
+  await box.press('Enter');
+  await page.getByRole('dialog', { name: 'Search' }).waitFor();
+  go.open();
+  await page.getByRole('heading', { name: two.name, level: 1 }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/console/customers/${two.id}`);
+  expectNoFaults(page.context());
+});
+
+it('before the results Enter does no act, and what the arrows chose stays chosen when they come', async () => {
+  const customer = await signUp(`Sign Themis${String(Date.now())}`);
+  const page = await signedIn('admin');
+  let go = gate();
+  await page.route('**/api/v1/admin/search?**', async (route) => {
+    await go.opened;
+    await route.fallback();
+  });
+  const theme = () => page.evaluate(() => document.documentElement.dataset['theme']);
+  const before = await theme();
+  await search(page, 'the');
+  await page.getByRole('option', { name: 'Theme: Dark' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.getByRole('option', { selected: true, name: 'Theme: Dark' }).waitFor();
+  const come = page.waitForResponse((response) => response.url().includes('/admin/search'));
+  go.open();
+  await come;
+  await page.getByRole('status').getByText(/^\d+ results?$/).waitFor();
+  await page.getByRole('option', { selected: true, name: 'Theme: Dark' }).waitFor();
+
+  go = gate();
+  const box = page.getByRole('combobox', { name: 'Search' });
+  await box.fill('sign');
+  await page.getByRole('option', { name: 'Sign out' }).waitFor();
+  await box.press('Enter');
+  expect(await page.getByRole('dialog', { name: 'Search' }).count()).toBe(1);
+  await box.fill(customer.email);
+  await box.press('Enter');
+  go.open();
+  await page.getByRole('heading', { name: customer.name, level: 1 }).waitFor();
+  expect(await theme()).toBe(before);
+
+  // What was looked for last is selected when the search opens again.
+  await search(page, 'Themis');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Control+k');
+  await box.waitFor();
+  await page.keyboard.type('over');
+  expect(await box.inputValue()).toBe('over');
+  await page.keyboard.press('Escape');
+
+  // Under a dialog nothing is looked for.
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByRole('dialog').getByLabel('Phone').waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByLabel('Phone').fill('12');
+  expect(await page.getByRole('dialog').count()).toBe(1);
+  expectNoFaults(page.context());
+});
+
+/** What others wait at until it is opened. */
+function gate() {
+  let open = () => { /* until there is a promise */ };
+  const opened = new Promise<void>((resolve) => { open = resolve; });
+  return { opened, open: () => { open(); } };
+}
 
 async function search(page: Page, typed: string) {
   await page.keyboard.press('Control+k');

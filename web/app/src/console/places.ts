@@ -7,7 +7,7 @@ import { themes } from './theme.svelte';
 // anywhere.
 
 interface Place { title: string; to: string; makes?: boolean }
-interface Act { title: string; act: () => void }
+interface Act { title: string; act: () => void; leaves?: boolean }
 
 function places(): Place[] {
   const { settings, payments, subscriptions, catalog, events, promos, jobs, finance, imports, branding, account, explain } = m();
@@ -37,14 +37,14 @@ function acts(help: () => void): Act[] {
     ...(['light', 'dark', 'system'] as const).map((theme) => ({ title: search.themeOf(shell[theme]), act: () => { themes.use(theme); } })),
     ...languages.filter(([locale]) => locale !== language.locale).map(([locale, name]) => ({ title: name, act: () => { language.use(locale); } })),
     { title: shell.keyboard, act: help },
-    { title: shell.signOut, act: () => { session.signOut().catch(report); } },
+    { title: shell.signOut, leaves: true, act: () => { session.signOut().catch(report); } },
   ];
 }
 
 const plain = (text: string) => text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '');
 
 /** Whether what was typed begins a word of the title, without regard to case and accents. */
-function fits(typed: string, title: string): boolean {
+export function fits(typed: string, title: string): boolean {
   const words = plain(title);
   return words.startsWith(plain(typed)) || words.includes(` ${plain(typed)}`);
 }
