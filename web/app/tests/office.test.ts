@@ -32,7 +32,23 @@ it('why a customer may watch is a sentence, notes stay with the staff, and what 
 
   await page.getByRole('button', { name: 'Acts on this customer' }).click();
   await page.getByRole('menuitem', { name: 'Disable sign-in' }).click();
+  // Somebody else does the same meanwhile: it stays done.
+  await asRoot('PUT', '/customers', [{ _id: customer.id, enable: false }]);
+  await page.getByRole('dialog').getByRole('button', { name: 'Disable sign-in' }).click();
+  await page.getByText('Sign-in is disabled').waitFor();
   await access.getByText('account disabled').waitFor();
+  const after = await asRoot<{ docs: { enable: boolean }[] }>('GET', `/customers?_id=${customer.id}`);
+  expect(after.docs.map(({ enable }) => enable)).toEqual([false]);
+
+  await notes.getByRole('button', { name: 'Acts on this note' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await notes.getByText('<b>Calls</b> on Mondays').waitFor();
+  await notes.getByRole('button', { name: 'Acts on this note' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await notes.getByText('<b>Calls</b> on Mondays').waitFor({ state: 'detached' });
   expectNoFaults(page.context());
 });
 
