@@ -33,6 +33,12 @@ export function columnsOf(text: string | null): string[] | undefined {
   return names.length ? names : undefined;
 }
 
+/** The columns that are shown: those chosen that there are, or else the usual ones. */
+export function shownColumns(chosen: string[] | undefined, usual: string[], fields: { name: string }[]): string[] {
+  const known = chosen?.filter((column) => fields.some(({ name }) => name === column)) ?? [];
+  return known.length ? known : usual;
+}
+
 /** The filter of a text; undefined where it is not JSON of an object. */
 export function filterOf(json: string): Filter | undefined {
   if (!json) return {};
