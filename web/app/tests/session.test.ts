@@ -1,13 +1,18 @@
 import type { Page } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
-import { expectNoFaults, signedIn } from './browser';
+import { expectNoFaults, person, signedIn, signIn } from './browser';
 import { asRoot, call, signUp, until } from './people';
 
 const { users } = inject('platform');
 
 it('a session that ends in a half-filled form asks for the password in place, and the form survives', async () => {
   const customer = await signUp('Otávio Reis');
-  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  const context = await person();
+  const page = await context.newPage();
+  await page.goto(`/console/customers/${customer.id}`);
+  const stay = page.getByLabel('Stay signed in on this computer');
+  await stay.check();
+  await signIn(page, users.admin);
   await page.getByRole('button', { name: 'Edit' }).click();
   await page.getByLabel('Phone').fill('+5521912345678');
   // From here on the API takes neither token any more.
@@ -21,6 +26,7 @@ it('a session that ends in a half-filled form asks for the password in place, an
   await asked.getByLabel('Password').fill('wrong');
   await asked.getByRole('button', { name: 'Go on' }).click();
   await asked.getByText('Username or password is wrong.').waitFor();
+  expect(await stay.isChecked()).toBe(true); // as the session was that ended
   // Only the button that says so signs out, which would throw the form away.
   await page.keyboard.press('Escape');
   await page.mouse.click(5, 5);
@@ -158,6 +164,22 @@ it('the API says at which field it refuses, and nothing typed is lost', async ()
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('[aria-invalid="true"]').first().waitFor();
   expect(await page.getByLabel('Tax id').inputValue()).toBe('11111111111');
+
+  // Nor by a click beside the form, or Esc, without a word; what nobody typed in goes at once.
+  const asked = page.getByRole('dialog', { name: 'Discard what you typed?' });
+  for (const leave of [() => page.mouse.click(5, 5), () => page.keyboard.press('Escape')]) {
+    await leave();
+    await asked.getByRole('button', { name: 'Cancel' }).click();
+    await asked.waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Tax id').inputValue()).toBe('11111111111');
+  }
+  await page.keyboard.press('Escape');
+  await asked.getByRole('button', { name: 'Discard' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Tax id').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
 it('while the server cannot be reached a banner says so, and what was not read comes by itself when it is back', async () => {

@@ -53,6 +53,8 @@ function drop() {
 export const session = {
   get state() { return state; },
   get member() { return member; },
+  /** Whether the session outlives the browser tab. */
+  get stays() { return stay; },
   get factorMissing() { return factorMissing; },
 
   /** Takes up what an earlier visit left, if it is still good. */
