@@ -33,7 +33,7 @@ it('a column counts once, and a page beyond the end leads to the first', async (
 
 it('addresses that lead nowhere say so, and pages of root whose they are', async () => {
   const page = await signedIn('root');
-  for (const path of ['settings/nowhere', 'settings/audit/6b03d81c24673b7b46511b36', 'payments/nowhere', 'subscriptions/nowhere']) {
+  for (const path of ['customers/6b03d81c24673b7b46511b36', 'customers/nobody', 'webhooks/6b03d81c24673b7b46511b36', 'webhooks/none', 'settings/nowhere', 'settings/audit/6b03d81c24673b7b46511b36', 'payments/nowhere', 'subscriptions/nowhere']) {
     await page.goto(`/console/${path}`);
     await page.getByText('There is nothing here').waitFor();
   }
