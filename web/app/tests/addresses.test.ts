@@ -46,6 +46,23 @@ it('addresses that lead nowhere say so, and pages of root whose they are', async
   await admin.getByText('No profile can give the right to this page.').waitFor();
 });
 
+it('a part that cannot be loaded is asked for anew by a button, and of a reading nobody is told that something may be changed', async () => {
+  const page = await signedIn('admin');
+  await page.route('**/assets/Customers-*.js', (route) => route.abort());
+  await page.getByRole('link', { name: 'Customers', exact: true }).click();
+  await page.getByText('This part of the console did not come.').waitFor();
+  await page.unroute('**/assets/Customers-*.js');
+  await page.route('**/api/v1/customers?**', (route) => route.fulfill({ status: 502, body: '' }));
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('No answer came. Try again in a moment.').waitFor();
+  await page.unroute('**/api/v1/customers?**');
+
+  await page.goto('/console/customers?columns=password,nope');
+  await page.getByRole('columnheader', { name: 'E-mail' }).waitFor();
+  await page.locator('tbody tr').first().waitFor();
+  expectNoFaults(page.context());
+});
+
 it('two views of one name stand beside each other, and one for a profile is for the one that is chosen', async () => {
   const login = await newAdmin('Vera');
   const none = { view: [], create: [], update: [], delete: [] };

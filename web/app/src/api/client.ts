@@ -34,7 +34,7 @@ export async function answer<T>(call: Promise<{ data?: T; response: Response; er
   const body = JSON.stringify(error ?? {});
   throw await problemOf(new Response(body, {
     status: response.status, statusText: response.statusText, headers: response.headers,
-  }));
+  }), response);
 }
 
 /** The body of 200 that GET of a path answers. */

@@ -6,6 +6,7 @@ export class Problem extends Error {
     sentence: string,
     readonly fields: Record<string, string>,
     readonly requestId: string,
+    readonly read = false, // it was asked for something, not to change anything
   ) {
     super(sentence);
   }
@@ -25,8 +26,13 @@ interface ErrorBody {
   error?: { code?: string; message?: string; field?: string };
 }
 
-/** The Problem that an answer tells of, in whichever of the two forms. */
-export async function problemOf(response: Response): Promise<Problem> {
+const reads = new WeakSet<Response>();
+
+/** Notes that nothing was to be changed by what is answered. */
+export function ofRead(response: Response) { reads.add(response); }
+
+/** The Problem that an answer tells of, in whichever of the two forms; first is what came, where this is a copy of it. */
+export async function problemOf(response: Response, first = response): Promise<Problem> {
   const body = (await response.json().catch(() => ({}))) as ErrorBody;
   const fields: Record<string, string> = {};
   if (Array.isArray(body.detail)) {
@@ -40,5 +46,6 @@ export async function problemOf(response: Response): Promise<Problem> {
   if (body.error?.field && !(body.error.field in fields)) fields[body.error.field] = sentence;
   return new Problem(
     response.status, body.error?.code ?? '', sentence, fields, response.headers.get('X-Request-Id') ?? '',
+    reads.has(first),
   );
 }

@@ -1,5 +1,5 @@
 import { connection } from './connection.svelte';
-import { Problem } from './problem';
+import { ofRead, Problem } from './problem';
 
 /** Sends a request: reads wait for a lost connection, of others it throws the Problem that nothing is known. */
 export async function reach(input: Request | string, init?: RequestInit): Promise<Response> {
@@ -7,6 +7,7 @@ export async function reach(input: Request | string, init?: RequestInit): Promis
   for (;;) {
     try {
       const response = await fetch(request.clone());
+      if (request.method === 'GET') ofRead(response);
       connection.reached();
       return response;
     } catch (cause) {

@@ -8,7 +8,7 @@ export function sentenceOf(cause: unknown): string {
   if (cause instanceof AnotherPerson) return m().signIn.another;
   if (cause instanceof DOMException) return ofBrowser(cause);
   if (!(cause instanceof Problem)) return cause instanceof Error ? cause.message : String(cause);
-  if (cause.unanswered) return m().problem.unanswered;
+  if (cause.unanswered) return cause.read ? m().problem.unread : m().problem.unanswered;
   if (cause.code === 'SERVICE_BUSY') return m().problem.busy;
   if (cause.status === 422 && cause.message.endsWith('query is too expensive')) return m().problem.tooExpensive;
   return cause.message;

@@ -167,6 +167,8 @@ export const en = {
     unanswered: 'No answer came. It is not known whether the change was made; look before you repeat it.',
     request: (id: string) => `Request ${id}`,
     failed: 'This could not be loaded',
+    roomFailed: 'This part of the console did not come. Look at your connection, and try again; where that does not help, load the page anew.',
+    unread: 'No answer came. Try again in a moment.',
     busy: 'The server is busy. Try again in a moment.',
     tooExpensive: 'Reading this list by that filter takes too long. Narrow it: by a day, a type, a state or an id, the filters that are offered first.',
   },

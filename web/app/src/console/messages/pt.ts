@@ -166,6 +166,8 @@ export const pt: Shape<typeof en> = {
     unanswered: 'Não veio resposta. Não se sabe se a mudança foi feita; verifique antes de repetir.',
     request: (id: string) => `Requisição ${id}`,
     failed: 'Não foi possível carregar',
+    roomFailed: 'Esta parte do console não chegou. Verifique a conexão e tente de novo; se não adiantar, recarregue a página.',
+    unread: 'Não veio resposta. Tente de novo em instantes.',
     busy: 'O servidor está ocupado. Tente de novo em instantes.',
     tooExpensive: 'Ler esta lista com esse filtro demora demais. Restrinja-o: por um dia, um tipo, um estado ou um id, os filtros oferecidos primeiro.',
   },
