@@ -235,6 +235,15 @@ it('Enter before the results opens the first of them, and none of the text befor
   go.open();
   await page.getByRole('heading', { name: two.name, level: 1 }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`/console/customers/${two.id}`);
+  const focused = () => page.evaluate(() => `${document.activeElement?.tagName ?? ''} ${document.activeElement?.textContent ?? ''}`);
+  await expect.poll(focused).toBe(`H1 ${two.name}`);
+
+  // The link past the navigation leads to the content of the page that is shown.
+  const skip = page.getByRole('link', { name: 'Skip to content' });
+  await skip.focus();
+  await skip.press('Enter');
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('content');
+  expect(new URL(page.url()).pathname).toBe(`/console/customers/${two.id}`);
   expectNoFaults(page.context());
 });
 

@@ -77,6 +77,28 @@ export const router = {
   },
 };
 
+/** Moves the focus to the heading of the page that comes, once no dialog is over it, unless somebody goes on before. */
+export function focusHeading() {
+  const watch = new MutationObserver(look);
+  const stopping = new AbortController();
+  function stop() {
+    watch.disconnect();
+    stopping.abort();
+    clearTimeout(timer);
+  }
+  function look() {
+    const heading = document.querySelector<HTMLElement>('main h1');
+    if (!heading || heading === document.activeElement || document.querySelector('[role="dialog"]')) return;
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+  }
+  const timer = setTimeout(stop, PATIENCE);
+  watch.observe(document.body, { childList: true, subtree: true });
+  for (const happened of ['keydown', 'pointerdown'] as const) {
+    addEventListener(happened, stop, { capture: true, signal: stopping.signal });
+  }
+}
+
 export function href(to: string): string { return BASE + to; }
 
 /** Takes clicks on links of the console to the router; other links and new tabs are the browser's. */
@@ -85,5 +107,9 @@ export function followLinks(event: MouseEvent) {
   const link = (event.target as Element).closest('a');
   if (!link || link.target || link.origin !== location.origin || !link.pathname.startsWith(`${BASE}/`)) return;
   event.preventDefault();
+  if (link.hash && link.pathname === location.pathname && link.search === location.search) {
+    document.getElementById(link.hash.slice(1))?.focus(); // a part of the page that is shown
+    return;
+  }
   router.go(link.pathname.slice(BASE.length) + link.search);
 }
