@@ -94,6 +94,7 @@ export function focusHeading() {
   }
   const timer = setTimeout(stop, PATIENCE);
   watch.observe(document.body, { childList: true, subtree: true });
+  addEventListener('focusin', look, { signal: stopping.signal }); // a dialog that closes gives the focus back
   for (const happened of ['keydown', 'pointerdown'] as const) {
     addEventListener(happened, stop, { capture: true, signal: stopping.signal });
   }
