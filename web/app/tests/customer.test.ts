@@ -66,6 +66,10 @@ it('a double click and a lost answer make one refund', async () => {
   }, { times: 1 });
   await page.getByRole('button', { name: 'Refund BRL 10.00' }).dblclick();
   await page.getByText('No answer came.').waitFor();
+  await page.getByLabel('Reason').fill('Asked for in another way');
+  await page.getByRole('button', { name: 'Refund BRL 10.00' }).click();
+  await page.getByText('This was asked for in another way a moment ago').waitFor();
+  await page.getByLabel('Reason').fill('Asked for twice');
   await page.getByRole('button', { name: 'Refund BRL 10.00' }).click();
   await page.getByText('BRL 10.00 is being refunded').waitFor();
   const { refunds } = await until(async () => {
@@ -177,6 +181,86 @@ it('a refund that the gateway denied is asked for again by the same form, and is
   expectNoFaults(page.context());
 });
 
+it('a refund whose answer was lost, and that was denied since, is asked for anew by a second click', async () => {
+  const customer = await subscribedAtA('Ida Perdida');
+  const { payments: [payment] } = await asRoot<{ payments: { gateway_payment_id: string }[] }>('GET', `/admin/customers/360?_id=${customer.id}`);
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  await expect.poll(() => page.getByLabel('Amount').inputValue()).toBe('29.90');
+  await page.getByLabel('Amount').fill('9.90');
+  await page.getByLabel('Reason').fill('A week without captions');
+  await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: true });
+  try {
+    await page.route('**/refund', async (route) => {
+      await route.fetch();
+      await route.abort();
+    }, { times: 1 });
+    await page.getByRole('button', { name: 'Refund BRL 9.90' }).click();
+    await page.getByText('No answer came.').waitFor();
+    await atGateway('gwa', 'POST', `/payments/${payment?.gateway_payment_id ?? ''}/refund/deny`);
+    await until(async () => {
+      const { refunds } = await asRoot<{ refunds: { status: string }[] }>('GET', `/admin/customers/360?_id=${customer.id}`);
+      return refunds.some(({ status }) => status === 'failed') || undefined;
+    });
+  } finally {
+    await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: false });
+  }
+  await page.getByRole('button', { name: 'Refund BRL 9.90' }).click();
+  await page.getByText('BRL 9.90 is being refunded').waitFor();
+  const refunds = page.getByRole('region', { name: 'Refunds' });
+  await refunds.getByText('done', { exact: true }).waitFor();
+  expect(await refunds.locator('tbody tr').count()).toBe(2);
+  await expectAtGateway(customer.subscription, [990]);
+});
+
+it('while a refund is on its way its form stands still, and its answer leaves a later opening alone', async () => {
+  const customer = await subscribed('Lenta Resposta');
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  let answerNow = () => undefined as void;
+  await page.route('**/refund', async (route) => {
+    const response = await route.fetch();
+    await new Promise<void>((resolve) => { answerNow = resolve; });
+    await route.fulfill({ response });
+  });
+  const ask = async (amount: string) => {
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    await page.getByLabel('Amount').fill(amount);
+    await page.getByLabel('Reason').fill('A slow answer');
+  };
+  const asked = page.waitForRequest('**/refund');
+  await ask('10');
+  await page.getByRole('button', { name: 'Refund BRL 10.00' }).click();
+  await asked;
+  await expect.poll(() => page.getByLabel('Amount').isDisabled()).toBe(true);
+  await expect.poll(() => page.getByLabel('Reason').isDisabled()).toBe(true);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await ask('5');
+  await expectAtGateway(customer.subscription, [1000]);
+  answerNow();
+  await page.getByText('BRL 10.00 is being refunded').waitFor();
+  await page.getByRole('region', { name: 'Refunds' }).getByText('done').waitFor();
+  expect(await page.getByLabel('Amount').inputValue()).toBe('5');
+  expect(await page.getByLabel('Reason').inputValue()).toBe('A slow answer');
+  expect(await page.getByText('BRL 5.00 is being refunded').count()).toBe(0);
+  expectNoFaults(page.context());
+});
+
+it('of a payment with a refund on its way the dialog tells what is left, and that it has to wait', async () => {
+  const customer = await subscribedAtA('Vera Espera');
+  await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: true });
+  try {
+    await asRoot('POST', `/subscriptions/${customer.subscription}/refund`, { reason: 'A day without sound', amount: 500 });
+  } finally {
+    await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: false });
+  }
+  const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  await page.getByRole('dialog').getByText('A refund of this payment is on its way').getByText('BRL 24.90').waitFor();
+  expect(await page.getByLabel('Amount').count()).toBe(0);
+  expectNoFaults(page.context());
+});
+
 it('two tabs make one refund of the whole', async () => {
   const customer = await subscribed('Davi Rocha');
   const tab = await signedIn('admin', {}, `/console/customers/${customer.id}`);
@@ -240,6 +324,15 @@ it('above R$ 500 the amount is typed once more', async () => {
   await page.getByLabel('Reason').fill('A great deal of money');
   const submit = page.getByRole('button', { name: 'Refund BRL 900.00' });
   await submit.waitFor();
+  expect(await submit.isDisabled()).toBe(true);
+  await page.getByLabel('Type 900.00 to confirm').fill('900.00');
+  await expect.poll(() => submit.isDisabled()).toBe(false);
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  await page.getByLabel('Reason').fill('A great deal of money');
+  await submit.waitFor();
+  expect(await page.getByLabel('Type 900.00 to confirm').inputValue()).toBe('');
   expect(await submit.isDisabled()).toBe(true);
   await page.getByLabel('Type 900.00 to confirm').fill('900.00');
   await submit.click();

@@ -111,15 +111,14 @@ export async function subscribed(name: string, plan = 'plus'): Promise<Customer 
 /** The same, by card at gateway A. */
 export async function subscribedAtA(name: string, plan = 'plus'): Promise<Customer & { subscription: string }> {
   const customer = await signUp(name);
-  await call('POST', '/gwa/subscribe', customer.token, {
-    plan_id: plan,
-    credit_card: { holderName: name.toUpperCase(), number: '5162306219378829', expiryMonth: '05', expiryYear: '2035', ccv: '318' },
-    credit_card_holder_info: {
-      name, email: customer.email, cpfCnpj: customer.taxID, postalCode: '01310100', addressNumber: '150', phone: '1138830000',
-    },
-  });
+  await call('POST', '/gwa/subscribe', customer.token, { plan_id: plan, ...cardAtA(customer) });
   return settled(customer);
 }
+
+const cardAtA = ({ name, email, taxID }: Customer) => ({
+  credit_card: { holderName: name.toUpperCase(), number: '5162306219378829', expiryMonth: '05', expiryYear: '2035', ccv: '318' },
+  credit_card_holder_info: { name, email, cpfCnpj: taxID, postalCode: '01310100', addressNumber: '150', phone: '1138830000' },
+});
 
 async function settled(customer: Customer): Promise<Customer & { subscription: string }> {
   const subscription = await until(async () => {
@@ -145,7 +144,17 @@ export async function newEvent(title = 'Limite'): Promise<string> {
 
 /** Tickets of an event, bought by card at gateway B; the answer is the order's id, once it is paid. */
 export async function bought(customer: Customer, event: string, quantity: number): Promise<string> {
-  const { order } = await call<{ order: { _id: string } }>('POST', '/store/purchase/gwb/card', customer.token, { event_id: event, quantity, payment_method_id: 'pm_card_visa' });
+  return paidOrder(event, await call<Purchase>('POST', '/store/purchase/gwb/card', customer.token, { event_id: event, quantity, payment_method_id: 'pm_card_visa' }));
+}
+
+/** The same, by card at gateway A. */
+export async function boughtAtA(customer: Customer, event: string, quantity: number): Promise<string> {
+  return paidOrder(event, await call<Purchase>('POST', '/store/purchase/gwa/card', customer.token, { event_id: event, quantity, ...cardAtA(customer) }));
+}
+
+interface Purchase { order: { _id: string } }
+
+async function paidOrder(event: string, { order }: Purchase): Promise<string> {
   await until(async () => {
     const { orders } = await asRoot<{ orders: { _id: string; paid_at: string | null }[] }>('GET', `/admin/events-dashboard/events/${event}`);
     return orders.find(({ _id }) => _id === order._id)?.paid_at ?? undefined;

@@ -9,6 +9,7 @@ export function sentenceOf(cause: unknown): string {
   if (cause instanceof DOMException) return ofBrowser(cause);
   if (!(cause instanceof Problem)) return cause instanceof Error ? cause.message : String(cause);
   if (cause.unanswered) return cause.read ? m().problem.unread : m().problem.unanswered;
+  if (cause.code === 'IDEMPOTENCY_KEY_REUSED') return m().problem.askedOtherwise;
   if (cause.code === 'SERVICE_BUSY') return m().problem.busy;
   if (cause.status === 422 && cause.message.endsWith('query is too expensive')) return m().problem.tooExpensive;
   return cause.message;

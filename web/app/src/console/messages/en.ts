@@ -165,6 +165,7 @@ export const en = {
   },
   problem: {
     unanswered: 'No answer came. It is not known whether the change was made; look before you repeat it.',
+    askedOtherwise: 'This was asked for in another way a moment ago; look at the refunds before you repeat it.',
     request: (id: string) => `Request ${id}`,
     failed: 'This could not be loaded',
     roomFailed: 'This part of the console did not come. Look at your connection, and try again; where that does not help, load the page anew.',
@@ -376,6 +377,9 @@ export const en = {
     refundSubmit: (amount: string) => `Refund ${amount}`,
     refundPending: 'A refund counts as pending until the gateway’s webhook confirms it.',
     payment: 'Payment',
+    refundWaits: (left: string) =>
+      `A refund of this payment is on its way, and the gateway takes the next once that has ended. Beside it, ${left} is left.`,
+    allWaits: 'A refund of all that is left of this payment is on its way.',
     nothingLeft: 'Nothing settled is left to refund.',
     notAnAmount: 'This is not an amount.',
     moreThanLeft: (left: string) => `At most ${left}.`,

@@ -164,6 +164,7 @@ export const pt: Shape<typeof en> = {
   },
   problem: {
     unanswered: 'Não veio resposta. Não se sabe se a mudança foi feita; verifique antes de repetir.',
+    askedOtherwise: 'Isto foi pedido de outro modo há pouco; veja os reembolsos antes de repetir.',
     request: (id: string) => `Requisição ${id}`,
     failed: 'Não foi possível carregar',
     roomFailed: 'Esta parte do console não chegou. Verifique a conexão e tente de novo; se não adiantar, recarregue a página.',
@@ -375,6 +376,9 @@ export const pt: Shape<typeof en> = {
     refundSubmit: (amount: string) => `Reembolsar ${amount}`,
     refundPending: 'O reembolso fica pendente até o webhook do gateway confirmar.',
     payment: 'Pagamento',
+    refundWaits: (left: string) =>
+      `Um reembolso deste pagamento está a caminho, e o gateway aceita o próximo quando ele terminar. Além dele, restam ${left}.`,
+    allWaits: 'Um reembolso de tudo o que resta deste pagamento está a caminho.',
     nothingLeft: 'Não resta nada a reembolsar.',
     notAnAmount: 'Isto não é um valor.',
     moreThanLeft: (left: string) => `No máximo ${left}.`,

@@ -3,24 +3,47 @@ import { answer, api, sendBody, type Got } from '../../api/client';
 /** What acts need to know of a subscription. */
 export interface Subject { _id: string; gateway: string; status: string; plan_id: string }
 
-/** A settled payment with what is left to give back, and how many refunds of its subscription have failed. */
-export interface Refundable { id: string; paid: string; left: number; failed: number }
+/**
+ * A settled payment with what is left to give back, and how many refunds of its subscription have failed. One that
+ * waits has a refund on its way, and its gateway takes no other until that has ended.
+ */
+export interface Refundable { id: string; paid: string; left: number; failed: number; waits: boolean }
+
+/** From how many cents on an amount that is given back has to be typed once more. */
+export const LARGE = 500_00;
 
 type Listed = Got<'/api/v1/subscriptions/{id}/payments'>['payments'][number];
 
+const WAITING = 'REFUND_IN_PROGRESS'; // gateway A's word
 const SETTLED = new Set(['succeeded', 'CONFIRMED', 'RECEIVED', 'RECEIVED_IN_CASH']);
 
-/** The payments that the gateway has and that can still be given back, the latest first. */
+/** The payments that the gateway has and that can still be given back, the latest first, those that wait at the end. */
 export async function refundable(subject: Subject): Promise<Refundable[]> {
-  const query = JSON.stringify({ local_id: subject._id, status: 'failed' });
-  const [{ payments }, { pagination: { qty_total_docs: failed } }] = await Promise.all([
+  const [{ payments }, failed, pending] = await Promise.all([
     answer(api.GET('/api/v1/subscriptions/{id}/payments', { params: { path: { id: subject._id } } })),
-    answer(api.GET('/api/v1/admin/finance/refunds', { params: { query: { query, qty_docs_page: 1 } } })),
+    failedOf(subject),
+    refundsOf(subject, 'pending'),
   ]);
+  // Gateway A counts what is on its way not as given back yet.
+  const onItsWay = (one: Listed) => (one.status === WAITING
+    ? pending.docs.reduce((sum, { payment_id: id, amount }) => (id === idOf(one) ? sum + amount : sum), 0) : 0);
   return payments
-    .filter((one) => SETTLED.has(one.status) && one.amount > one.amount_refunded)
-    .sort((a, b) => b.created - a.created)
-    .map((one) => ({ id: idOf(one), paid: new Date(one.created * 1000).toISOString(), left: one.amount - one.amount_refunded, failed }));
+    .filter((one) => one.status === WAITING || (SETTLED.has(one.status) && one.amount > one.amount_refunded))
+    .sort((a, b) => Number(a.status === WAITING) - Number(b.status === WAITING) || b.created - a.created)
+    .map((one) => ({
+      id: idOf(one), paid: new Date(one.created * 1000).toISOString(), failed,
+      left: Math.max(0, one.amount - one.amount_refunded - onItsWay(one)), waits: one.status === WAITING,
+    }));
+}
+
+/** How many refunds of the subscription have failed. */
+export async function failedOf(subject: Subject): Promise<number> {
+  return (await refundsOf(subject, 'failed')).pagination.qty_total_docs;
+}
+
+function refundsOf({ _id }: Subject, status: 'failed' | 'pending') {
+  const query = JSON.stringify({ local_id: _id, status });
+  return answer(api.GET('/api/v1/admin/finance/refunds', { params: { query: { query, qty_docs_page: 100 } } }));
 }
 
 function idOf(payment: Listed): string { return payment.payment_intent ?? payment.gwa_payment_id ?? payment.id; }
