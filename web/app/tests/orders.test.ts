@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
 import { expectNoFaults, signedIn, type Login } from './browser';
-import { asRoot, bought, call, newEvent, signUp, tokenOf } from './people';
+import { asRoot, atGateway, bought, boughtAtA, call, newEvent, signUp, tokenOf } from './people';
 
 const root: Login = inject('platform').users.root;
 
@@ -70,6 +70,43 @@ it('the code of a ticket, its order and its payment lead to the page of the orde
   await page.goto(`/console/events/${event}/orders`);
   await page.getByRole('link', { name: 'Marisa Teles' }).click();
   await title.waitFor();
+  expectNoFaults(page.context());
+});
+
+it('an order of much money asks for the amount, and with a refund on its way offers what is left', async () => {
+  const { docs: [event] } = await asRoot<{ docs: { _id: string }[] }>('POST', '/events', [{
+    title: 'Gala', event_type: 'screening', event_date: new Date(Date.now() + 30 * 864e5).toISOString(), location: 'Cine Ipiranga',
+    capacity: 100, ticket_value: 200, is_sale_box_office: true,
+  }]);
+  const customer = await signUp('Gilda Gala');
+  const id = await boughtAtA(customer, event?._id ?? '', 3);
+  const page = await signedIn('admin', {}, `/console/events/orders/${id}`);
+  const open = () => page.getByRole('button', { name: 'Refund', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await open();
+  await expect.poll(() => dialog.getByRole('checkbox', { checked: true }).count()).toBe(3);
+  await dialog.getByLabel('Reason').fill('One of them is ill');
+  await dialog.getByLabel('Type 600.00 to confirm').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Refund BRL 600.00' }).isDisabled()).toBe(true);
+  await dialog.getByRole('checkbox').nth(0).uncheck();
+  await dialog.getByRole('checkbox').nth(1).uncheck();
+  expect(await dialog.getByLabel('Type').count()).toBe(0);
+  const order = await asRoot<Order>('GET', `/admin/ticket-orders/${id}`);
+  await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: true });
+  try {
+    await dialog.getByRole('button', { name: 'Refund BRL 200.00' }).click();
+    await page.getByText('BRL 200.00 is being refunded').waitFor();
+    await page.getByRole('table', { name: 'Refunds' }).getByText('pending').waitFor();
+    await open();
+    await dialog.getByText('BRL 200.00 of this order is being refunded already').waitFor();
+    expect(await dialog.getByRole('checkbox').count()).toBe(2);
+    await dialog.getByRole('button', { name: 'Refund BRL 400.00' }).waitFor();
+    await page.keyboard.press('Escape');
+    await atGateway('gwa', 'POST', `/payments/${order.payments[0]?.gateway_payment_id ?? ''}/refund/complete`);
+  } finally {
+    await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: false });
+  }
+  await page.getByRole('table', { name: 'Refunds' }).getByText('done').waitFor();
   expectNoFaults(page.context());
 });
 

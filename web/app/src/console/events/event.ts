@@ -60,12 +60,33 @@ export function ownerOf(doc: Record<string, unknown>): string {
 /** Of which order refunds are made, as it was read. */
 export type Refunded = Pick<Order, '_id' | 'customer_name' | 'total' | 'refunded' | 'unit_price'>;
 
+/** What is asked for of an order's money, in reais, and has neither come back nor failed. */
+export function waitingOf({ refunds }: Pick<OrderDetail, 'refunds'>): number {
+  const cents = refunds.reduce((sum, { status, amount }) => (status === 'requested' || status === 'pending' ? sum + Math.round(amount * 100) : sum), 0);
+  return cents / 100;
+}
+
+/** The tickets of an order whose share can still be asked for. */
+export function leftOf({ tickets }: Pick<OrderDetail, 'tickets'>): OrderDetail['tickets'] {
+  return tickets.filter((one) => one.status !== 'expired' && !one.refunded_at && one.blocked !== 'refund_requested');
+}
+
+/** How many refunds of an order have failed. */
+export const failuresOf = ({ refunds }: Pick<OrderDetail, 'refunds'>) => refunds.filter(({ status }) => status === 'failed').length;
+
+/** A short name of a set of ids, whatever their order: another set has another (FNV-1a of 64 bits). */
+export function nameOfSet(ids: string[]): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const char of [...ids].sort().join(' ')) hash = BigInt.asUintN(64, (hash ^ BigInt(char.charCodeAt(0))) * 0x100000001b3n);
+  return hash.toString(16).padStart(16, '0');
+}
+
 /**
  * Gives an order back, all that is left of it or some of its tickets. The key makes a repetition the same refund; after
  * refunds that failed it is another.
  */
-export async function refundOrder(order: Refunded, tickets: string[] | undefined, reason: string, used: boolean, failed: number): Promise<number> {
-  const which = tickets ? [...tickets].sort().join('').slice(-48) : 'all';
+export async function refundOrder(order: Pick<Order, '_id' | 'refunded'>, tickets: string[] | undefined, reason: string, used: boolean, failed: number): Promise<number> {
+  const which = tickets ? nameOfSet(tickets) : 'all';
   const { refund_amount: amount } = (await sendBody('POST', `/api/v1/admin/ticket-orders/${order._id}/refund`, {
     reason, ...(tickets && { ticket_ids: tickets }), ...(used && { include_consumed: true }),
   }, `refund-${order._id}-${Math.round(order.refunded * 100)}-${which}${failed ? `-${failed}` : ''}`)) as { refund_amount: number };
