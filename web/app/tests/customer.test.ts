@@ -248,9 +248,11 @@ it('while a refund is on its way its form stands still, and its answer leaves a 
 
 it('of a payment with a refund on its way the dialog tells what is left, and that it has to wait', async () => {
   const customer = await subscribedAtA('Vera Espera');
+  const { payments: [payment] } = await asRoot<{ payments: { gateway_payment_id: string }[] }>('GET', `/admin/customers/360?_id=${customer.id}`);
   await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: true });
   try {
-    await asRoot('POST', `/subscriptions/${customer.subscription}/refund`, { reason: 'A day without sound', amount: 500 });
+    await asRoot('POST', `/admin/gwa/subscriptions/${customer.subscription}/refund`,
+      { payment_id: payment?.gateway_payment_id, reason: 'A day without sound', value: 5 });
   } finally {
     await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: false });
   }

@@ -83,52 +83,49 @@ it('reconciliations are listed with what they found, each repair with what was a
   expectNoFaults(page.context());
 });
 
-it('a refund of an unapplied payment that the gateway denied is asked for again, the amount typed where it is much', async () => {
-  const gold = `gold-late-${Date.now()}`;
-  await asRoot('POST', '/plans', [{ plan_id: gold, name: 'Gold', amount: 90000, tier: 4, is_active: true }]);
-  const customer = await signUp('Tarde Demais');
-  const { info: { pix } } = await call<{ info: { pix: { payload: string } } }>('POST', '/gwa/subscribe/pix', customer.token, { plan_id: gold });
-  await call('DELETE', '/customers/me/subscription', customer.token);
-  const query = encodeURIComponent(JSON.stringify({ customer_id: customer.id }));
-  const payment = () => asRoot<{ docs: Unapplied[] }>('GET', `/admin/finance/unapplied-payments?query=${query}`).then(({ docs }) => docs[0]);
-  const inState = (state: string) => until(async () => {
-    const found = await payment();
-    return found?.state === state ? found : undefined;
+it('a refund of an unapplied payment that was denied is asked for by another key, a lost answer by the same, the amount typed where it is much', async () => {
+  const id = '0123456789abcdef01234568';
+  let payment = { _id: id, amount: 90000, gateway: 'gwa', gateway_payment_id: 'pay_late', kind: 'late', state: 'open', register_update_date: '2026-03-01T10:00:00Z' };
+  const keys: string[] = [];
+  const page = await signedIn('admin');
+  // The API of a payment that came too late: the first answer is lost, the gateway denies afterwards.
+  await page.route(`**/finance/unapplied-payments**`, async (route) => {
+    if (route.request().method() === 'GET') {
+      const pagination = { current_page: 0, qty_docs_page: 1, qty_of_pages: 1, qty_total_docs: 1 };
+      await route.fulfill({ json: { docs: [payment], links: [], info: null, msg: '', pagination } });
+      return;
+    }
+    keys.push(route.request().headers()['idempotency-key'] ?? '');
+    payment = { ...payment, state: 'refunding', register_update_date: '2026-03-01T10:00:01Z' };
+    if (keys.length === 1) await route.abort();
+    else await route.fulfill({ json: {} });
   });
-  await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: true });
-  try {
-    await atGateway('gwa', 'POST', '/pix/pay', { payload: pix.payload });
-    const { _id: id, gateway_payment_id: paid } = await until(payment);
-    const deny = async () => {
-      await inState('refunding');
-      await until(async () => atGateway('gwa', 'POST', `/payments/${paid}/refund/deny`).catch(() => undefined));
-      await inState('open');
-    };
-    if ((await payment())?.state !== 'open') await deny(); // the platform has asked for it by itself
-    const page = await signedIn('admin', {}, `/console/payments/unapplied/${id}`);
-    const ask = async () => {
-      await page.getByRole('button', { name: 'Refund it' }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('Reason').fill('Paid after it was given up');
-      expect(await dialog.getByRole('button', { name: 'Refund it' }).isDisabled()).toBe(true);
-      await dialog.getByLabel('Type 900.00 to confirm').fill('900.00');
-      await dialog.getByRole('button', { name: 'Refund it' }).click();
-      await page.getByText('Decided').first().waitFor();
-      await dialog.waitFor({ state: 'detached' });
-    };
-    await ask();
-    await deny();
-    await page.reload();
-    await ask();
-    await inState('refunding');
-    await atGateway('gwa', 'POST', `/payments/${paid}/refund/complete`);
-    await inState('refunded');
-    await page.goto('/console/payments/unapplied/0123456789abcdef01234567');
-    await page.getByText('There is nothing here').waitFor();
-    expectNoFaults(page.context());
-  } finally {
-    await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: false });
-  }
+  const dialog = page.getByRole('dialog');
+  const submit = dialog.getByRole('button', { name: 'Refund it' });
+  const ask = async () => {
+    await page.getByRole('button', { name: 'Refund it' }).click();
+    await dialog.getByLabel('Reason').fill('Paid after it was given up');
+    expect(await submit.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type 900.00 to confirm').fill('900.00');
+    await submit.click();
+  };
+  await page.goto(`/console/payments/unapplied/${id}`);
+  await ask();
+  await dialog.getByText('No answer came.').waitFor();
+  await submit.click();
+  await page.getByText('Decided').waitFor();
+  await dialog.waitFor({ state: 'detached' });
+  payment = { ...payment, state: 'open', register_update_date: '2026-03-01T10:05:00Z' };
+  await page.reload();
+  await ask();
+  await page.getByText('Decided').waitFor();
+  expect(keys.length).toBe(3);
+  expect(keys[1]).toBe(keys[0]);
+  expect(keys[2]).not.toBe(keys[0]);
 });
 
-interface Unapplied { _id: string; state: string; gateway_payment_id: string }
+it('an unapplied payment that is not there says so', async () => {
+  const page = await signedIn('admin', {}, '/console/payments/unapplied/0123456789abcdef01234567');
+  await page.getByText('There is nothing here').waitFor();
+  expectNoFaults(page.context());
+});
