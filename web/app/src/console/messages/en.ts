@@ -183,6 +183,7 @@ export const en = {
     themeOf: (name: string) => `Theme: ${name}`,
     noPage: (kind: string) => `${kind}, no page here`,
     results: (n: number) => (n === 1 ? '1 result' : `${n} results`),
+    alsoCalled: { settings: 'Preferences, configuration' }, // rooms, by whoever looks for them
   },
   table: {
     grid: 'As a grid',

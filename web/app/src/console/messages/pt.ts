@@ -182,6 +182,7 @@ export const pt: Shape<typeof en> = {
     themeOf: (name: string) => `Tema: ${name}`,
     noPage: (kind: string) => `${kind}, sem página aqui`,
     results: (n: number) => (n === 1 ? '1 resultado' : `${n} resultados`),
+    alsoCalled: { settings: 'Configurações, preferências' },
   },
   table: {
     grid: 'Em grade',
