@@ -14,10 +14,17 @@ it('root sees the statement and the plan of a list, which the address brings aga
   await plan.getByText('Node Type').first().waitFor();
   expect(await page.getByLabel('List', { exact: true }).inputValue()).toBe('/customers');
 
-  await page.getByLabel('Query', { exact: true }).fill('{"full_name":{"$near":1}}');
+  // Typing asks for nothing: a statement is explained once, by the button.
+  let asked = 0;
+  page.on('request', (request) => { if (request.url().endsWith('/admin/query/explain')) asked++; });
+  const typed = page.getByLabel('Query', { exact: true });
+  await typed.clear();
+  await typed.pressSequentially('{"full_name":{"$near":1}}');
+  await statement.waitFor();
   await page.getByRole('button', { name: 'Explain' }).click();
   await page.getByText(/query\.full_name.*unknown or unsupported operator/).waitFor();
   expect(await statement.count()).toBe(0);
+  expect(asked).toBe(1);
 
   await page.getByLabel('List', { exact: true }).selectOption('/webhook-logs');
   await page.getByLabel('Query', { exact: true }).fill('{"gateway":"gwb"}');
