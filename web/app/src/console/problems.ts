@@ -15,6 +15,11 @@ export function sentenceOf(cause: unknown): string {
   return cause.message;
 }
 
+/** Whether nothing stands at an address: no record has its id, or it is none. */
+export function leadsNowhere(cause: unknown): boolean {
+  return cause instanceof Problem && [400, 404, 422].includes(cause.status);
+}
+
 /** What a browser says of a passkey. Of others it says little more than that it did not come about, on purpose. */
 function ofBrowser({ name, message }: DOMException): string {
   if (name === 'NotAllowedError' || name === 'AbortError') return m().passkeys.notUsed;
