@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectNoFaults, signedIn } from './browser';
+import { expectNoFaults, signedIn, told } from './browser';
 import { asRoot, newAdmin, signUp, tokenOf, call } from './people';
 
 it('a query that is no JSON object is said, shows no rows and offers no act', async () => {
@@ -33,8 +33,11 @@ it('a column counts once, and a page beyond the end leads to the first', async (
 
 it('addresses that lead nowhere say so, and pages of root whose they are', async () => {
   const page = await signedIn('root');
-  for (const path of ['customers/6b03d81c24673b7b46511b36', 'customers/nobody', 'webhooks/6b03d81c24673b7b46511b36', 'webhooks/none', 'settings/nowhere', 'settings/audit/6b03d81c24673b7b46511b36', 'payments/nowhere', 'subscriptions/nowhere']) {
+  const records = ['customers', 'webhooks', 'catalog', 'catalog/seasons', 'catalog/imports', 'events', 'events/orders', 'promos', 'payments/unapplied', 'payments/reconciliations', 'settings/audit'];
+  const rooms = ['settings', 'payments', 'subscriptions', 'finance'];
+  for (const path of [...records.flatMap((of) => [`${of}/6b03d81c24673b7b46511b36`, `${of}/nobody`]), ...rooms.map((of) => `${of}/nowhere`)]) {
     await page.goto(`/console/${path}`);
+    await expect.poll(() => page.locator('main').getByText(/^(There is nothing here|This could not be loaded)$/).allTextContents(), { message: path }).toEqual(['There is nothing here']);
     await page.getByText('There is nothing here').waitFor();
   }
   await page.keyboard.press('Control+k');
@@ -91,7 +94,7 @@ it('two views of one name stand beside each other, and one for a profile is for 
   await page.getByLabel('Who sees it').selectOption('profile');
   await page.getByLabel('Profile', { exact: true }).selectOption(profiles[1]?._id ?? '');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByText('Saved').first().waitFor();
+  await told(page);
   const { docs } = await call<{ docs: { name: string; profile_id: string | null }[] }>('GET', '/admin/views?path=/customers', token);
   expect(docs.find((one) => one.name === `For two ${login.username}`)?.profile_id).toBe(profiles[1]?._id);
   expectNoFaults(page.context());

@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest';
-import { expectNoFaults, person, signedIn, signIn } from './browser';
+import { expectNoFaults, person, signedIn, signIn, told } from './browser';
 import { asRoot } from './people';
 import { violationsOf } from './screens';
 
@@ -26,7 +26,7 @@ it('name, accent and a logo in SVG are chosen, refused where they are not read, 
   await form.locator('input[type=file]').setInputFiles({ name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(svg) });
   await form.getByRole('button', { name: 'Take the logo away' }).waitFor();
   await form.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Saved').first().waitFor();
+  await told(page);
   await page.getByRole('navigation').first().getByText('Cine Sol').waitFor();
   const accent = () => page.evaluate(() => getComputedStyle(document.querySelector('main button[type="submit"]') ?? document.body).backgroundColor);
   await expect.poll(accent).toBe('rgb(10, 107, 61)');

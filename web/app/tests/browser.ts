@@ -61,6 +61,11 @@ export async function signIn(page: Page, { username, password }: Login) {
   await page.locator('main#content').waitFor();
 }
 
+/** Waits until a toast says this and nothing more: texts that only contain the word tell of something else. */
+export async function told(page: Page, text = 'Saved') {
+  await page.getByRole('status').getByText(text, { exact: true }).first().waitFor();
+}
+
 /** Goes to an address of the console as its links do, without loading the page anew. */
 export async function visit(page: Page, path: string) {
   await page.evaluate((to) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, inject, it } from 'vitest';
-import { expectNoFaults, signedIn, signIn } from './browser';
+import { expectNoFaults, signedIn, signIn, told } from './browser';
 import { asRoot, call, subscribed } from './people';
 import { violationsOf } from './screens';
 
@@ -45,7 +45,7 @@ it('story 5: a film is added with pictures, published, and seen by a subscriber;
   await page.getByRole('dialog', { name: 'Tall picture' }).getByRole('button', { name: 'Use it' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByText('Saved').first().waitFor();
+  await told(page);
   const preview = page.getByRole('complementary', { name: 'As a customer sees it' });
   await preview.getByRole('img', { name: `Picture of ${title}` }).waitFor();
   await preview.getByRole('img', { name: `Tile of ${title}` }).waitFor();
@@ -93,8 +93,9 @@ it('a film is rated, shows the sign with its words, and is found by it', async (
   await preview.getByText('violência, drogas').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByText('Saved').first().waitFor();
+  await told(page);
   const query = encodeURIComponent(JSON.stringify({ title, age_rating: '14' }));
+  await expect.poll(async () => (await asRoot<{ docs: Video[] }>('GET', `/videos?query=${query}`)).docs.length).toBe(1);
   await page.goto(`/console/catalog?as=table&query=${query}`);
   await page.getByText('Age rating is from 14 years').waitFor();
   await page.getByRole('row', { name: new RegExp(title) }).getByText('from 14 years').waitFor();

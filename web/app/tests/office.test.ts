@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { expectNoFaults, signedIn } from './browser';
+import { expectNoFaults, signedIn, told } from './browser';
 import { asRoot, call, signUp, subscribed } from './people';
 
 it('why a customer may watch is a sentence, notes stay with the staff, and what they see is shown for a while', async () => {
@@ -104,7 +104,7 @@ it('a view is saved and opened again, and all that match get a label by one act'
   await page.getByRole('menuitem', { name: 'Save this view' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('The lot');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByText('Saved').first().waitFor();
+  await told(page);
 
   await page.getByRole('button', { name: 'All 3 that match' }).click();
   await page.getByLabel('Labels, with commas').fill('lot, swiss');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectNoFaults, signedIn } from './browser';
+import { expectNoFaults, signedIn, told } from './browser';
 import { asRoot, atGateway, call, reconciledFor, signUp, subscribed, subscribedAtA, until } from './people';
 
 interface Dispute { evidence_due_at: string | null; payment_id: string }
@@ -113,12 +113,12 @@ it('a refund of an unapplied payment that was denied is asked for by another key
   await ask();
   await dialog.getByText('No answer came.').waitFor();
   await submit.click();
-  await page.getByText('Decided').waitFor();
+  await told(page, 'Decided');
   await dialog.waitFor({ state: 'detached' });
   payment = { ...payment, state: 'open', register_update_date: '2026-03-01T10:05:00Z' };
   await page.reload();
   await ask();
-  await page.getByText('Decided').waitFor();
+  await told(page, 'Decided');
   expect(keys.length).toBe(3);
   expect(keys[1]).toBe(keys[0]);
   expect(keys[2]).not.toBe(keys[0]);

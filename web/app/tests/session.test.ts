@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
-import { expectNoFaults, person, signedIn, signIn } from './browser';
+import { expectNoFaults, person, signedIn, signIn, told } from './browser';
 import { asRoot, call, signUp, until } from './people';
 
 const { users } = inject('platform');
@@ -33,7 +33,7 @@ it('a session that ends in a half-filled form asks for the password in place, an
   ended = false;
   await asked.getByLabel('Password').fill(users.admin.password);
   await asked.getByRole('button', { name: 'Go on' }).click();
-  await page.getByText('Saved').waitFor(); // what was being done went on by itself
+  await told(page); // what was being done went on by itself
   const { docs } = await asRoot<{ docs: { phone: string }[] }>('GET', `/customers?_id=${customer.id}`);
   expect(docs[0]?.phone).toBe('+5521912345678');
   expectNoFaults(page.context());
@@ -50,7 +50,7 @@ it('a stale save shows both values, merges what is not on screen, and overwrites
   await edit('+5521900000001');
   await asRoot('PUT', '/customers', [{ _id: customer.id, my_list: ['a film'] }]);
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Saved').waitFor();
+  await told(page);
 
   // The same field changes: both values, side by side.
   await edit('+5521900000002');
@@ -150,7 +150,7 @@ it('a save whose answer is lost is no conflict with itself', async () => {
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('dialog').getByRole('alert').getByText('No answer came.').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Saved').waitFor();
+  await told(page);
   const { docs } = await asRoot<{ docs: { phone: string }[] }>('GET', `/customers?_id=${customer.id}`);
   expect(docs[0]?.phone).toBe('+5521900000021');
 });
@@ -222,7 +222,7 @@ it('while the API is down a banner says so within seconds, and what is typed is 
   await page.unroute('**/api/v1/**');
   await down.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Saved').waitFor();
+  await told(page);
   const { docs } = await asRoot<{ docs: { phone: string }[] }>('GET', `/customers?_id=${customer.id}`);
   expect(docs[0]?.phone).toBe('+5521900000031');
   expectNoFaults(page.context());
