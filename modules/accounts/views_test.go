@@ -89,6 +89,31 @@ func TestViewsAreTheirOwnersAProfilesOrEverybodys(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, save("me", map[string]any{"path": "/users-type"}).status, "root's list")
 }
 
+// TestNamesOfViewsShowWhatTheyHold: as labels do, and one from before that is not changed stays.
+func TestNamesOfViewsShowWhatTheyHold(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	admin := accountstest.Admin(t, b.db)
+	token := accountstest.Token(t, b.db, admin.Username)
+	body := func(name string) map[string]any { return map[string]any{"path": "/customers", "name": name} }
+	made := b.post(t, "/admin/views", token, body("Ação"))
+	require.Equal(t, 200, made.status, made.raw)
+	change := func(name string) response {
+		return b.json(t, http.MethodPut, "/admin/views/"+made.text("_id"), token, map[string]any{"name": name})
+	}
+	for _, name := range []string{
+		"my\u202eview", "my\u200bview", "\u2066view", "a\u0007b", "a\u2028b", "\u200b", "   ",
+	} {
+		for _, refused := range []response{b.post(t, "/admin/views", token, body(name)), change(name)} {
+			require.Equal(t, http.StatusUnprocessableEntity, refused.status, "%q: %s", name, refused.raw)
+			require.Equal(t, "name", refused.field(), refused.raw)
+		}
+	}
+	b.exec(t, "UPDATE accounts.views SET name = E'my\u200bview' WHERE id = $1", made.text("_id"))
+	require.Equal(t, 200, change("my\u200bview").status)
+	require.Equal(t, 200, change("my view").status)
+}
+
 // TestAViewSaysWhatIsGone: instead of showing everything.
 func TestAViewSaysWhatIsGone(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
@@ -96,8 +97,14 @@ type idInput struct {
 	ID string `path:"id" pattern:"^[0-9a-fA-F]{24}$" patternDescription:"an id of 24 hexadecimal digits"`
 }
 
-// check refuses what the list would refuse, and an audience that the caller is no part of.
-func (h Handlers) check(caller httpapi.Caller, path string, f Fields) error {
+// check refuses a new name that shows something else than it holds, what the list would refuse, and an audience that
+// the caller is no part of; called is the view's present name.
+func (h Handlers) check(caller httpapi.Caller, path, called string, f Fields) error {
+	if f.Name != called {
+		if err := identity.CheckPersonName(f.Name, "body", "name"); err != nil {
+			return err
+		}
+	}
 	switch resource.Problem(h.api, caller, path, f.Query, f.Sort, f.Columns) {
 	case "list_gone":
 		return fault.InvalidAt("is not the path of a list that staff read", "body", "path")
@@ -130,7 +137,7 @@ func repeats(columns []string) bool {
 // Create answers POST /admin/views. Errors: 422 for what the list would refuse; 409 for too many.
 func (h Handlers) Create(ctx context.Context, in *createInput) (*httpapi.Output[View], error) {
 	caller, f := httpapi.CallerOf(ctx), in.Body.Fields
-	if err := h.check(caller, in.Body.Path, f); err != nil {
+	if err := h.check(caller, in.Body.Path, "", f); err != nil {
 		return nil, err
 	}
 	row, err := h.s.insert(ctx, accountsdb.ViewInsertParams{
@@ -153,7 +160,7 @@ func (h Handlers) Update(ctx context.Context, in *updateInput) (*httpapi.Output[
 	if err != nil {
 		return nil, err
 	}
-	if err := h.check(caller, before.Path, f); err != nil {
+	if err := h.check(caller, before.Path, before.Name, f); err != nil {
 		return nil, err
 	}
 	row, err := h.s.update(ctx, accountsdb.ViewUpdateParams{
