@@ -111,7 +111,7 @@ func New(cfg Config) *API {
 		}),
 		a.timeout,
 		a.limitReading,
-		refuseUnstorable,
+		refuseUnstorable(cfg.Pages),
 	)
 	a.mux.NotFound(a.notFound)
 	a.mux.MethodNotAllowed(plainError(http.StatusMethodNotAllowed))

@@ -109,21 +109,36 @@ func (a *API) timeout(next http.Handler) http.Handler {
 
 // refuseUnstorable keeps away from Postgres what its texts cannot hold: U+0000 in
 // a path or query, and a path that is no UTF-8. Parameters that are none are
-// refused where they are read.
-func refuseUnstorable(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		const holds = "holds the character U+0000"
-		switch {
-		case !utf8.ValidString(r.URL.Path):
-			WriteJSON(w, http.StatusUnprocessableEntity, bodyOf(fault.InvalidAt("is not valid UTF-8", "path")))
-		case strings.ContainsRune(r.URL.Path, 0):
-			WriteJSON(w, http.StatusUnprocessableEntity, bodyOf(fault.InvalidAt(holds, "path")))
-		case strings.Contains(r.URL.RawQuery, "%00"):
-			WriteJSON(w, http.StatusUnprocessableEntity, bodyOf(fault.InvalidAt(holds, atNUL(r.URL.Query())...)))
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
+// refused where they are read. Who looks for a page is shown that there is none.
+func refuseUnstorable(all Pages) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			err := unstorable(r.URL)
+			pages := pagesFor(r, all)
+			switch {
+			case err == nil:
+				next.ServeHTTP(w, r)
+			case pages != nil && !wantsJSON(r):
+				pages.NotFound(w, r)
+			default:
+				WriteJSON(w, http.StatusUnprocessableEntity, bodyOf(err))
+			}
+		})
+	}
+}
+
+// unstorable is 422 with where an address holds what no text in Postgres can; nil for nothing.
+func unstorable(address *url.URL) *fault.Error {
+	const holds = "holds the character U+0000"
+	switch {
+	case !utf8.ValidString(address.Path):
+		return fault.InvalidAt("is not valid UTF-8", "path")
+	case strings.ContainsRune(address.Path, 0):
+		return fault.InvalidAt(holds, "path")
+	case strings.Contains(address.RawQuery, "%00"):
+		return fault.InvalidAt(holds, atNUL(address.Query())...)
+	}
+	return nil
 }
 
 // atNUL is where in the query U+0000 stands: the parameter, when its name is whole.

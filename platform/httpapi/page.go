@@ -12,7 +12,7 @@ import (
 type Pages interface {
 	// Page writes what is at the request's path; false, with nothing written, where nothing is.
 	Page(w http.ResponseWriter, r *http.Request) bool
-	// NotFound writes the page for an unknown address, with status 404.
+	// NotFound writes the page for an address that is none, with status 404: the front end's whose address it would be.
 	NotFound(w http.ResponseWriter, r *http.Request)
 }
 

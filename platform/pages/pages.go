@@ -93,8 +93,17 @@ func (p *Pages) Page(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// NotFound writes the page about an address that is none, with status 404.
+// NotFound writes the page about an address that is none, with status 404. Below an area whose front end is there, that
+// says it in its own words.
 func (p *Pages) NotFound(w http.ResponseWriter, r *http.Request) {
+	at := r.URL.Path
+	for _, area := range areas {
+		page := p.files[area.page]
+		if page != nil && p.serves(area.root) && strings.HasPrefix(at, area.root) && !isFile(at) {
+			page.write(w, r, p.policyAt(at), http.StatusNotFound)
+			return
+		}
+	}
 	p.notFound.write(w, r, http.StatusNotFound)
 }
 

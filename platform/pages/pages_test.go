@@ -78,6 +78,31 @@ func TestAddressesGiveTheirPage(t *testing.T) {
 	}
 }
 
+// TestAddressesThatCannotBeGiveAPage: what no address of the API may hold is 404 in the words of the front end.
+func TestAddressesThatCannotBeGiveAPage(t *testing.T) {
+	t.Parallel()
+	get := serve(t, pages.Config{Dist: dist})
+	for target, want := range map[string]string{
+		"/console/%00": "<p>console", "/console/customers/a%00b": "<p>console", "/console/%ff": "<p>console",
+		"/console/customers?q=%00": "<p>console", "/films/%00": "<p>site",
+	} {
+		w := get(target, "Accept", "text/html")
+		require.Equal(t, http.StatusNotFound, w.Code, target)
+		require.Equal(t, "text/html; charset=utf-8", w.Header().Get("Content-Type"), target)
+		require.Contains(t, w.Body.String(), want, target)
+		require.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'self'", target)
+	}
+	require.Equal(t, http.StatusNotFound, get("/assets/%00.js", "Accept", "text/html").Code)
+	for target, accept := range map[string]string{
+		"/api/v1/videos/%00": "text/html", "/api/v1/videos?q=%00": "text/html", "/webhooks/%00": "text/html",
+		"POST /console/%00": "text/html", "/console/%00": "application/json",
+	} {
+		w := get(target, "Accept", accept)
+		require.Equal(t, http.StatusUnprocessableEntity, w.Code, target)
+		require.Equal(t, "application/json", w.Header().Get("Content-Type"), target)
+	}
+}
+
 // TestTheAPIStaysJSON: below its prefix and the gateways' no page stands, also where nothing does.
 func TestTheAPIStaysJSON(t *testing.T) {
 	t.Parallel()
