@@ -10,23 +10,33 @@ const tokenForm = () => {
   const said = el("p", {className: "soft", attributes: {role: "status"}});
   const own = el("input", {type: "password", autocomplete: "off", value: token});
   const login = el("input", {autocomplete: "username"}), password = el("input", {type: "password", autocomplete: "current-password"});
+  const code = el("input", {autocomplete: "one-time-code", spellcheck: false});
+  const second = field("Code of the second factor", code);
+  second.classList.add("hidden");
   const keep = (value) => {
     token = value.trim();
     said.textContent = token ? "Operations below are called with this token." : "Operations are called without a token.";
   };
   own.addEventListener("input", () => keep(own.value));
   const form = el("form", {className: "try"}, el("h3", {textContent: "Try it with your own token"}),
-    el("div", {className: "fields"}, field("Username or e-mail", login), field("Password", password)),
+    el("div", {className: "fields"}, field("Username or e-mail", login), field("Password", password), second),
     el("div", {className: "row"}, el("button", {className: "primary", textContent: "Sign in"})),
     el("p", {className: "soft", textContent: "Or paste an access token:"}), field("Access token", own), said);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     try {
-      const response = await fetch("/api/v1/token", {method: "POST", body: new URLSearchParams({username: login.value, password: password.value})});
+      const sent = new URLSearchParams({username: login.value, password: password.value});
+      if (code.value.trim()) sent.set("totp", code.value.trim());
+      const response = await fetch("/api/v1/token", {method: "POST", body: sent});
       const answer = await response.json();
+      if (!response.ok && answer.error && answer.error.code === "MFA_REQUIRED") {
+        second.classList.remove("hidden");
+        code.focus();
+      }
       if (!response.ok) throw new Error(typeof answer.detail === "string" ? answer.detail : "That did not work.");
       own.value = answer.access_token;
-      password.value = "";
+      password.value = code.value = "";
+      second.classList.add("hidden");
       keep(answer.access_token);
     } catch (error) {
       said.textContent = error.message;

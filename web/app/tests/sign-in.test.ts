@@ -99,6 +99,27 @@ it('a customer is told that the console is for staff', async () => {
   await signIn(page, users.admin);
 });
 
+it('the page of the API signs in who has a second factor', async () => {
+  const ute = await newAdmin('Ute');
+  const token = await tokenOf(ute);
+  const { secret } = await call<{ secret: string }>('POST', '/me/totp', token, { current_password: ute.password });
+  const { recovery_codes: [code = ''] } = await call<{ recovery_codes: string[] }>('POST', '/me/totp/confirm', token, { totp: codeOf(secret) });
+  const context = await person();
+  const page = await context.newPage();
+  await page.goto('/api/v1/docs');
+  await page.getByLabel('Username or e-mail').fill(ute.username);
+  await page.getByLabel('Password').fill(ute.password);
+  const asked = page.getByLabel('Code of the second factor');
+  expect(await asked.isVisible()).toBe(false);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await asked.fill(code);
+  await asked.press('Enter');
+  await page.getByText('Operations below are called with this token.').waitFor();
+  expect(await page.getByLabel('Access token').inputValue()).toMatch(/^ey/);
+  expect(await asked.isVisible()).toBe(false);
+  expectNoFaults(context);
+});
+
 it('who has a second factor is asked for its code', async () => {
   const ada = await newAdmin('Ada');
   const token = await tokenOf(ada);
