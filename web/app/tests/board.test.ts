@@ -112,6 +112,17 @@ it('a card has files and a history, and 500 cards show by the page', async () =>
   await dialog.getByRole('button', { name: 'receipt.txt', exact: true }).waitFor();
   const [download] = await Promise.all([page.waitForEvent('download'), dialog.getByRole('button', { name: 'receipt.txt', exact: true }).click()]);
   expect(download.suggestedFilename()).toBe('receipt.txt');
+  // A name of any length stays within the card.
+  const long = `${'a'.repeat(240)}.txt`;
+  await dialog.locator('input[type=file]').setInputFiles({ name: long, mimeType: 'text/plain', buffer: Buffer.from('paid') });
+  await dialog.getByRole('button', { name: long, exact: true }).waitFor();
+  for (const width of [1440, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await dialog.evaluate((box) => [box, ...box.querySelectorAll('.panel')].filter((one) => one.scrollWidth > one.clientWidth).map(({ className }) => className))).toEqual([]);
+    const [file, inner] = [await dialog.locator('.file').last().boundingBox(), await dialog.boundingBox()];
+    expect((file?.x ?? 0) + (file?.width ?? 0)).toBeLessThanOrEqual((inner?.x ?? 0) + (inner?.width ?? 0));
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
   await dialog.getByLabel('Priority').selectOption('urgent');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByRole('region', { name: 'History' }).getByText('Priority: urgent').waitFor();
