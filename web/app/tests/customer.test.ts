@@ -217,9 +217,10 @@ it('while a refund is on its way its form stands still, and its answer leaves a 
   const customer = await subscribed('Lenta Resposta');
   const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
   let answerNow = () => undefined as void;
+  const told = new Promise<void>((resolve) => { answerNow = resolve; });
   await page.route('**/refund', async (route) => {
     const response = await route.fetch();
-    await new Promise<void>((resolve) => { answerNow = resolve; });
+    await told;
     await route.fulfill({ response });
   });
   const ask = async (amount: string) => {
