@@ -81,20 +81,23 @@ export const router = {
 export function focusHeading() {
   const watch = new MutationObserver(look);
   const stopping = new AbortController();
+  const covered = () => !!document.querySelector('[role="dialog"]');
+  const headingOf = () => document.querySelector<HTMLElement>('main h1');
   function stop() {
     watch.disconnect();
     stopping.abort();
     clearTimeout(timer);
   }
   function look() {
-    const heading = document.querySelector<HTMLElement>('main h1');
-    if (!heading || heading === document.activeElement || document.querySelector('[role="dialog"]')) return;
+    const heading = headingOf();
+    if (!heading || heading === document.activeElement || covered()) return;
     heading.tabIndex = -1;
     heading.focus({ preventScroll: true });
   }
   const timer = setTimeout(stop, PATIENCE);
   watch.observe(document.body, { childList: true, subtree: true });
-  addEventListener('focusin', look, { signal: stopping.signal }); // a dialog that closes gives the focus back
+  // Screen readers and voice control move the focus without a key.
+  addEventListener('focusin', ({ target }) => { if (target !== headingOf() && !covered()) stop(); }, { signal: stopping.signal });
   for (const happened of ['keydown', 'pointerdown'] as const) {
     addEventListener(happened, stop, { capture: true, signal: stopping.signal });
   }
