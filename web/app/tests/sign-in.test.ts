@@ -40,6 +40,25 @@ it('a reload goes on, another browser tab asks, and "stay signed in" is shared',
   expectNoFaults(page.context());
 });
 
+it('where the browser keeps nothing for all tabs, "stay signed in" is for the tab', async () => {
+  const context = await person();
+  await context.addInitScript(() => { IDBFactory.prototype.open = () => { throw new DOMException('It is turned off.', 'SecurityError'); }; });
+  const page = await context.newPage();
+  await page.goto('/console/');
+  await page.getByLabel('Stay signed in on this computer').check();
+  await signIn(page, users.admin);
+  await page.reload();
+  await page.locator('main#content').waitFor();
+  const other = await context.newPage();
+  await other.goto('/console/');
+  await other.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  expectNoFaults(context);
+});
+
 it('root who needs a second factor reads so, and sets it up where they are', async () => {
   const eli = await newAdmin('Eli');
   const context = await person();

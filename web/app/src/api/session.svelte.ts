@@ -67,8 +67,13 @@ export const session = {
     stay = kept.stay;
     for (;;) {
       try {
-        if (await refreshed()) await enter(await memberOf(accessToken));
-        else drop();
+        const at = ends;
+        if (!(await refreshed())) {
+          drop();
+          return;
+        }
+        const found = await memberOf(accessToken);
+        if (at === ends) await enter(found); // else another tab signed out meanwhile
         return;
       } catch (cause) {
         if (!(cause instanceof Problem && cause.unanswered)) {
@@ -150,13 +155,14 @@ async function admit(tokens: TokenSet, staySignedIn: boolean): Promise<void> {
   const found = await memberOf(tokens.access_token);
   if (state === 'lost' && claimsOf(tokens.access_token).sub !== member?.id) throw new AnotherPerson();
   stay = staySignedIn;
+  const at = ends;
   if (found) await take(tokens);
-  await enter(found);
+  if (at === ends) await enter(found); // else another tab's signing out ended this session too
 }
 
 async function take(tokens: TokenSet): Promise<void> {
   accessToken = tokens.access_token;
-  await keepRefreshToken(tokens.refresh_token, stay);
+  stay = await keepRefreshToken(tokens.refresh_token, stay);
 }
 
 async function refreshed(): Promise<boolean> {

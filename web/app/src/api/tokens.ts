@@ -6,24 +6,30 @@ import { openDB, type IDBPDatabase } from 'idb';
 const KEY = 'refresh_token';
 const STORE = 'session';
 
-function database(): Promise<IDBPDatabase> {
-  return openDB('marquee', 1, { upgrade: (db) => { db.createObjectStore(STORE); } });
+/** Does something with what is kept for all tabs. It throws where the browser keeps nothing, as in some private windows. */
+async function kept<T>(act: (db: IDBPDatabase) => Promise<T>): Promise<T> {
+  const db = await openDB('marquee', 1, { upgrade: (fresh) => { fresh.createObjectStore(STORE); } });
+  try { return await act(db); } finally { db.close(); }
 }
 
 export async function readRefreshToken(): Promise<{ token: string; stay: boolean } | undefined> {
   const ofTab = sessionStorage.getItem(KEY);
   if (ofTab) return { token: ofTab, stay: false };
-  const kept: unknown = await (await database()).get(STORE, KEY).catch(() => undefined);
-  return typeof kept === 'string' ? { token: kept, stay: true } : undefined;
+  const ofAll: unknown = await kept((db) => db.get(STORE, KEY)).catch(() => undefined);
+  return typeof ofAll === 'string' ? { token: ofAll, stay: true } : undefined;
 }
 
-export async function keepRefreshToken(token: string, stay: boolean): Promise<void> {
-  if (!stay) {
-    sessionStorage.setItem(KEY, token);
-    return;
+/** The answer is whether it outlives the tab, which it cannot everywhere. */
+export async function keepRefreshToken(token: string, stay: boolean): Promise<boolean> {
+  if (stay) {
+    const stays = await kept((db) => db.put(STORE, token, KEY)).then(() => true, () => false);
+    if (stays) {
+      forgetTokenOfTab();
+      return true;
+    }
   }
-  sessionStorage.removeItem(KEY);
-  await (await database()).put(STORE, token, KEY);
+  sessionStorage.setItem(KEY, token);
+  return false;
 }
 
 /** Forgets what lies in this tab alone. */
@@ -31,5 +37,5 @@ export function forgetTokenOfTab() { sessionStorage.removeItem(KEY); }
 
 export async function forgetRefreshToken(): Promise<void> {
   forgetTokenOfTab();
-  await (await database()).delete(STORE, KEY);
+  await kept((db) => db.delete(STORE, KEY)).catch(() => undefined); // where nothing is kept nothing is to be forgotten
 }
