@@ -25,6 +25,7 @@ export async function person({ width = 1440, height = 900, scheme = 'light', loc
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   context.setDefaultTimeout(PATIENCE);
+  await context.addInitScript(keepToasts);
   opened.push(context);
   const found: string[] = [];
   faults.set(context, found);
@@ -61,9 +62,27 @@ export async function signIn(page: Page, { username, password }: Login) {
   await page.locator('main#content').waitFor();
 }
 
-/** Waits until a toast says this and nothing more: texts that only contain the word tell of something else. */
-export async function told(page: Page, text = 'Saved') {
-  await page.getByRole('status').getByText(text, { exact: true }).first().waitFor();
+/** Keeps what toasts say: they leave after five seconds, in which a machine that is busy otherwise may not look. */
+function keepToasts() {
+  const toasts: Element[] = [];
+  Object.assign(globalThis, { toasts });
+  new MutationObserver((changes) => {
+    for (const { addedNodes } of changes) {
+      for (const node of addedNodes) if (node instanceof Element && node.matches('[role="status"] > .toast')) toasts.push(node);
+    }
+  }).observe(document, { childList: true, subtree: true });
+}
+
+/** Waits until a toast says this and nothing more, or has said so on this page and was not waited for. */
+export async function told(page: Page, text: string | RegExp = 'Saved') {
+  await expect.poll(() => page.evaluate((wanted) => {
+    const { toasts } = globalThis as unknown as { toasts: Element[] };
+    const said = toasts.map((toast) => toast.querySelector('p')?.textContent.replace(/\s+/g, ' ').trim() ?? '');
+    const at = said.findIndex((one) => (typeof wanted === 'string' ? one === wanted : wanted.test(one)));
+    if (at < 0) return said;
+    toasts.splice(at, 1);
+    return true;
+  }, text), { message: `a toast that says ${String(text)}` }).toBe(true);
 }
 
 /** Goes to an address of the console as its links do, without loading the page anew. */

@@ -57,7 +57,7 @@ it('story 5: a film is added with pictures, published, and seen by a subscriber;
   await second.getByLabel('Title').waitFor();
 
   await page.getByRole('button', { name: 'Publish' }).click();
-  await page.getByText('The video is published').waitFor();
+  await told(page, 'The video is published');
   const seen = async () => (await call<{ docs: Video[] }>('GET', `/videos?_id=${id}`, subscriber.token)).docs[0];
   const shown = await seen();
   expect(shown).toMatchObject({ title, enable: true });

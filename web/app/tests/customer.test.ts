@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest';
-import { expectNoFaults, signedIn, signIn } from './browser';
+import { expectNoFaults, signedIn, signIn, told } from './browser';
 import { asRoot, call, atGateway, subscribed, subscribedAtA, until } from './people';
 
 /** What the sandbox's own ledger has given back of a subscription's payments, in cents. */
@@ -26,7 +26,7 @@ it('story 4: a customer is found by tax id, half is refunded, a week is added, a
   await amount.fill('14.95');
   await page.getByLabel('Reason').fill('Half a month without sound');
   await page.getByRole('button', { name: 'Refund BRL 14.95' }).press('Enter');
-  await page.getByText('BRL 14.95 is being refunded').waitFor();
+  await told(page, 'BRL 14.95 is being refunded');
   const refunds = page.getByRole('region', { name: 'Refunds' });
   await refunds.getByText('done').waitFor(); // without a reload, once the webhook came
   expect(await refunds.locator('tbody tr').count()).toBe(1);
@@ -35,7 +35,7 @@ it('story 4: a customer is found by tax id, half is refunded, a week is added, a
   await page.getByRole('button', { name: 'Extend', exact: true }).click();
   await page.getByRole('button', { name: 'a week' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Extend' }).click();
-  await page.getByText('Access goes on until').waitFor();
+  await told(page, /^Access goes on until /);
   const after = await asRoot<{ subscription: { next_billing_date: string }; totals: { refunded: number } }>(
     'GET', `/admin/customers/360?_id=${customer.id}`);
   expect(after.totals.refunded).toBe(1495);
@@ -71,7 +71,7 @@ it('a double click and a lost answer make one refund', async () => {
   await page.getByText('This was asked for in another way a moment ago').waitFor();
   await page.getByLabel('Reason').fill('Asked for twice');
   await page.getByRole('button', { name: 'Refund BRL 10.00' }).click();
-  await page.getByText('BRL 10.00 is being refunded').waitFor();
+  await told(page, 'BRL 10.00 is being refunded');
   const { refunds } = await until(async () => {
     const all = await asRoot<{ refunds: { amount: number; status: string }[] }>('GET', `/admin/customers/360?_id=${customer.id}`);
     return all.refunds.every(({ status }) => status === 'done') ? all : undefined;
@@ -106,7 +106,7 @@ it('by the keyboard alone a refund is made, and stands once at the gateway', asy
   await page.keyboard.type('The sound was late');
   await tabTo(/^Refund BRL\s7\.50$/);
   await page.keyboard.press('Enter');
-  await page.getByText('BRL 7.50 is being refunded').waitFor();
+  await told(page, 'BRL 7.50 is being refunded');
   const refunds = page.getByRole('region', { name: 'Refunds' });
   await refunds.getByText('done').waitFor(); // without a reload
   await expectAtGateway(customer.subscription, [750]);
@@ -126,7 +126,7 @@ it('a refund is pending until its webhook comes, and then done, without a reload
     await page.getByLabel('Amount').fill('9.90');
     await page.getByLabel('Reason').fill('A week without captions');
     await page.getByRole('button', { name: 'Refund BRL 9.90' }).dblclick();
-    await page.getByText('BRL 9.90 is being refunded').waitFor();
+    await told(page, 'BRL 9.90 is being refunded');
     const refunds = page.getByRole('region', { name: 'Refunds' });
     await refunds.getByText('pending', { exact: true }).waitFor();
 
@@ -161,7 +161,7 @@ it('a refund that the gateway denied is asked for again by the same form, and is
     await page.getByLabel('Amount').fill('9.90');
     await page.getByLabel('Reason').fill('A week without captions');
     await page.getByRole('button', { name: 'Refund BRL 9.90' }).click();
-    await page.getByText('BRL 9.90 is being refunded').waitFor();
+    await told(page, 'BRL 9.90 is being refunded');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   };
   const refunds = page.getByRole('region', { name: 'Refunds' });
@@ -206,7 +206,7 @@ it('a refund whose answer was lost, and that was denied since, is asked for anew
     await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: false });
   }
   await page.getByRole('button', { name: 'Refund BRL 9.90' }).click();
-  await page.getByText('BRL 9.90 is being refunded').waitFor();
+  await told(page, 'BRL 9.90 is being refunded');
   const refunds = page.getByRole('region', { name: 'Refunds' });
   await refunds.getByText('done', { exact: true }).waitFor();
   expect(await refunds.locator('tbody tr').count()).toBe(2);
@@ -217,10 +217,10 @@ it('while a refund is on its way its form stands still, and its answer leaves a 
   const customer = await subscribed('Lenta Resposta');
   const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);
   let answerNow = () => undefined as void;
-  const told = new Promise<void>((resolve) => { answerNow = resolve; });
+  const letGo = new Promise<void>((resolve) => { answerNow = resolve; });
   await page.route('**/refund', async (route) => {
     const response = await route.fetch();
-    await told;
+    await letGo;
     await route.fulfill({ response });
   });
   const ask = async (amount: string) => {
@@ -239,7 +239,7 @@ it('while a refund is on its way its form stands still, and its answer leaves a 
   await ask('5');
   await expectAtGateway(customer.subscription, [1000]);
   answerNow();
-  await page.getByText('BRL 10.00 is being refunded').waitFor();
+  await told(page, 'BRL 10.00 is being refunded');
   await page.getByRole('region', { name: 'Refunds' }).getByText('done').waitFor();
   expect(await page.getByLabel('Amount').inputValue()).toBe('5');
   expect(await page.getByLabel('Reason').inputValue()).toBe('A slow answer');
@@ -276,8 +276,10 @@ it('two tabs make one refund of the whole', async () => {
     await page.getByLabel('Reason').fill('Asked for in two tabs');
   }
   await Promise.all([tab, other].map((page) => page.getByRole('button', { name: 'Refund BRL 29.90' }).click()));
-  await Promise.all([tab, other].map((page) => page.getByText('BRL 29.90 is being refunded').or(page.getByRole('dialog').getByRole('alert'))
-    .first().waitFor()));
+  for (const page of [tab, other]) {
+    const dialog = page.getByRole('dialog'); // which closes after a refund, and tells of none
+    await expect.poll(async () => !(await dialog.count()) || (await dialog.getByRole('alert').count()) > 0).toBe(true);
+  }
   const { refunds } = await until(async () => {
     const all = await asRoot<{ refunds: { amount: number; status: string }[] }>('GET', `/admin/customers/360?_id=${customer.id}`);
     return all.refunds.some(({ status }) => status === 'done') ? all : undefined;
@@ -339,7 +341,7 @@ it('above R$ 500 the amount is typed once more', async () => {
   expect(await submit.isDisabled()).toBe(true);
   await page.getByLabel('Type 900.00 to confirm').fill('900.00');
   await submit.click();
-  await page.getByText('BRL 900.00 is being refunded').waitFor();
+  await told(page, 'BRL 900.00 is being refunded');
 });
 
 it('every act on a subscription has its dialog and does what it says', async () => {

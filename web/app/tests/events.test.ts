@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectNoFaults, signedIn } from './browser';
+import { expectNoFaults, signedIn, told } from './browser';
 import { asRoot, bought, call, signUp, until } from './people';
 
 interface Event { _id: string; title: string; cancelled_at: string | null; location: string; capacity: number | null }
@@ -66,13 +66,13 @@ it('an event shows how it sold and who comes, and gives back an order by ticket 
   await dialog.getByRole('checkbox').nth(1).uncheck();
   await dialog.getByLabel('Reason').fill('One of three is ill');
   await dialog.getByRole('button', { name: 'Refund BRL 30.00' }).click();
-  await page.getByText('BRL 30.00 is being refunded').waitFor();
+  await told(page, 'BRL 30.00 is being refunded');
   await page.getByRole('row', { name: /Ana Compra/ }).getByText('partly refunded').waitFor();
 
   await page.getByRole('button', { name: 'Refund the order of Bia Compra' }).click();
   await dialog.getByLabel('Reason').fill('The whole of it');
   await dialog.getByRole('button', { name: 'Refund BRL 60.00' }).click();
-  await page.getByText('BRL 60.00 is being refunded').waitFor();
+  await told(page, 'BRL 60.00 is being refunded');
   const refunded = await until(async () => {
     const { orders } = await asRoot<{ orders: { customer_name: string; refunded: number }[] }>('GET', `/admin/events-dashboard/events/${id}`);
     return orders.every((one) => one.refunded > 0) ? orders : undefined;
@@ -93,7 +93,7 @@ it('moving an event and calling it off name how many people they write to', asyn
   await dialog.getByLabel('Place').fill('Sala 2');
   await dialog.getByText('It writes to 2 people.').waitFor();
   await dialog.getByRole('button', { name: 'Move the event' }).click();
-  await page.getByText('The event is moved').waitFor();
+  await told(page, 'The event is moved');
   expect((await eventOf(id))?.location).toBe('Sala 2');
 
   await page.getByRole('button', { name: 'Acts' }).click();
@@ -103,7 +103,7 @@ it('moving an event and calling it off name how many people they write to', asyn
   await dialog.getByLabel('Reason').fill('The projector broke');
   await dialog.getByLabel('Type 2 to confirm').fill('2');
   await dialog.getByRole('button', { name: 'Call off the event' }).click();
-  await page.getByText('The event is called off').waitFor();
+  await told(page, 'The event is called off');
   expect((await eventOf(id))?.cancelled_at).not.toBeNull();
   await page.getByRole('region', { name: 'called off' }).getByText(/^2 · BRL\s90\.00$/).waitFor(); // as its refunds come, without a reload
   expectNoFaults(page.context());

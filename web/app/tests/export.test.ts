@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { expectNoFaults, signedIn } from './browser';
+import { expectNoFaults, signedIn, told } from './browser';
 import { signUp } from './people';
 
 const address = (params: Record<string, unknown>) => `/console/customers?${new URLSearchParams(
@@ -24,7 +24,7 @@ it('an export is the table: its filter, order and columns, and all rows of it, n
   const cpf = (digits: string) => digits.replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4');
   const lines = people.map((one) => `"${one.name}","${cpf(one.taxID)}","no"\r\n`).reverse();
   expect(bytes).toEqual(Buffer.from(`\ufeff"Name","Tax id","Verified"\r\n${lines.join('')}`));
-  await page.getByText('The file has all 27 rows').waitFor();
+  await told(page, 'The file has all 27 rows');
   expectNoFaults(page.context());
 });
 

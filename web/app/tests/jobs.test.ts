@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectNoFaults, signedIn } from './browser';
+import { expectNoFaults, signedIn, told } from './browser';
 import { asRoot, signUp } from './people';
 
 it('root pauses a queue and says why, everybody sees it, and a job is cancelled and tried again', async () => {
@@ -31,10 +31,10 @@ it('root pauses a queue and says why, everybody sees it, and a job is cancelled 
     await jobs.getByRole('button', { name: 'Cancel job' }).first().click();
     await dialog.getByLabel('Reason').fill('Nobody reads it.');
     await dialog.getByRole('button', { name: 'Cancel job' }).click();
-    await page.getByText('The job is cancelled.').waitFor();
+    await told(page, 'The job is cancelled.');
     await page.getByRole('combobox', { name: 'State' }).selectOption({ label: 'cancelled' });
     await jobs.getByRole('button', { name: 'Try again' }).first().click();
-    await page.getByText('The job is tried again.').waitFor();
+    await told(page, 'The job is tried again.');
   } finally {
     await asRoot('POST', '/admin/queues/mail/resume').catch(() => undefined);
   }

@@ -35,7 +35,7 @@ it('why a customer may watch is a sentence, notes stay with the staff, and what 
   // Somebody else does the same meanwhile: it stays done.
   await asRoot('PUT', '/customers', [{ _id: customer.id, enable: false }]);
   await page.getByRole('dialog').getByRole('button', { name: 'Disable sign-in' }).click();
-  await page.getByText('Sign-in is disabled').waitFor();
+  await told(page, 'Sign-in is disabled');
   await access.getByText('account disabled').waitFor();
   const after = await asRoot<{ docs: { enable: boolean }[] }>('GET', `/customers?_id=${customer.id}`);
   expect(after.docs.map(({ enable }) => enable)).toEqual([false]);

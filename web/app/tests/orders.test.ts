@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
-import { expectNoFaults, signedIn, type Login } from './browser';
+import { expectNoFaults, signedIn, told, type Login } from './browser';
 import { asRoot, atGateway, bought, boughtAtA, call, newEvent, signUp, tokenOf } from './people';
 
 const root: Login = inject('platform').users.root;
@@ -47,7 +47,7 @@ it('the code of a ticket, its order and its payment lead to the page of the orde
   await dialog.getByRole('checkbox').nth(1).uncheck();
   await dialog.getByLabel('Reason').fill('One of them is ill');
   await dialog.getByRole('button', { name: 'Refund BRL 40.00' }).dblclick();
-  await page.getByText('BRL 40.00 is being refunded').waitFor();
+  await told(page, 'BRL 40.00 is being refunded');
   await page.getByRole('table', { name: 'Refunds' }).getByText('done').waitFor(); // without a reload
   await page.getByText('partly refunded').waitFor();
   await timeline.getByText('A refund of BRL 40.00 was given back.').waitFor();
@@ -95,7 +95,7 @@ it('an order of much money asks for the amount, and with a refund on its way off
   await atGateway('gwa', 'PATCH', '/settings', { refundsInProgress: true });
   try {
     await dialog.getByRole('button', { name: 'Refund BRL 200.00' }).click();
-    await page.getByText('BRL 200.00 is being refunded').waitFor();
+    await told(page, 'BRL 200.00 is being refunded');
     await page.getByRole('table', { name: 'Refunds' }).getByText('pending').waitFor();
     await open();
     await dialog.getByText('BRL 200.00 of this order is being refunded already').waitFor();

@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
-import { expectNoFaults, person, signedIn } from './browser';
+import { expectNoFaults, person, signedIn, told } from './browser';
 import { newAdmin } from './people';
 
 const { users } = inject('platform');
@@ -68,7 +68,7 @@ it('a passkey is added, signs in, takes up a lost session, and is removed', asyn
   await again.waitFor();
   ended = false;
   await again.getByRole('button', { name: 'Use a passkey' }).click();
-  await page.getByText('The passkey is removed').waitFor();
+  await told(page, 'The passkey is removed');
   await page.getByText('No passkeys yet').waitFor();
 
   // What is removed signs nobody in.

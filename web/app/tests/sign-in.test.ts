@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, inject, it } from 'vitest';
-import { expectNoFaults, person, signedIn, signIn } from './browser';
+import { expectNoFaults, person, signedIn, signIn, told } from './browser';
 import { call, newAdmin, tokenOf } from './people';
 
 const { users } = inject('platform');
@@ -94,7 +94,7 @@ it('sessions are listed, ended one by one and all at once, and signing out ends 
   await expect.poll(() => sessions.getByRole('listitem').count()).toBe(2);
   await sessions.getByRole('button', { name: 'End all others' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'End all others' }).click();
-  await page.getByText('One session is ended').waitFor();
+  await told(page, 'One session is ended');
   await expect.poll(() => sessions.getByRole('listitem').count()).toBe(1);
 
   const ended = page.waitForResponse((response) => response.request().method() === 'DELETE');
@@ -221,7 +221,7 @@ it('a second factor is set up by picture or secret, its recovery codes are shown
   await dialog.locator('[aria-invalid="true"]').waitFor();
   await dialog.getByLabel('Code').fill(fresh);
   await dialog.getByRole('button', { name: 'Turn off' }).click();
-  await page.getByText('The second factor is turned off').waitFor();
+  await told(page, 'The second factor is turned off');
   await panel.getByText('off', { exact: true }).waitFor();
   expect(await tokenOf(iris)).toMatch(/^ey/);
   expectNoFaults(page.context());

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectNoFaults, signedIn } from './browser';
+import { expectNoFaults, signedIn, told } from './browser';
 import { asRoot, subscribed, until } from './people';
 
 it('story 8: a webhook is read, tried dry beside what is, and replayed, without a reload', async () => {
@@ -30,7 +30,7 @@ it('story 8: a webhook is read, tried dry beside what is, and replayed, without 
 
   await page.getByRole('button', { name: 'Replay' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
-  await page.getByText('The event was applied again').waitFor();
+  await told(page, 'The event was applied again');
   expectNoFaults(page.context());
 });
 
