@@ -38,6 +38,8 @@ it('the code of a ticket, its order and its payment lead to the page of the orde
   const timeline = page.getByRole('region', { name: 'Timeline' });
   await timeline.getByText('Ordered 3, BRL 120.00.').waitFor();
   await timeline.getByText('Paid BRL 120.00 by card at Gateway B.').waitFor();
+  const states = page.getByRole('table', { name: 'States' }).locator('tbody tr');
+  expect((await states.allInnerTexts()).map((row) => row.split(/\s*\t\s*/).slice(1))).toEqual([['paid', 'paid'], ['waits for the money', 'purchased']]);
 
   await page.getByRole('button', { name: 'Refund', exact: true }).click();
   const dialog = page.getByRole('dialog');

@@ -235,6 +235,7 @@ export const enRooms = {
   orders: {
     title: (event: string) => `Order for ${event}`,
     order: 'Order',
+    states: 'States',
     open: 'Open the order',
     event: 'Event',
     buyer: 'Buyer',

@@ -237,6 +237,7 @@ export const ptRooms: Shape<typeof enRooms> = {
   orders: {
     title: (event) => `Pedido para ${event}`,
     order: 'Pedido',
+    states: 'Estados',
     open: 'Abrir o pedido',
     event: 'Evento',
     buyer: 'Comprador',

@@ -133,6 +133,8 @@ export const enWords = {
     event_cancelled: 'event called off', CHARGEBACK_LOST: 'lost by dispute', REFUNDED: 'refunded',
     en: 'English', pt: 'Portuguese', cash: 'cash', card_machine: 'card machine', courtesy: 'courtesy', by_hand: 'at the box office', box_office: 'box office', sale: 'sale',
     reserved: 'waits for the money', released: 'not bought', refund_due: 'to be refunded', deleted: 'deleted', purchased: 'purchased',
+    declined: 'card declined', absent_at_gateway: 'not at the gateway', other_amount: 'another amount was paid',
+    handed_back: 'handed back', refund_failed: 'refund failed', not_recorded: 'not recorded',
     paid_late: 'paid late', not_paid: 'not paid', paid_too_late: 'paid too late', customer_deleted: 'customer deleted',
     consumed_by_hand: 'used by hand', scanned: 'scanned', scanned_offline: 'scanned offline', event_ended: 'event over',
     event_moved: 'event moved', edited: 'edited by staff',

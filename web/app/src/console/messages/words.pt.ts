@@ -138,6 +138,8 @@ export const ptWords: Shape<typeof enWords> = {
     requisition_file_delete: 'arquivo excluído', event_cancelled: 'evento cancelado',
     CHARGEBACK_LOST: 'perdido em contestação', REFUNDED: 'reembolsado', en: 'inglês', pt: 'português', cash: 'dinheiro', card_machine: 'maquininha', courtesy: 'cortesia', by_hand: 'na bilheteria', box_office: 'bilheteria', sale: 'venda',
     reserved: 'espera o dinheiro', released: 'não comprado', refund_due: 'a reembolsar', deleted: 'excluído', purchased: 'comprado',
+    declined: 'cartão recusado', absent_at_gateway: 'não existe no gateway', other_amount: 'outro valor foi pago',
+    handed_back: 'devolvido', refund_failed: 'reembolso não concluído', not_recorded: 'não registrado',
     paid_late: 'pago com atraso', not_paid: 'não pago', paid_too_late: 'pago tarde demais', customer_deleted: 'cliente excluído',
     consumed_by_hand: 'usado à mão', scanned: 'lido na porta', scanned_offline: 'lido sem rede', event_ended: 'evento encerrado',
     event_moved: 'evento mudou', edited: 'editado pela equipe',
