@@ -237,6 +237,8 @@ it('Enter before the results opens the first of them, and none of the text befor
   expect(new URL(page.url()).pathname).toBe(`/console/customers/${two.id}`);
   const focused = () => page.evaluate(() => `${document.activeElement?.tagName ?? ''} ${document.activeElement?.textContent ?? ''}`);
   await expect.poll(focused).toBe(`H1 ${two.name}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).focus(); // without a key, as a screen reader does
+  expect(await focused()).toBe('BUTTON Edit');
 
   // The link past the navigation leads to the content of the page that is shown.
   await page.keyboard.press('Shift+Tab'); // who goes on by keys keeps the focus where they are

@@ -42,7 +42,9 @@ it('a reload goes on, another browser tab asks, and "stay signed in" is shared',
 
 it('where the browser keeps nothing for all tabs, "stay signed in" is for the tab', async () => {
   const context = await person();
-  await context.addInitScript(() => { IDBFactory.prototype.open = () => { throw new DOMException('It is turned off.', 'SecurityError'); }; });
+  await context.addInitScript(() => {
+    IDBFactory.prototype.open = () => { throw new DOMException('It is turned off.', 'SecurityError'); };
+  });
   const page = await context.newPage();
   await page.goto('/console/');
   await page.getByLabel('Stay signed in on this computer').check();

@@ -97,7 +97,9 @@ export function focusHeading() {
   const timer = setTimeout(stop, PATIENCE);
   watch.observe(document.body, { childList: true, subtree: true });
   // Screen readers and voice control move the focus without a key.
-  addEventListener('focusin', ({ target }) => { if (target !== headingOf() && !covered()) stop(); }, { signal: stopping.signal });
+  addEventListener('focusin', ({ target }) => {
+    if (target !== headingOf() && !covered()) stop();
+  }, { signal: stopping.signal });
   for (const happened of ['keydown', 'pointerdown'] as const) {
     addEventListener(happened, stop, { capture: true, signal: stopping.signal });
   }
