@@ -15,8 +15,8 @@ export GOFLAGS := $(FULL) '-gcflags=all=-dwarf=false -l'
 # The tests that gain from more rounds than `make test` gives them: a new one adds its package here.
 SOAKED := ./cmd/internal/app ./cmd/internal/app/attacks ./cmd/internal/app/modeltest ./cmd/marquee ./modules/finance ./modules/payments ./modules/subscriptions ./modules/tickets ./platform/export
 
-# The tests that `make test` leaves out or shortens, for their minutes.
-LONG := ./migrations/schema ./cmd/internal/app ./cmd/internal/app/modeltest ./cmd/marquee ./modules/catalog ./modules/finance ./modules/tickets ./platform/query ./platform/replica
+# The packages of tests that `make test` leaves out or shortens, for their minutes.
+LONG := $(SOAKED) ./migrations/schema ./modules/catalog ./platform/query ./platform/replica
 
 # Test binaries link in half the time without what a debugger reads. Tests wait for Postgres more than they compute:
 # more of them than cores run at once. Compilers, linkers and tests end before their garbage is worth much of their time.
@@ -84,9 +84,9 @@ bench-web: build
 test:
 	$(TEST) -short -timeout 15m ./...
 
-## test-long: what `make test` leaves out: 100,000 rows, replicas, histories at their middle length
+## test-long: what `make test` leaves out: 100,000 rows, replicas, kills, histories at their middle length
 test-long:
-	$(TEST) -run 'Long|HistoriesSoak|FaultsSoak|differential' -timeout 15m $(LONG)
+	$(TEST) -run 'Long|Soak|differential' -timeout 15m $(LONG)
 
 ## test-ops: the release, its image and what else needs programs of operators and minutes; says what is not installed
 test-ops:

@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/testutil/pgtest"
+	"marquee/testutil/soak"
 )
 
-// TestDeletingAnAccountWhileTheGatewayIsDown: the account is closed at once, and
+// TestDeletingAnAccountWhileTheGatewayIsDownLong: the account is closed at once, and
 // erased when the gateway is back and has confirmed.
-func TestDeletingAnAccountWhileTheGatewayIsDown(t *testing.T) {
+func TestDeletingAnAccountWhileTheGatewayIsDownLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	m := startDev(t, pgtest.DataDir(t))
 	api, faults := m.URL+"/api/v1", m.Sandbox.GWB+"/_sandbox/faults"

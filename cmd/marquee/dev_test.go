@@ -22,6 +22,7 @@ import (
 	"marquee/testutil/collector"
 	"marquee/testutil/localpg"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/soak"
 )
 
 var gatewayACard = map[string]any{
@@ -163,8 +164,9 @@ func TestDevOffersToBeginAfresh(t *testing.T) {
 	})
 }
 
-// TestDevKeepsItsDataAndCleansUp covers restarts, kill -9 and a second start.
-func TestDevKeepsItsDataAndCleansUp(t *testing.T) {
+// TestDevKeepsItsDataAndCleansUpLong covers restarts, kill -9 and a second start.
+func TestDevKeepsItsDataAndCleansUpLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	dir, key := pgtest.DataDir(t), "GWB_SECRET_KEY=sk_test_sandbox"
 	first := startDev(t, dir, key)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/soak"
 )
 
 // statusOf is the status of a GET over a connection of its own, and whether the next one has to have another; 0 where
@@ -129,8 +131,9 @@ func TestWorkTellsOperatorsHowItIs(t *testing.T) {
 	require.Equal(t, "done", expect(t, 200, http.MethodGet, o.api("/admin/exports/"+export), root, nil)["status"])
 }
 
-// TestOnlyAnAbsentDatabaseMakesAProcessNotReady: it lives on meanwhile, and is ready again by itself.
-func TestOnlyAnAbsentDatabaseMakesAProcessNotReady(t *testing.T) {
+// TestOnlyAnAbsentDatabaseMakesAProcessNotReadyLong: it lives on meanwhile, and is ready again by itself.
+func TestOnlyAnAbsentDatabaseMakesAProcessNotReadyLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	o := newOutside(t)
 	through := newCable(t, o.database)

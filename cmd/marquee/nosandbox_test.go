@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/soak"
 )
 
 // TestABinaryForProductionHoldsNoSandbox: built with -tags nosandbox, dev and sandbox say so and end with status 2, and
@@ -43,9 +45,10 @@ func TestABinaryForProductionHoldsNoSandbox(t *testing.T) {
 	require.Contains(t, string(out), "DATABASE_URL")
 }
 
-// TestABinaryForProductionLinksWhatItUses: nothing in a release finds methods by names or numbers that are known at run
+// TestABinaryForProductionLinksWhatItUsesLong: nothing in a release finds methods by names or numbers that are known at run
 // time alone, for which the linker would keep all of every type (docs/decisions/linked-methods.md).
-func TestABinaryForProductionLinksWhatItUses(t *testing.T) {
+func TestABinaryForProductionLinksWhatItUsesLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "marquee")
 	// Compiled as the tests are (Makefile), since a release would take minutes: without what inlining adds: 42 MiB of a release are 40.5 MB here.

@@ -18,11 +18,13 @@ import (
 
 	"marquee/platform/taxid"
 	"marquee/testutil/pgbouncer"
+	"marquee/testutil/soak"
 )
 
-// TestStoriesBehindPgBouncer: serve and work behind a pooler in transaction mode, one story a group of routes, all at
+// TestStoriesBehindPgBouncerLong: serve and work behind a pooler in transaction mode, one story a group of routes, all at
 // once on the ten sessions that they share. Nothing of one shows in another's session.
-func TestStoriesBehindPgBouncer(t *testing.T) {
+func TestStoriesBehindPgBouncerLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	pgbouncer.Each(t, func(t *testing.T, program pgbouncer.Program) {
 		o := newOutside(t)

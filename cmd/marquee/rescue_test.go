@@ -11,15 +11,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/soak"
 )
 
 // soonAfterDeath is what operators are promised: jobs of a worker that was killed start
 // again within this time.
 const soonAfterDeath = 30 * time.Second
 
-// TestJobsStartAgainSoonAfterTheirWorkerWasKilled: an export that was being written, and
+// TestJobsStartAgainSoonAfterTheirWorkerWasKilledLong: an export that was being written, and
 // a mail that hung in its mail server.
-func TestJobsStartAgainSoonAfterTheirWorkerWasKilled(t *testing.T) {
+func TestJobsStartAgainSoonAfterTheirWorkerWasKilledLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	o := newOutside(t)
 	ctx, ended := context.WithCancel(t.Context())

@@ -18,13 +18,15 @@ import (
 
 	"marquee/testutil/localpg"
 	"marquee/testutil/pgtest"
+	"marquee/testutil/soak"
 )
 
 var shell = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// TestRestoreFromTheDocs runs what docs/operations.md says of backup and restore, word by
+// TestRestoreFromTheDocsLong runs what docs/operations.md says of backup and restore, word by
 // word: a dump, money that moves after it, another server, and reconciliation.
-func TestRestoreFromTheDocs(t *testing.T) {
+func TestRestoreFromTheDocsLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	requireTools(t, "pg_dump", "pg_dumpall", "pg_restore", "psql")
 	page, err := os.ReadFile("../../docs/operations.md")
@@ -132,11 +134,12 @@ func (o *outside) requireDumps() {
 	}
 }
 
-// TestARestoredDatabaseWaits: a database that was migrated, worked in and dumped without
+// TestARestoredDatabaseWaitsLong: a database that was migrated, worked in and dumped without
 // a refund by itself knows in its copy that it is one. What a webhook and reconciliation
 // tell there is listed: no money goes back and no recurrence ends until a person has
 // reconciled, and no lost recurrence before a further run.
-func TestARestoredDatabaseWaits(t *testing.T) {
+func TestARestoredDatabaseWaitsLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	requireTools(t, "pg_dump", "pg_restore")
 	o := newOutsideOn(t, newDatabase(t, "lived", "migrate", "up"))

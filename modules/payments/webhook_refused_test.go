@@ -52,7 +52,7 @@ func TestForgedCallsBesideGenuineOnesSoak(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const senders = 8
-	forged := soak.Rounds(400, 10_000)
+	forged := soak.Rounds(400, 10_000) / senders * senders
 	body := sample(t, "gwb.invoice.paid.renewal.dahlia")
 	const id = "evt_"
 	name := eventIDOf(t, body)

@@ -334,9 +334,10 @@ func TestSoakRaces(t *testing.T) {
 	}
 }
 
-// TestRacesWithoutTheirGuards: each race goes wrong as soon as its guards are taken
+// TestRacesWithoutTheirGuardsLong: each race goes wrong as soon as its guards are taken
 // away, so that it is they which decide it.
-func TestRacesWithoutTheirGuards(t *testing.T) {
+func TestRacesWithoutTheirGuardsLong(t *testing.T) {
+	soak.Long(t)
 	t.Parallel()
 	const patience = 60
 	for name, r := range races {

@@ -22,7 +22,7 @@ func TestRandomHistories(t *testing.T) {
 	b := setup(t)
 	b.unsound = []string{"one_move_per_event"}
 	seed := soak.Seed(t)
-	for n := range uint64(12) {
+	for n := range uint64(soak.Rounds(12, 12)) { //nolint:gosec // few
 		random := rand.New(rand.NewPCG(seed, n)) //nolint:gosec // a test's dice
 		b.customer = accountstest.Customer(t, b.db)
 		id := subscriptionstest.In(t, b.db, b.customer.ID, []string{"pending", "active", "suspended"}[random.IntN(3)])

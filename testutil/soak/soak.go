@@ -50,8 +50,13 @@ func Long(t testing.TB) {
 	}
 }
 
-// Rounds is the number of rounds of this run.
-func Rounds(inTest, inSoak int) int { return ours().rounds(inTest, inSoak) }
+// Rounds is the number of rounds of this run: a quarter of inTest in `make test`, all of it in `make test-long`.
+func Rounds(inTest, inSoak int) int {
+	if !On() && testing.Short() {
+		return (inTest + 3) / 4
+	}
+	return ours().rounds(inTest, inSoak)
+}
 
 func (s share) rounds(inTest, inSoak int) int {
 	if s.of == 0 {

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// inShort, inTest and inSoak are how many TestHistoriesSoak plays in `make test`, `make test-long` and `make soak`,
-	// unless -rapid.checks says so.
-	inShort, inTest, inSoak = 10, 100, 2000
+	// inTest and inSoak are how many TestHistoriesSoak plays in `make test-long` and `make soak`, unless -rapid.checks
+	// says so.
+	inTest, inSoak = 100, 2000
 	// storiesPerDatabase is how many histories run in one database: rows that were deleted
 	// slow the later ones down.
 	storiesPerDatabase = 60
@@ -66,9 +66,6 @@ func keepFirst(t *testing.T, seed string, played int, text string) {
 func setUpRapid(t *testing.T) string {
 	t.Helper()
 	given, rounds := map[string]bool{}, soak.Rounds(inTest, inSoak)
-	if testing.Short() {
-		rounds = inShort
-	}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	for name, value := range map[string]string{
 		"rapid.checks": strconv.Itoa(rounds), "rapid.nofailfile": "true",
