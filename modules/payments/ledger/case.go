@@ -141,9 +141,8 @@ func (s *Cases) reopenTakenBackTx(ctx context.Context, tx pgx.Tx, u Unapplied) e
 		if known.State != state.UnappliedKept || known.AmountCents == nil || *known.AmountCents >= int64(*u.Amount) {
 			continue
 		}
-		_, err := s.MoveTx(ctx, tx, known, Move{
-			To: state.UnappliedOpen, Source: state.ByGateway, Reason: "More of it went back.", ForPeople: true,
-		})
+		_, err := s.MoveTx(ctx, tx, known,
+			Move{By: state.UnappliedMoreTakenBack, Source: state.ByGateway, ForPeople: true})
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func (s *Cases) decideLostCaseTx(ctx context.Context, tx pgx.Tx, gateway gateway
 		return nil
 	}
 	_, err = s.MoveTx(ctx, tx, row.PaymentsUnappliedPayment, Move{
-		To: state.UnappliedKept, Source: state.ByGateway, ForPeople: true, Reason: "All of the payment was taken back.",
+		By: state.UnappliedTakenBack, Source: state.ByGateway, ForPeople: true,
 		Note: "The payer's bank took all of the payment back: nothing is left of it.",
 	})
 	return err
@@ -85,9 +85,7 @@ func (s *Cases) reopenReturnedTx(ctx context.Context, tx pgx.Tx, r DisputeRecord
 			continue
 		}
 		_, err = s.MoveTx(ctx, tx, u, Move{
-			To: state.UnappliedOpen, Source: state.ByGateway, ForPeople: true,
-			Reason: "A refund by which the payer's bank took the payment back has failed.",
-			Note:   returnedText,
+			By: state.UnappliedTakeBackFailed, Source: state.ByGateway, ForPeople: true, Note: returnedText,
 		})
 		if err != nil {
 			return err

@@ -20,10 +20,10 @@ import (
 
 // Move is one move of a case.
 type Move struct {
-	To     state.Unapplied
+	By     state.UnappliedAction
 	Source state.Origin
 	Admin  *objectid.ID
-	Reason string
+	Reason string // only where a person or a note words it (state.UnappliedReason)
 	// What else changes: "" leaves it.
 	Kind           state.UnappliedKind
 	SubscriptionID objectid.ID
@@ -40,18 +40,19 @@ type Move struct {
 func (s *Cases) MoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
 	c Move,
 ) (moved bool, err error) {
-	if !u.State.Moves(c.To) {
+	to, ok := state.UnappliedPayments.Next(u.State, c.By)
+	if !ok {
 		return false, nil
 	}
 	if c.Source == state.ByPlatform {
-		err = s.ByPlatformTx(ctx, tx, u.ID, "unapplied_payment_"+string(c.To), func() error {
-			moved, err = s.writeMoveTx(ctx, tx, u, c)
+		err = s.ByPlatformTx(ctx, tx, u.ID, "unapplied_payment_"+string(to), func() error {
+			moved, err = s.writeMoveTx(ctx, tx, u, to, c)
 			return err
 		})
 	} else {
-		moved, err = s.writeMoveTx(ctx, tx, u, c)
+		moved, err = s.writeMoveTx(ctx, tx, u, to, c)
 	}
-	if err == nil && moved && c.To == state.UnappliedOpen &&
+	if err == nil && moved && to == state.UnappliedOpen &&
 		u.GatewayPaymentID != nil { // a dispute may have decided it meanwhile
 		err = s.DecideLostTx(ctx, tx, u.Gateway, *u.GatewayPaymentID)
 	}
@@ -70,11 +71,11 @@ func (s *Cases) ByPlatformTx(ctx context.Context, tx pgx.Tx, id objectid.ID, act
 // writeMoveTx writes the state and the row of its history, and has the payer written to when their money
 // went back. Moved is false when somebody else was faster. An error is the database's.
 func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.PaymentsUnappliedPayment,
-	c Move,
+	to state.Unapplied, c Move,
 ) (moved bool, err error) {
 	now := s.deps.Clock.Now()
 	n, err := s.db.UnappliedMove(ctx, tx, paymentsdb.UnappliedMoveParams{
-		ID: u.ID, FromState: u.State, ToState: c.To, Kind: nullable.Ptr(string(c.Kind)),
+		ID: u.ID, FromState: u.State, ToState: to, Kind: nullable.Ptr(string(c.Kind)),
 		SubscriptionID: nullable.Ptr(c.SubscriptionID),
 		Note:           nullable.Ptr(c.Note), Automatic: !c.ForPeople, At: now,
 	})
@@ -82,13 +83,13 @@ func (s *Cases) writeMoveTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 		return false, err
 	}
 	err = s.db.UnappliedDecide(ctx, tx, paymentsdb.UnappliedDecideParams{
-		UnappliedID: u.ID, At: now, FromState: &u.State, ToState: c.To, Source: c.Source, AdminID: c.Admin,
-		AmountCents: u.AmountCents, Reason: nullable.Ptr(c.Reason),
+		UnappliedID: u.ID, At: now, FromState: &u.State, ToState: to, Source: c.Source, AdminID: c.Admin,
+		AmountCents: u.AmountCents, Reason: nullable.Ptr(state.UnappliedReason(c.By, c.Reason)),
 	})
 	if err != nil {
 		return false, fmt.Errorf("write history of unapplied payment: %w", err)
 	}
-	if c.To == state.UnappliedRefunded && u.OrderID == nil && !u.TakenBack { // an order's buyer hears of it from there
+	if to == state.UnappliedRefunded && u.OrderID == nil && !u.TakenBack { // an order's buyer hears of it from there
 		_, err = s.deps.Jobs.InsertTx(ctx, tx, CaseMailArgs{ID: u.ID}, &river.InsertOpts{Queue: jobs.QueueMail})
 	}
 	return true, err
@@ -149,8 +150,7 @@ func (s *Cases) afterPartTx(ctx context.Context, tx pgx.Tx, u paymentsdb.Payment
 	if err != nil {
 		return c, false, fmt.Errorf("read decision: %w", err)
 	}
-	return Move{To: state.UnappliedOpen, Source: state.ByGateway, Reason: "A part was given back."},
-		last.Source == state.ByGateway, nil
+	return Move{By: state.UnappliedPartRefunded, Source: state.ByGateway}, last.Source == state.ByGateway, nil
 }
 
 // afterRefunds is what the refunds of a payment make of its case, of which disputes took
@@ -179,27 +179,25 @@ func afterRefunds(u paymentsdb.PaymentsUnappliedPayment, paid, lost money.Cents,
 	switch {
 	case at == state.UnappliedExtended:
 		return c, false
+	case done >= paid && at == state.UnappliedKept:
+		c.By = state.UnappliedRefundedAfterAll
 	case done >= paid:
-		c.To = state.UnappliedRefunded
-		if at == state.UnappliedKept {
-			c.Reason = "All of it was given back, as by a withdrawal."
-		}
+		c.By = state.UnappliedRefundDone
 	case at == state.UnappliedKept:
 		return c, false
 	case done > 0 && done+lost >= paid:
-		c.To, c.Reason = state.UnappliedRefunded, "What a lost dispute left of it was given back."
+		c.By = state.UnappliedRestRefunded
 	case u.TakenBack:
-		c.To, c.Reason = state.UnappliedOpen, "Something of the payment is left."
+		c.By = state.UnappliedPartLeft
 	case open:
-		c.To = state.UnappliedRefunding
+		c.By = state.UnappliedRefundUnderWay
 	case failed && tryAgain:
-		c.To, c.Reason = state.UnappliedOpen, "The gateway did not answer."
+		c.By = state.UnappliedGatewayUnavailable
 	case failed:
-		c.To, c.Kind, c.ForPeople = state.UnappliedOpen, state.UnappliedUnrefundable, true
-		c.Reason = "A refund failed."
-		c.Note = note
+		c.By, c.Kind, c.ForPeople, c.Note = state.UnappliedRefundFailed, state.UnappliedUnrefundable, true, note
 	default:
 		return c, false // a part was given back, or the refund is only decided yet
 	}
-	return c, c.To != at
+	_, changes = state.UnappliedPayments.Next(at, c.By)
+	return c, changes
 }

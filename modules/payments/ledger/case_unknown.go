@@ -50,7 +50,7 @@ func (s *Cases) ListUnknownTx(ctx context.Context, tx pgx.Tx, i intent.Intent) e
 		return fmt.Errorf("read unapplied payment: %w", err)
 	}
 	_, err = s.MoveTx(ctx, tx, known, Move{
-		To: state.UnappliedOpen, Source: state.ByPlatform, Reason: u.Note, Note: u.Note, ForPeople: true,
+		By: state.UnappliedIntentUnknown, Source: state.ByPlatform, Reason: u.Note, Note: u.Note, ForPeople: true,
 	})
 	return err
 }
@@ -76,7 +76,7 @@ func (s *Cases) IntentEndedTx(ctx context.Context, tx pgx.Tx, gw gateway.Name, s
 		return nil
 	}
 	note := outcomeText(mailed[0])
-	c := Move{To: state.UnappliedKept, Source: state.ByPlatform, Reason: note, Note: note, ForPeople: true}
+	c := Move{By: state.UnappliedIntentEnded, Source: state.ByPlatform, Reason: note, Note: note, ForPeople: true}
 	if mailed[0].Kind == intent.End {
 		c.SubscriptionID = subject // earlier releases did not tell it
 	}

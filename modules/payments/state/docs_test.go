@@ -1,11 +1,9 @@
 package state
 
 import (
-	"fmt"
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,26 +12,13 @@ import (
 	"marquee/testutil/golden"
 )
 
-// The page for people draws and lists what an unapplied payment may become.
+// The page for people draws and lists what leads an unapplied payment from where to where, and the history's reasons.
 func TestPageShowsTheTable(t *testing.T) {
 	t.Parallel()
-	const page = "../../../docs/operations.md"
 	states := []Unapplied{UnappliedOpen, UnappliedRefunding, UnappliedRefunded, UnappliedExtended, UnappliedKept}
-	var all []golden.Move
-	var table strings.Builder
-	table.WriteString("| state | may become |\n|---|---|\n")
-	for _, from := range states {
-		var names []string
-		for _, to := range states {
-			if from.Moves(to) {
-				all = append(all, golden.Move{From: string(from), To: string(to)})
-				names = append(names, "`"+string(to)+"`")
-			}
-		}
-		fmt.Fprintf(&table, "| `%s` | %s |\n", from, strings.Join(names, ", "))
-	}
-	require.Len(t, states, len(unappliedMoves))
-	golden.Section(t, page, "the moves of an unapplied payment", golden.Diagram(all)+"\n"+table.String())
+	moves := golden.Diagram(golden.Moves(t, UnappliedPayments, states...)) + "\n" +
+		golden.Table(t, UnappliedPayments, states...)
+	golden.Section(t, "../../../docs/operations.md", "the moves of an unapplied payment", moves)
 }
 
 // The page for people tells of each step that a refund may wait for, and of no other.

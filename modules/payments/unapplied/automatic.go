@@ -48,9 +48,10 @@ const (
 	// unappliedWait is the first wait after a check that told nothing; each further
 	// wait doubles, up to unappliedWaitMax.
 	unappliedWait, unappliedWaitMax = 5 * time.Minute, 24 * time.Hour
-
-	automaticReason = "The payment could not be applied to any subscription."
 )
+
+// automaticReason is that of a refund for which no admin words one.
+var automaticReason = state.UnappliedPayments.ReasonOf(state.UnappliedAutomaticRefund)
 
 // SweepArgs looks at all that wait.
 type SweepArgs struct{}
@@ -211,7 +212,7 @@ func (s *List) claimAutomatic(ctx context.Context, u paymentsdb.PaymentsUnapplie
 			return err
 		}
 		claimed, err = s.cases.MoveTx(ctx, tx, u,
-			ledger.Move{To: state.UnappliedRefunding, Source: state.ByPlatform, Reason: automaticReason})
+			ledger.Move{By: state.UnappliedAutomaticRefund, Source: state.ByPlatform})
 		return err
 	})
 	return claimed, err
@@ -291,9 +292,8 @@ func (s *List) resumeRefund(ctx context.Context, u paymentsdb.PaymentsUnappliedP
 	}
 	if u.TakenBack { // decided when that was still possible: what is left is not this amount
 		return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-			_, err := s.cases.MoveTx(ctx, tx, u, ledger.Move{
-				To: state.UnappliedOpen, Source: state.ByPlatform, Reason: "The payer's bank has taken the money back.",
-			})
+			_, err := s.cases.MoveTx(ctx, tx, u,
+				ledger.Move{By: state.UnappliedTakenBackFirst, Source: state.ByPlatform})
 			return err
 		})
 	}

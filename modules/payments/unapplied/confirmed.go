@@ -17,9 +17,6 @@ import (
 	"marquee/platform/postgres"
 )
 
-// confirmedText is what people read of money that only an event had reported, once its gateway shows it.
-const confirmedText = "The gateway now shows it as paid: what it pays for was granted, and stays granted."
-
 // unusedText is what people read of money that its gateway shows by now, and that pays
 // for nothing here.
 const unusedText = "Only an event had reported it as paid. The gateway now shows it as paid, and nothing was granted for it: refund it, or extend a subscription with it."
@@ -67,8 +64,8 @@ func (s *List) decideOne(ctx context.Context, u paymentsdb.PaymentsUnappliedPaym
 		}
 		if confirmed && given {
 			_, err = s.cases.MoveTx(ctx, tx, u, ledger.Move{
-				To: state.UnappliedKept, Source: state.ByPlatform, Reason: confirmedText, Note: confirmedText,
-				ForPeople: true,
+				By: state.UnappliedConfirmed, Source: state.ByPlatform, ForPeople: true,
+				Note: state.UnappliedPayments.ReasonOf(state.UnappliedConfirmed),
 			})
 			return err
 		}

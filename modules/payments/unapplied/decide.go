@@ -66,7 +66,7 @@ func (s *List) refund(ctx context.Context, id objectid.ID, reason string) error 
 			return err
 		}
 	}
-	err = s.decide(ctx, u, ledger.Move{To: state.UnappliedRefunding, Reason: reason}, nil)
+	err = s.decide(ctx, u, ledger.Move{By: state.UnappliedAdminRefunds, Reason: reason}, nil)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *List) extend(ctx context.Context, id, subscriptionID objectid.ID) error
 	if err := s.requireConfirmed(ctx, u, paid); err != nil {
 		return err
 	}
-	return s.decide(ctx, u, ledger.Move{To: state.UnappliedExtended}, func(tx pgx.Tx, c *ledger.Move) error {
+	return s.decide(ctx, u, ledger.Move{By: state.UnappliedAdminExtends}, func(tx pgx.Tx, c *ledger.Move) error {
 		extended, err := s.extender.ExtendTx(ctx, tx,
 			Extension{CustomerID: paid.CustomerID, SubscriptionID: subscriptionID, Amount: paid.Payment.Amount})
 		if err != nil {
@@ -160,8 +160,7 @@ func (s *List) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription 
 	}
 	for _, u := range extended {
 		_, err := s.cases.MoveTx(ctx, tx, u, ledger.Move{
-			To: state.UnappliedOpen, Source: state.ByGateway,
-			Reason: "The gateway refuses to charge the subscription later: " + cause, ForPeople: true,
+			By: state.UnappliedExtensionRefused, Source: state.ByGateway, Reason: cause, ForPeople: true,
 			Note: "It had extended subscription " + subscription.String() +
 				", whose gateway refuses to charge it later: decide again.",
 		})
@@ -180,7 +179,7 @@ func (s *List) keep(ctx context.Context, id objectid.ID, reason string) error {
 	if err != nil {
 		return err
 	}
-	return s.decide(ctx, u, ledger.Move{To: state.UnappliedKept, Reason: reason, Note: reason}, nil)
+	return s.decide(ctx, u, ledger.Move{By: state.UnappliedAdminKeeps, Reason: reason, Note: reason}, nil)
 }
 
 // withBooked is an unapplied payment whose amount is not back with its payer, and the ledger's row of it:
@@ -231,7 +230,7 @@ func (s *List) decide(ctx context.Context, u paymentsdb.PaymentsUnappliedPayment
 		if locked.State != state.UnappliedOpen {
 			return errDecided(locked.State)
 		}
-		if c.To != state.UnappliedKept { // the bank may have taken it since it was read
+		if c.By != state.UnappliedAdminKeeps { // the bank may have taken it since it was read
 			if err := notGone(locked); err != nil {
 				return err
 			}
@@ -300,10 +299,10 @@ func (s *List) afterRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, ref
 	if err != nil || u.State != state.UnappliedRefunding {
 		return err
 	}
-	c := ledger.Move{To: state.UnappliedOpen, Source: state.ByGateway, Reason: "The refund was not requested."}
+	c := ledger.Move{By: state.UnappliedRefundNotRequested, Source: state.ByGateway}
 	var disputed *ledger.RefundDisputedError
 	if errors.As(refused, &disputed) { // nobody was asked: when the dispute is over it is as before
-		c.Reason = "The payment is disputed."
+		c.By = state.UnappliedPaymentDisputed
 	} else if gateway.IsRejected(refused) || errors.Is(refused, refund.ErrTooMuch) {
 		c.Kind, c.ForPeople, c.Note = state.UnappliedUnrefundable, true, "The gateway has nothing to refund of it."
 	}
