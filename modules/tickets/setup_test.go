@@ -96,6 +96,7 @@ func setup(t *testing.T, change ...func(*tickets.Config)) *bundle {
 	cleanup.Add(t, func() {
 		pgtest.RequireInvariants(t, b.db, begun, append(b.unsound, "no_clock_skew")...)
 		requireMovesOfTheTable(context.Background(), b)
+		paymentstest.RequireMovesOfTheTable(context.Background(), t, b.db)
 	})
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	require.NoError(t, err)
