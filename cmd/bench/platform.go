@@ -98,7 +98,7 @@ func (p *platform) open(ctx context.Context) error {
 	line, err := p.run(ctx, "sandbox.log", nil, p.sandbox, "sandbox", "--json",
 		"--gwa-addr", "127.0.0.1:0", "--gwb-addr", "127.0.0.1:0",
 		"--gwa-webhook", "http://"+addr+"/webhooks/gwa", "--gwb-webhook", "http://"+addr+"/webhooks/gwb",
-		"--data-dir", filepath.Join(p.dir, "gateways"))
+		"--data-dir", filepath.Join(p.dir, "sandbox")) // where dev left what the gateways know of the sample customers
 	if err == nil {
 		err = json.Unmarshal(line, &p.gateways)
 	}
