@@ -7569,6 +7569,34 @@ COMMENT ON COLUMN tickets.past_blocks.ticket_id IS 'The one ticket that it was a
 
 COMMENT ON COLUMN tickets.past_blocks.until IS 'The first instant at which it did so no more.';
 
+CREATE TABLE tickets.readmissions (
+    id bigint NOT NULL,
+    ticket_id platform.object_id NOT NULL,
+    at timestamp with time zone NOT NULL,
+    consumed_at timestamp with time zone NOT NULL,
+    nonce text COLLATE pg_catalog."C",
+    reason text COLLATE pg_catalog."C",
+    actor_id platform.object_id,
+    CONSTRAINT readmissions_after_scan CHECK ((at >= consumed_at)),
+    CONSTRAINT readmissions_nonce_length CHECK (((char_length(nonce) >= 1) AND (char_length(nonce) <= 100))),
+    CONSTRAINT readmissions_reason_length CHECK (((char_length(reason) >= 3) AND (char_length(reason) <= 500)))
+);
+
+COMMENT ON TABLE tickets.readmissions IS 'Scans that were undone: the ticket is good again, the scan is not, however often its device repeats it.';
+
+COMMENT ON COLUMN tickets.readmissions.consumed_at IS 'Of the scan that was undone, as nonce is; null where its device sent none.';
+
+COMMENT ON COLUMN tickets.readmissions.reason IS 'In the words of whoever undid it; null once its customer is deleted.';
+
+ALTER TABLE tickets.readmissions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tickets.readmissions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE tickets.transitions (
     id bigint NOT NULL,
     ticket_id platform.object_id NOT NULL,
@@ -7972,6 +8000,9 @@ ALTER TABLE ONLY tickets.order_transitions
 
 ALTER TABLE ONLY tickets.orders
     ADD CONSTRAINT orders_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY tickets.readmissions
+    ADD CONSTRAINT readmissions_pkey PRIMARY KEY (ticket_id, id);
 
 ALTER TABLE ONLY tickets.tickets
     ADD CONSTRAINT tickets_pkey PRIMARY KEY (id);
@@ -8729,6 +8760,9 @@ ALTER TABLE ONLY tickets.past_blocks
 
 ALTER TABLE ONLY tickets.past_blocks
     ADD CONSTRAINT past_blocks_ticket_known FOREIGN KEY (ticket_id) REFERENCES tickets.tickets(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY tickets.readmissions
+    ADD CONSTRAINT readmissions_of_ticket FOREIGN KEY (ticket_id) REFERENCES tickets.tickets(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY tickets.tickets
     ADD CONSTRAINT tickets_customer_known FOREIGN KEY (customer_id) REFERENCES tickets.customers(id);

@@ -307,6 +307,7 @@ var stories = map[string]func(s *teller){
 		s.post("/tickets/consume-qr/batch", object{"event_id": s.event, "scans": []object{
 			{"qr_payload": code, "scanned_at": time.Now().UTC().Format(time.RFC3339), "nonce": "n-2"},
 		}})
+		s.post("/tickets/"+id+"/readmit", object{"reason": "Came in by the wrong gate."})
 		require.Len(s.t, s.docs("/tickets", `{"customer_id":"`+c.id+`"}`), 1)
 	},
 	"admin ticket-orders": func(s *teller) {

@@ -51,6 +51,9 @@ func (s *Service) ErasePersonalDataTx(ctx context.Context, tx pgx.Tx, customerID
 	if err := s.db.TicketDeleteUnusedOf(ctx, tx, customerID); err != nil {
 		return fmt.Errorf("delete unused tickets: %w", err)
 	}
+	if err := s.db.ReadmissionForgetWordsOf(ctx, tx, customerID); err != nil {
+		return fmt.Errorf("forget why scans were undone: %w", err)
+	}
 	names, err := s.db.OrderListNamesOf(ctx, tx, customerID)
 	if err != nil {
 		return fmt.Errorf("list orders: %w", err)

@@ -46,6 +46,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		events.Tickets.DeleteDoc()...)
 	httpapi.Route(api, http.MethodPut, "/tickets/{ticket_id}/consume", "ticket_consume", httpapi.CustomerOrAdmin,
 		entrance.ConsumeTicket, httpapi.Summary("Use a ticket"), envelope)
+	httpapi.Route(api, http.MethodPost, "/tickets/{id}/readmit", "ticket_readmit", httpapi.Admin, entrance.Readmit,
+		httpapi.Summary("Undo a scan: the ticket is good again"), envelope)
 	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr", "ticket_consume_qr", httpapi.Admin, entrance.ConsumeCode,
 		httpapi.Summary("Use a ticket by its code"), envelope)
 	httpapi.Route(api, http.MethodPost, "/tickets/consume-qr/batch", "ticket_consume_qr_batch", httpapi.Admin,

@@ -47,6 +47,8 @@ type Config struct {
 	CardTTL time.Duration
 	// ScanSkew is SCAN_SKEW, how far a door device's clock may be off. Default 5 min.
 	ScanSkew time.Duration
+	// ReadmitWithin is READMIT_WITHIN, for how long a scan may be undone. Default 30 min.
+	ReadmitWithin time.Duration
 	// Zone is REPORT_TZ, in which a payment's due day is told. Default UTC.
 	Zone *time.Location
 	// AlphanumericTaxIDs takes the CNPJ with letters (TAX_ID_ALPHANUMERIC).
@@ -79,6 +81,7 @@ func (c Config) withDefaults() Config {
 	c.PixTTL = cmp.Or(c.PixTTL, 30*time.Minute)
 	c.CardTTL = cmp.Or(c.CardTTL, 24*time.Hour)
 	c.ScanSkew = cmp.Or(c.ScanSkew, 5*time.Minute)
+	c.ReadmitWithin = cmp.Or(c.ReadmitWithin, 30*time.Minute)
 	c.Zone = cmp.Or(c.Zone, time.UTC)
 	c.DeclineWindow = cmp.Or(c.DeclineWindow, time.Hour)
 	c.DeclinesPerAddress = cmp.Or(c.DeclinesPerAddress, 20)
@@ -139,7 +142,10 @@ func New(d Deps) *Service {
 	s.events = events.New(events.Deps{Base: base, Lists: d.Reads, Files: d.Files, Routes: s.crud})
 	s.door = door.New(door.Deps{
 		Base: base, Events: s.events,
-		Config: door.Config{FileKey: cfg.FileKey, OldFileKeys: cfg.OldFileKeys, ScanSkew: cfg.ScanSkew},
+		Config: door.Config{
+			FileKey: cfg.FileKey, OldFileKeys: cfg.OldFileKeys, ScanSkew: cfg.ScanSkew,
+			ReadmitWithin: cfg.ReadmitWithin,
+		},
 	})
 	s.orders = orders.New(orders.Deps{
 		Base: base, Events: s.events,

@@ -18,6 +18,7 @@ UPDATE tickets.tickets t SET status = m.to_status, consumed_at = @now, consume_n
 FROM tickets.events e, (SELECT unnest(@from_states::text[]) AS from_status, unnest(@to_states::text[]) AS to_status) m
 WHERE t.id = @id AND t.status = m.from_status AND e.id = t.event_id AND e.ends_at > @now
     AND tickets.blocked(t.status, t.refund_id, (SELECT o.disputed_at FROM tickets.orders o WHERE o.id = t.order_id), e.cancelled_at) IS NULL
+    AND NOT EXISTS (SELECT FROM tickets.readmissions r WHERE r.ticket_id = t.id AND r.nonce = sqlc.narg('nonce'))
 RETURNING t.*;
 
 -- name: TicketConsumeScanned :one
@@ -27,6 +28,8 @@ RETURNING t.*;
 UPDATE tickets.tickets t SET status = m.to_status, consumed_at = @scanned_at, consume_nonce = sqlc.narg('nonce'), reason = @reason, actor_id = @actor_id, register_update_date = @now
 FROM tickets.events e, (SELECT unnest(@from_states::text[]) AS from_status, unnest(@to_states::text[]) AS to_status) m
 WHERE t.id = @id AND t.status = m.from_status AND e.id = t.event_id AND e.ends_at > @scanned_at
+    AND NOT EXISTS (SELECT FROM tickets.readmissions r WHERE r.ticket_id = t.id
+        AND (r.nonce = @scan::text OR r.nonce IS NULL AND sqlc.narg('nonce')::text IS NULL AND r.consumed_at = @scanned_at))
     AND (t.refund_asked_at IS NULL OR t.refund_asked_at > @scanned_at) AND (e.cancelled_at IS NULL OR e.cancelled_at > @scanned_at)
     AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.disputed_at <= @scanned_at)
     AND (t.status <> 'expired' OR t.holds_place AND (t.reason = 'event_ended'
@@ -34,6 +37,42 @@ WHERE t.id = @id AND t.status = m.from_status AND e.id = t.event_id AND e.ends_a
             AND NOT EXISTS (SELECT 1 FROM tickets.past_blocks b WHERE b.order_id = t.order_id AND coalesce(b.ticket_id, t.id) = t.id
                 AND b.since <= @scanned_at AND @scanned_at < b.until)))
 RETURNING t.*;
+
+-- name: TicketUndoConsume :one
+-- The compare-and-set by which a scan is undone, with the row that keeps the scan from counting again: of two at once,
+-- one gets it.
+WITH used AS (
+    SELECT t.id, t.consumed_at, t.consume_nonce, m.to_status
+    FROM tickets.tickets t JOIN (SELECT unnest(@from_states::text[]) AS from_status, unnest(@to_states::text[]) AS to_status) m ON m.from_status = t.status
+    JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+    WHERE t.id = @id AND t.consumed_at >= @since::timestamptz AND e.ends_at > @now::timestamptz
+        AND tickets.blocked(m.to_status, t.refund_id, o.disputed_at, e.cancelled_at) IS NULL
+    FOR NO KEY UPDATE OF t
+), readmitted AS (
+    UPDATE tickets.tickets t SET status = u.to_status, consumed_at = NULL, consume_nonce = NULL, reason = @reason, actor_id = @actor_id,
+        register_update_date = @now::timestamptz
+    FROM used u WHERE t.id = u.id RETURNING t.id
+)
+INSERT INTO tickets.readmissions (ticket_id, at, consumed_at, nonce, reason, actor_id)
+SELECT u.id, @now::timestamptz, u.consumed_at, u.consume_nonce, @words::text, @actor_id FROM used u JOIN readmitted USING (id)
+RETURNING consumed_at;
+
+-- name: ReadmissionGet :one
+-- When the scan of a nonce was undone, of a scan without one by the instant that counted.
+SELECT r.at FROM tickets.readmissions r
+WHERE r.ticket_id = @ticket_id AND (r.nonce = @scan::text OR r.nonce IS NULL AND sqlc.narg('nonce')::text IS NULL AND r.consumed_at = sqlc.narg('scanned_at')::timestamptz)
+ORDER BY r.id DESC LIMIT 1;
+
+-- name: TicketGetForReadmission :one
+-- What holds against undoing a ticket's scan: its event is over, or what would block the ticket as that status.
+SELECT t.status, t.consumed_at, (e.ends_at <= @now::timestamptz)::bool AS over,
+    coalesce(tickets.blocked(@to_status::text, t.refund_id, o.disputed_at, e.cancelled_at), '')::text AS blocked
+FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+WHERE t.id = @id;
+
+-- name: ReadmissionForgetWordsOf :exec
+UPDATE tickets.readmissions r SET reason = NULL FROM tickets.tickets t
+WHERE t.id = r.ticket_id AND t.customer_id = @customer_id AND r.reason IS NOT NULL;
 
 -- name: TicketLockOrders :many
 -- Locks the orders of tickets, in the order of ids: before their events.

@@ -19,7 +19,7 @@ import (
 // sentences and may hold any. Fields with a tag are named as the contract has them, those of generated code as their
 // columns.
 var plainWords = regexp.MustCompile(`(?i)^(?:questions?|ask(?:s|ed|ing)?|sends?|wish(?:es|ed)?|intend(?:s|ed)?|` +
-	`vacat(?:e|es|ed)|(?:re)?admit(?:s|ted)?|kept|mine|owns?|held|told|shown|shape[sd]?|learn(?:s|ed|t)?|noted|notes?|` +
+	`vacat(?:e|es|ed)|admit(?:s|ted)?|kept|mine|owns?|held|told|shown|shape[sd]?|learn(?:s|ed|t)?|noted|notes?|` +
 	`follow(?:s|ed)?|recall(?:s|ed)?|keepers?|deeds?|lives|worlds?|sound|look(?:s|ed)?|answer(?:s|ed)?|tells?|` +
 	`waits|dead|nothing|memory|leaktest)$`)
 
@@ -60,10 +60,10 @@ func TestNamesAreTheFieldsWords(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, plainNames(t, "planted.go",
 		"package a\ntype Memorial int\nfunc TestNothingIsKept() {}\nfunc Answerable() {}\nfunc newCustomerNotes() {}\n"))
-	require.Equal(t, []string{"own", "Learned", "sendCharge", "keptPage", "AskAgain", "IsShown", "told", "Held", "readmit"},
+	require.Equal(t, []string{"own", "Learned", "sendCharge", "keptPage", "AskAgain", "IsShown", "told", "Held", "admit"},
 		plainNames(t, "planted.go", "package own\ntype keptPage int\nfunc AskAgain() {}\n"+
 			"type I interface{ IsShown() bool }\nfunc f(told, note int) { learned := told }\n"+
-			"type s struct {\n\tHeld int\n\tKept int `json:\"kept\"`\n}\nfunc readmit() {}\nconst Learned = 1\n"+
+			"type s struct {\n\tHeld int\n\tKept int `json:\"kept\"`\n}\nfunc admit() {}\nconst Learned = 1\n"+
 			"var sendCharge int\n"), "planted")
 	require.Equal(t, []string{"IDAsked", "held2", "note"}, plainNames(t, "planted.go",
 		"package a\ntype IDAsked int\nfunc held2(note string) {}\nfunc note() {}\nvar IDs, sha256 int\n"), "planted")

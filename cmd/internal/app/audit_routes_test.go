@@ -340,6 +340,11 @@ var trailed = map[string]func(o *office) made{
 		scan := obj{"qr_payload": payload, "scanned_at": paymentstest.Now().UTC().Format(time.RFC3339)}
 		return made{o.root.Post("/tickets/consume-qr/batch", obj{"scans": []obj{scan, scan}}), "tickets", id}
 	},
+	"ticket_readmit": func(o *office) made {
+		id, _ := o.ticket()
+		o.root.Put("/tickets/"+id+"/consume", nil).Expect(http.StatusOK)
+		return made{o.root.Post("/tickets/"+id+"/readmit", obj{"reason": "Came in by the wrong gate."}), "tickets", id}
+	},
 
 	"promo_code_create": func(o *office) made { return o.post("/admin/promo-codes", "promo-codes", aPromo) },
 	"promo_code_update": func(o *office) made {

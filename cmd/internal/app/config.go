@@ -186,6 +186,7 @@ type Tickets struct {
 	WithdrawalBefore time.Duration `env:"TICKET_WITHDRAWAL_BEFORE" envDefault:"48h" zero:"yes" doc:"How long before the event begins those days end at the latest. 0: when it begins."`
 	RefundsPerSecond int           `env:"EVENT_REFUNDS_PER_SECOND" envDefault:"5" doc:"Orders of called off events that are refunded a second, of all events together; at most 50. Gateways limit how often they may be called, and sell other tickets meanwhile."`
 	ScanSkew         time.Duration `env:"SCAN_SKEW" envDefault:"5m" doc:"How far the clock of a door device may be off: a scan uploaded later that tells an instant further ahead of ours, or further before its ticket was issued, is refused."`
+	ReadmitWithin    time.Duration `env:"READMIT_WITHIN" envDefault:"30m" doc:"For how long after a ticket was used staff may undo it (POST /tickets/{id}/readmit)."`
 }
 
 // Promos are the limits of trying promo codes.

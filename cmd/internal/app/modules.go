@@ -162,7 +162,7 @@ func newTickets(c core, m modules) *tickets.Service {
 		Mail: c.sender, Templates: c.templates,
 		Config: tickets.Config{
 			FileKey: []byte(c.cfg.Keys.File), MaxQuantity: cfg.MaxPerOrder, PixTTL: cfg.PixTTL,
-			ScanSkew: cfg.ScanSkew, Zone: c.zone,
+			ScanSkew: cfg.ScanSkew, ReadmitWithin: cfg.ReadmitWithin, Zone: c.zone,
 			AlphanumericTaxIDs: c.cfg.Platform.TaxIDAlphanumeric, NoHoldLimits: c.cfg.Throttle.Off,
 			WithdrawalDays: cfg.WithdrawalDays, WithdrawalBefore: cfg.WithdrawalBefore,
 			RefundsPerSecond: cfg.RefundsPerSecond,

@@ -137,6 +137,17 @@ func (s *Door) consume(ctx context.Context, id, actor objectid.ID, nonce string,
 	if t.Status == state.Consumed && nonce != "" && nullable.Value(t.ConsumeNonce) == nonce {
 		return t, nil
 	}
+	if t.Status == state.Available && nonce != "" {
+		undone, err := s.db.ReadmissionGet(ctx, s.deps.Pool, ticketsdb.ReadmissionGetParams{
+			TicketID: id, Scan: nonce, Nonce: &nonce,
+		})
+		if err == nil {
+			return t, fault.Conflict("This scan was undone at %s.", httpapi.Time(undone)).WithField("nonce")
+		}
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return t, fmt.Errorf("read readmission: %w", err)
+		}
+	}
 	block, err := s.db.TicketBlock(ctx, s.deps.Pool, id)
 	if err != nil {
 		return t, fmt.Errorf("read ticket's order: %w", err)

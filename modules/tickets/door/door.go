@@ -7,11 +7,12 @@ import (
 	"marquee/modules/tickets/internal/ticketsdb"
 )
 
-// Config holds the keys and how far a device's clock may be off.
+// Config holds the keys, how far a device's clock may be off, and for how long a scan may be undone.
 type Config struct {
-	FileKey     []byte   // the signing key is derived from it
-	OldFileKeys [][]byte // former ones, whose codes still open doors
-	ScanSkew    time.Duration
+	FileKey       []byte   // the signing key is derived from it
+	OldFileKeys   [][]byte // former ones, whose codes still open doors
+	ScanSkew      time.Duration
+	ReadmitWithin time.Duration
 }
 
 // Deps is what New needs.

@@ -122,7 +122,7 @@ func (s *Door) consumeScan(ctx context.Context, eventID objectid.ID, sc scan) (s
 	from, to := state.Tickets.Of(state.TicketScannedOffline)
 	used, err := s.useTicket(ctx, t.ID, func(tx pgx.Tx) (events.Ticket, error) {
 		return s.db.TicketConsumeScanned(ctx, tx, ticketsdb.TicketConsumeScannedParams{
-			ID: t.ID, ScannedAt: &at, Nonce: nullable.Ptr(sc.nonce(now)), ActorID: &actor, Now: now,
+			ID: t.ID, ScannedAt: &at, Nonce: nullable.Ptr(sc.nonce(now)), Scan: sc.name(), ActorID: &actor, Now: now,
 			Reason: state.Tickets.ReasonOf(state.TicketScannedOffline), FromStates: from, ToStates: to,
 		})
 	})
@@ -146,7 +146,18 @@ func (s *Door) scanRefused(ctx context.Context, r *scanResult, sc scan, at time.
 	if err != nil {
 		return fmt.Errorf("read ticket: %w", err)
 	}
-	r.Result, r.ConsumedAt = scanOutcome(t, sc), httpapi.TimePtr(t.ConsumedAt)
+	r.ConsumedAt = httpapi.TimePtr(t.ConsumedAt)
+	_, err = s.db.ReadmissionGet(ctx, s.deps.Pool, ticketsdb.ReadmissionGetParams{
+		TicketID: t.ID, Scan: sc.name(), Nonce: nullable.Ptr(sc.Nonce), ScannedAt: &at,
+	})
+	if err == nil {
+		r.Result = scanRepeated // and was undone since
+		return nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("read readmission: %w", err)
+	}
+	r.Result = scanOutcome(t, sc)
 	if t.Status == state.Consumed {
 		return nil
 	}
@@ -182,6 +193,14 @@ func (sc scan) nonce(now time.Time) string {
 	return sc.Nonce
 }
 
+// name is what a scan is known by when it is sent again: its nonce, or the instant that the device tells.
+func (sc scan) name() string {
+	if sc.Nonce != "" {
+		return sc.Nonce
+	}
+	return sc.reported()
+}
+
 func (sc scan) reported() string {
 	return "scanned_at=" + time.Time(sc.ScannedAt.Time).UTC().Format(time.RFC3339Nano)
 }
@@ -193,11 +212,7 @@ func scanOutcome(t events.Ticket, sc scan) string {
 	case state.Pending:
 		return scanPending
 	case state.Consumed:
-		same := sc.Nonce
-		if same == "" {
-			same = sc.reported()
-		}
-		if nullable.Value(t.ConsumeNonce) == same ||
+		if nullable.Value(t.ConsumeNonce) == sc.name() ||
 			sc.Nonce == "" && t.ConsumeNonce == nil && t.ConsumedAt.Equal(time.Time(sc.ScannedAt.Time)) {
 			return scanRepeated
 		}

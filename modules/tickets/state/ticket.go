@@ -31,6 +31,7 @@ const (
 	TicketConsumedByHand TicketAction = "consumed_by_hand"
 	TicketScanned        TicketAction = "scanned"
 	TicketScannedOffline TicketAction = "scanned_offline" // at a door without network, uploaded later
+	TicketReadmitted     TicketAction = "readmitted"      // its scan was undone
 	TicketEventEnded     TicketAction = "event_ended"
 	TicketEventAhead     TicketAction = "event_ahead"  // the event, moved, is not over after all
 	TicketUnpaidAhead    TicketAction = "unpaid_ahead" // the same, of one that an admin has let wait
@@ -60,6 +61,7 @@ var Tickets = transition.Table[Ticket, TicketAction]{
 	{By: TicketConsumedByHand, Reason: "consumed_by_hand", Moves: tickets{Available: Consumed}},
 	{By: TicketScanned, Reason: "scanned", Moves: tickets{Available: Consumed}},
 	{By: TicketScannedOffline, Reason: "scanned_offline", Moves: tickets{Available: Consumed, Expired: Consumed}},
+	{By: TicketReadmitted, Reason: "readmitted", Moves: tickets{Consumed: Available}},
 	{By: TicketEventEnded, Reason: "event_ended", Moves: tickets{Pending: Expired, Available: Expired}},
 	{By: TicketEventAhead, Reason: "event_moved", Moves: tickets{Expired: Available}},
 	{By: TicketUnpaidAhead, Reason: "event_moved", Moves: tickets{Expired: Pending}},

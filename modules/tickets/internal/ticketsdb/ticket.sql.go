@@ -13,6 +13,42 @@ import (
 	"marquee/platform/objectid"
 )
 
+const readmissionForgetWordsOf = `-- name: ReadmissionForgetWordsOf :exec
+UPDATE tickets.readmissions r SET reason = NULL FROM tickets.tickets t
+WHERE t.id = r.ticket_id AND t.customer_id = $1 AND r.reason IS NOT NULL
+`
+
+func (q *Queries) ReadmissionForgetWordsOf(ctx context.Context, db DBTX, customerID objectid.ID) error {
+	_, err := db.Exec(ctx, readmissionForgetWordsOf, customerID)
+	return err
+}
+
+const readmissionGet = `-- name: ReadmissionGet :one
+SELECT r.at FROM tickets.readmissions r
+WHERE r.ticket_id = $1 AND (r.nonce = $2::text OR r.nonce IS NULL AND $3::text IS NULL AND r.consumed_at = $4::timestamptz)
+ORDER BY r.id DESC LIMIT 1
+`
+
+type ReadmissionGetParams struct {
+	TicketID  objectid.ID
+	Scan      string
+	Nonce     *string
+	ScannedAt *time.Time
+}
+
+// When the scan of a nonce was undone, of a scan without one by the instant that counted.
+func (q *Queries) ReadmissionGet(ctx context.Context, db DBTX, arg ReadmissionGetParams) (time.Time, error) {
+	row := db.QueryRow(ctx, readmissionGet,
+		arg.TicketID,
+		arg.Scan,
+		arg.Nonce,
+		arg.ScannedAt,
+	)
+	var at time.Time
+	err := row.Scan(&at)
+	return at, err
+}
+
 const ticketBlock = `-- name: TicketBlock :one
 SELECT coalesce(tickets.blocked(t.status, t.refund_id, o.disputed_at, e.cancelled_at), '')::text AS reason,
     coalesce(t.refund_asked_at, e.cancelled_at, o.disputed_at, t.register_update_date)::timestamptz AS since
@@ -39,6 +75,7 @@ UPDATE tickets.tickets t SET status = m.to_status, consumed_at = $1, consume_non
 FROM tickets.events e, (SELECT unnest($6::text[]) AS from_status, unnest($7::text[]) AS to_status) m
 WHERE t.id = $5 AND t.status = m.from_status AND e.id = t.event_id AND e.ends_at > $1
     AND tickets.blocked(t.status, t.refund_id, (SELECT o.disputed_at FROM tickets.orders o WHERE o.id = t.order_id), e.cancelled_at) IS NULL
+    AND NOT EXISTS (SELECT FROM tickets.readmissions r WHERE r.ticket_id = t.id AND r.nonce = $2)
 RETURNING t.id, t.event_id, t.customer_id, t.order_id, t.title, t.description, t.status, t.holds_place, t.reason, t.actor_id, t.without_login, t.promo_code_id, t.promo_code, t.consumed_at, t.consume_nonce, t.image_id, t.document_created_by_id, t.register_date, t.register_update_date, t.search, t.unproved, t.refund_id, t.refund_asked_at, t.refunded_at
 `
 
@@ -95,8 +132,10 @@ func (q *Queries) TicketConsume(ctx context.Context, db DBTX, arg TicketConsumeP
 
 const ticketConsumeScanned = `-- name: TicketConsumeScanned :one
 UPDATE tickets.tickets t SET status = m.to_status, consumed_at = $1, consume_nonce = $2, reason = $3, actor_id = $4, register_update_date = $5
-FROM tickets.events e, (SELECT unnest($7::text[]) AS from_status, unnest($8::text[]) AS to_status) m
+FROM tickets.events e, (SELECT unnest($8::text[]) AS from_status, unnest($9::text[]) AS to_status) m
 WHERE t.id = $6 AND t.status = m.from_status AND e.id = t.event_id AND e.ends_at > $1
+    AND NOT EXISTS (SELECT FROM tickets.readmissions r WHERE r.ticket_id = t.id
+        AND (r.nonce = $7::text OR r.nonce IS NULL AND $2::text IS NULL AND r.consumed_at = $1))
     AND (t.refund_asked_at IS NULL OR t.refund_asked_at > $1) AND (e.cancelled_at IS NULL OR e.cancelled_at > $1)
     AND NOT EXISTS (SELECT 1 FROM tickets.orders o WHERE o.id = t.order_id AND o.disputed_at <= $1)
     AND (t.status <> 'expired' OR t.holds_place AND (t.reason = 'event_ended'
@@ -113,6 +152,7 @@ type TicketConsumeScannedParams struct {
 	ActorID    *objectid.ID
 	Now        time.Time
 	ID         objectid.ID
+	Scan       string
 	FromStates []string
 	ToStates   []string
 }
@@ -128,6 +168,7 @@ func (q *Queries) TicketConsumeScanned(ctx context.Context, db DBTX, arg TicketC
 		arg.ActorID,
 		arg.Now,
 		arg.ID,
+		arg.Scan,
 		arg.FromStates,
 		arg.ToStates,
 	)
@@ -296,6 +337,39 @@ func (q *Queries) TicketGet(ctx context.Context, db DBTX, id objectid.ID) (Ticke
 		&i.RefundID,
 		&i.RefundAskedAt,
 		&i.RefundedAt,
+	)
+	return i, err
+}
+
+const ticketGetForReadmission = `-- name: TicketGetForReadmission :one
+SELECT t.status, t.consumed_at, (e.ends_at <= $1::timestamptz)::bool AS over,
+    coalesce(tickets.blocked($2::text, t.refund_id, o.disputed_at, e.cancelled_at), '')::text AS blocked
+FROM tickets.tickets t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+WHERE t.id = $3
+`
+
+type TicketGetForReadmissionParams struct {
+	Now      time.Time
+	ToStatus string
+	ID       objectid.ID
+}
+
+type TicketGetForReadmissionRow struct {
+	Status     state.Ticket
+	ConsumedAt *time.Time
+	Over       bool
+	Blocked    string
+}
+
+// What holds against undoing a ticket's scan: its event is over, or what would block the ticket as that status.
+func (q *Queries) TicketGetForReadmission(ctx context.Context, db DBTX, arg TicketGetForReadmissionParams) (TicketGetForReadmissionRow, error) {
+	row := db.QueryRow(ctx, ticketGetForReadmission, arg.Now, arg.ToStatus, arg.ID)
+	var i TicketGetForReadmissionRow
+	err := row.Scan(
+		&i.Status,
+		&i.ConsumedAt,
+		&i.Over,
+		&i.Blocked,
 	)
 	return i, err
 }
@@ -893,6 +967,53 @@ func (q *Queries) TicketSeatOfOrder(ctx context.Context, db DBTX, arg TicketSeat
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const ticketUndoConsume = `-- name: TicketUndoConsume :one
+WITH used AS (
+    SELECT t.id, t.consumed_at, t.consume_nonce, m.to_status
+    FROM tickets.tickets t JOIN (SELECT unnest($4::text[]) AS from_status, unnest($5::text[]) AS to_status) m ON m.from_status = t.status
+    JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.orders o ON o.id = t.order_id
+    WHERE t.id = $6 AND t.consumed_at >= $7::timestamptz AND e.ends_at > $1::timestamptz
+        AND tickets.blocked(m.to_status, t.refund_id, o.disputed_at, e.cancelled_at) IS NULL
+    FOR NO KEY UPDATE OF t
+), readmitted AS (
+    UPDATE tickets.tickets t SET status = u.to_status, consumed_at = NULL, consume_nonce = NULL, reason = $8, actor_id = $3,
+        register_update_date = $1::timestamptz
+    FROM used u WHERE t.id = u.id RETURNING t.id
+)
+INSERT INTO tickets.readmissions (ticket_id, at, consumed_at, nonce, reason, actor_id)
+SELECT u.id, $1::timestamptz, u.consumed_at, u.consume_nonce, $2::text, $3 FROM used u JOIN readmitted USING (id)
+RETURNING consumed_at
+`
+
+type TicketUndoConsumeParams struct {
+	Now        time.Time
+	Words      string
+	ActorID    *objectid.ID
+	FromStates []string
+	ToStates   []string
+	ID         objectid.ID
+	Since      time.Time
+	Reason     string
+}
+
+// The compare-and-set by which a scan is undone, with the row that keeps the scan from counting again: of two at once,
+// one gets it.
+func (q *Queries) TicketUndoConsume(ctx context.Context, db DBTX, arg TicketUndoConsumeParams) (time.Time, error) {
+	row := db.QueryRow(ctx, ticketUndoConsume,
+		arg.Now,
+		arg.Words,
+		arg.ActorID,
+		arg.FromStates,
+		arg.ToStates,
+		arg.ID,
+		arg.Since,
+		arg.Reason,
+	)
+	var consumed_at time.Time
+	err := row.Scan(&consumed_at)
+	return consumed_at, err
 }
 
 const ticketVoidAt = `-- name: TicketVoidAt :one
