@@ -1391,15 +1391,35 @@ $_$;
 
 COMMENT ON FUNCTION subscriptions.max_streams(customer_id platform.object_id, at timestamp with time zone) IS 'Published: on how many devices at once the customer may watch then, by the plan of what gives them access; null is no limit. One row.';
 
+CREATE FUNCTION subscriptions.note_order_move() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    moved jsonb := to_jsonb(NEW);
+    of text := CASE TG_ARGV[0] WHEN 'debit_retry' THEN concat_ws('/', moved->>'cycle', moved->>'retry_date') ELSE moved->>'id' END;
+BEGIN
+    IF NEW.state IS DISTINCT FROM (
+        SELECT t.to_state FROM subscriptions.order_transitions t
+        WHERE t.subscription_id = NEW.subscription_id AND t.kind = TG_ARGV[0] AND t.item = of ORDER BY t.id DESC LIMIT 1)
+    THEN
+        INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action)
+        VALUES (NEW.subscription_id, TG_ARGV[0], of, now(), OLD.state, NEW.state, 'not_recorded');
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION subscriptions.note_order_move() IS 'Keeps the history of an order beside a subscription unbroken where a statement moves it without: of the release before, or at psql. What the statement itself has written it sees. Its argument is the kind.';
+
 CREATE FUNCTION subscriptions.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    RAISE EXCEPTION 'subscriptions.transitions is append-only' USING ERRCODE = 'restrict_violation';
+    RAISE EXCEPTION 'subscriptions.% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END
 $$;
 
-COMMENT ON FUNCTION subscriptions.refuse_change() IS 'Keeps the history append-only, also against people at psql.';
+COMMENT ON FUNCTION subscriptions.refuse_change() IS 'Keeps a history append-only, also against people at psql.';
 
 CREATE FUNCTION tickets.account_added() RETURNS trigger
     LANGUAGE plpgsql
@@ -7294,6 +7314,45 @@ COMMENT ON COLUMN subscriptions.dunning_mails.claimed_at IS 'Since when a job ha
 
 COMMENT ON COLUMN subscriptions.dunning_mails.dropped_at IS 'When it turned out that nothing is left to be asked for: paid, ended, disputed, or the customer is gone.';
 
+CREATE TABLE subscriptions.order_transitions (
+    id bigint NOT NULL,
+    subscription_id platform.object_id NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    item text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone NOT NULL,
+    from_state text COLLATE pg_catalog."C",
+    to_state text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL COLLATE pg_catalog."C",
+    reason text COLLATE pg_catalog."C",
+    CONSTRAINT order_transitions_has_action CHECK ((action <> ''::text)),
+    CONSTRAINT order_transitions_kind_known CHECK ((kind = ANY (ARRAY['renewal_charge'::text, 'plan_move'::text, 'charge_move'::text, 'pause'::text, 'debit_retry'::text]))),
+    CONSTRAINT order_transitions_moves CHECK ((from_state IS DISTINCT FROM to_state)),
+    CONSTRAINT order_transitions_reason_said CHECK ((reason <> ''::text))
+);
+
+COMMENT ON TABLE subscriptions.order_transitions IS 'Every change of the state of an order beside a subscription (a code for a further period, a move to another plan or of the next charge, a pause, a retry of a debit), append-only, written by the statement that makes it.';
+
+COMMENT ON COLUMN subscriptions.order_transitions.id IS 'Their order; 0 of where an order from before the history stood when that began.';
+
+COMMENT ON COLUMN subscriptions.order_transitions.kind IS 'As payments.intents.kind: the table of the order.';
+
+COMMENT ON COLUMN subscriptions.order_transitions.item IS 'The id of the order; of a retry its cycle and its day, such as 2026-12-10/2026-12-13.';
+
+COMMENT ON COLUMN subscriptions.order_transitions.from_state IS 'Null for the row that began the order.';
+
+COMMENT ON COLUMN subscriptions.order_transitions.action IS 'By the tables in modules/subscriptions/state/order.go; not_recorded: of an order from before the history, or of a statement that wrote none.';
+
+COMMENT ON COLUMN subscriptions.order_transitions.reason IS 'Of the action, by the same tables, or the gateway''s word; null where nothing was said.';
+
+ALTER TABLE subscriptions.order_transitions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME subscriptions.order_transitions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE subscriptions.pauses (
     id platform.object_id NOT NULL,
     subscription_id platform.object_id NOT NULL,
@@ -7950,6 +8009,9 @@ ALTER TABLE ONLY subscriptions.debits
 ALTER TABLE ONLY subscriptions.dunning_mails
     ADD CONSTRAINT dunning_mails_once_a_day PRIMARY KEY (subscription_id, payment_id, day);
 
+ALTER TABLE ONLY subscriptions.order_transitions
+    ADD CONSTRAINT order_transitions_pkey PRIMARY KEY (subscription_id, kind, item, id);
+
 ALTER TABLE ONLY subscriptions.pauses
     ADD CONSTRAINT pauses_pkey PRIMARY KEY (id);
 
@@ -8584,6 +8646,14 @@ CREATE TRIGGER finance_refund_changed AFTER UPDATE ON payments.refunds FOR EACH 
 
 CREATE TRIGGER unapplied_decisions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON payments.unapplied_decisions FOR EACH STATEMENT EXECUTE FUNCTION payments.refuse_change();
 
+CREATE TRIGGER charge_moves_begin_unnoted AFTER INSERT ON subscriptions.charge_moves FOR EACH ROW EXECUTE FUNCTION subscriptions.note_order_move('charge_move');
+
+CREATE TRIGGER charge_moves_move_unnoted AFTER UPDATE OF state ON subscriptions.charge_moves FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION subscriptions.note_order_move('charge_move');
+
+CREATE TRIGGER debit_retries_begin_unnoted AFTER INSERT ON subscriptions.debit_retries FOR EACH ROW EXECUTE FUNCTION subscriptions.note_order_move('debit_retry');
+
+CREATE TRIGGER debit_retries_move_unnoted AFTER UPDATE OF state ON subscriptions.debit_retries FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION subscriptions.note_order_move('debit_retry');
+
 CREATE TRIGGER finance_due_added AFTER INSERT ON subscriptions.subscriptions FOR EACH ROW WHEN (((new.payment_failures > 0) OR (new.status = 'suspended'::text))) EXECUTE FUNCTION finance.note_due();
 
 CREATE TRIGGER finance_due_changed AFTER UPDATE ON subscriptions.subscriptions FOR EACH ROW WHEN ((((old.payment_failures > 0) OR (old.status = 'suspended'::text) OR (new.payment_failures > 0) OR (new.status = 'suspended'::text)) AND ((((((old.payment_failures > 0) IS DISTINCT FROM (new.payment_failures > 0)) OR (old.status IS DISTINCT FROM new.status)) OR (old.next_billing_date IS DISTINCT FROM new.next_billing_date)) OR (old.last_payment_at IS DISTINCT FROM new.last_payment_at)) OR (old.period_months IS DISTINCT FROM new.period_months)))) EXECUTE FUNCTION finance.note_due();
@@ -8599,6 +8669,20 @@ CREATE TRIGGER finance_subscription_priced AFTER UPDATE OF price_cents ON subscr
 CREATE TRIGGER finance_transition_added AFTER INSERT ON subscriptions.transitions FOR EACH ROW WHEN (((new.from_status = 'active'::text) OR (new.to_status = 'active'::text))) EXECUTE FUNCTION finance.note_transition();
 
 CREATE TRIGGER finance_transition_priced AFTER INSERT ON subscriptions.transitions FOR EACH ROW WHEN (((new.from_status = 'active'::text) OR (new.to_status = 'active'::text))) EXECUTE FUNCTION finance.note_mrr();
+
+CREATE TRIGGER order_transitions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON subscriptions.order_transitions FOR EACH STATEMENT EXECUTE FUNCTION subscriptions.refuse_change();
+
+CREATE TRIGGER pauses_begin_unnoted AFTER INSERT ON subscriptions.pauses FOR EACH ROW EXECUTE FUNCTION subscriptions.note_order_move('pause');
+
+CREATE TRIGGER pauses_move_unnoted AFTER UPDATE OF state ON subscriptions.pauses FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION subscriptions.note_order_move('pause');
+
+CREATE TRIGGER plan_moves_begin_unnoted AFTER INSERT ON subscriptions.plan_moves FOR EACH ROW EXECUTE FUNCTION subscriptions.note_order_move('plan_move');
+
+CREATE TRIGGER plan_moves_move_unnoted AFTER UPDATE OF state ON subscriptions.plan_moves FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION subscriptions.note_order_move('plan_move');
+
+CREATE TRIGGER renewal_charges_begin_unnoted AFTER INSERT ON subscriptions.renewal_charges FOR EACH ROW EXECUTE FUNCTION subscriptions.note_order_move('renewal_charge');
+
+CREATE TRIGGER renewal_charges_move_unnoted AFTER UPDATE OF state ON subscriptions.renewal_charges FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION subscriptions.note_order_move('renewal_charge');
 
 CREATE TRIGGER transitions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON subscriptions.transitions FOR EACH STATEMENT EXECUTE FUNCTION subscriptions.refuse_change();
 

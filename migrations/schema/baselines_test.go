@@ -86,7 +86,7 @@ var newerTables = []string{
 	"catalog.import_rows", "catalog.imports", "catalog.plays", "finance.mrr_deltas", "finance.mrr_rollup",
 	"finance.price_changes", "payments.reconcile_findings", "payments.reconcile_runs", "platform.bulk_acts",
 	"platform.bulk_rows", "settings.branding", "settings.branding_logo",
-	"tickets.order_transitions",
+	"subscriptions.order_transitions", "tickets.order_transitions",
 }
 
 // olderData are the rows of the tables that the baselines made; the newer ones are there and empty, but for one whose

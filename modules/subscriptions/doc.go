@@ -3,8 +3,8 @@
 // watch now?".
 //
 // Owns: the schema subscriptions (plans, subscriptions, transitions, trial_uses, debits,
-// debit_retries, pauses, plan_moves, charge_moves, renewal_charges, dunning_mails,
-// stray_recurrences), the subscribe routes of both gateways, the
+// debit_retries, pauses, plan_moves, charge_moves, renewal_charges and the history of these,
+// order_transitions, dunning_mails, stray_recurrences), the subscribe routes of both gateways, the
 // customer's own subscription and PIX code, the plans, what admins do with
 // subscriptions, the mails about failed payments, and the job that compares with
 // the gateways.

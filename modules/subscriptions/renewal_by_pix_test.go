@@ -75,6 +75,8 @@ func TestRenewByPix(t *testing.T) {
 			"from the old end")
 		require.Equal(t, "active", b.status(t, id))
 		require.Len(t, b.history(t, id), 2)
+		require.Equal(t, []string{">open code_ordered: a further period", "open>paid code_paid: paid"},
+			b.orderHistory(t, "renewal_charge", id))
 		require.Equal(t, 2, b.count(t,
 			"SELECT count(*) FROM payments.payments WHERE local_id = $1 AND amount_cents = 4990", id))
 		require.Equal(t, 1, b.count(t,
@@ -146,13 +148,15 @@ func TestRenewByPixIsRefused(t *testing.T) {
 func TestRenewalCodeEndsWithItsSubscription(t *testing.T) {
 	t.Parallel()
 	eachGateway(t, func(t *testing.T, b *bundle, gateway string) {
-		_, _ = dueByPix(t, b, gateway)
+		id, _ := dueByPix(t, b, gateway)
 		a := b.expect(t, 201, http.MethodPost, renewPixPath, nil)
 		b.expect(t, 200, http.MethodDelete, subscriptionPath, nil)
 		require.Equal(t, 1, b.count(t,
 			"SELECT count(*) FROM jobs.river_job WHERE kind = 'subscriptions_renewal_charge' AND scheduled_at <= $1", b.clock.Now()))
 		require.NoError(t, b.service.Sweep(t.Context()))
 		require.Equal(t, "gone", b.text(t, "SELECT state FROM subscriptions.renewal_charges"))
+		require.Equal(t, []string{">open code_ordered: a further period", "open>gone code_gone: can no longer be paid"},
+			b.orderHistory(t, "renewal_charge", id))
 		if gateway == "gwa" {
 			_, err := b.gateways.Sandbox.GWA.PayPIX(a["pix"].(object)["payload"].(string))
 			require.Error(t, err)

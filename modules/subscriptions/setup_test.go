@@ -104,6 +104,7 @@ func setupWithin(t *testing.T, db *pgxpool.Pool, limits payments.AutomaticRefund
 			pgtest.RequireInvariants(t, b.db, begun,
 				append(b.unsound, "no_clock_skew")...) // the test's clock jumps, gateway B's does not
 			paymentstest.RequireMovesOfTheTable(context.Background(), t, b.db)
+			requireOrderMovesOfTheTables(context.Background(), t, b.db)
 		}
 	})
 	zone, err := time.LoadLocation("America/Sao_Paulo")

@@ -76,6 +76,20 @@ var plants = map[string][]string{
 		anotherSubscription("BIA", "active") +
 			`; INSERT INTO subscriptions.transitions (subscription_id, customer_id, at, from_status, to_status, reason, source) VALUES ('OTHER', 'BIA', now(), 'pending', 'active', 'x', 'job')`,
 	},
+	"subscription_order_state_is_history": {
+		`ALTER TABLE subscriptions.renewal_charges DISABLE TRIGGER renewal_charges_begin_unnoted; ` +
+			renewalCharge("gone", "pay_9", "NULL"),
+		`ALTER TABLE subscriptions.charge_moves DISABLE TRIGGER charge_moves_begin_unnoted; ` + chargeMove("refused"),
+		`ALTER TABLE subscriptions.pauses DISABLE TRIGGER pauses_begin_unnoted; ` + pause("resumed", "'2026-11-17'"),
+		`ALTER TABLE subscriptions.plan_moves DISABLE TRIGGER plan_moves_begin_unnoted; ` + planMove,
+		`ALTER TABLE subscriptions.plan_moves DISABLE TRIGGER plan_moves_move_unnoted; ` + planMove +
+			`; UPDATE subscriptions.plan_moves SET state = 'void', ended_at = now()`,
+		planMove + `; INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action)
+			SELECT subscription_id, 'plan_move', id, now(), 'open', 'done', 'confirmed' FROM subscriptions.plan_moves`,
+		`ALTER TABLE subscriptions.debit_retries DISABLE TRIGGER debit_retries_begin_unnoted;
+			INSERT INTO subscriptions.debit_retries (subscription_id, cycle, retry_date, state, ended_at, register_date)
+			SELECT subscription_id, cycle, cycle + 1, 'dropped', now(), now() FROM subscriptions.debits`,
+	},
 	"refunded_total_is_ledger": {
 		`UPDATE subscriptions.subscriptions SET total_refunded_cents = 1`,
 		refund("gwa", "pay_1", "subscription", "SUB", 1, "done"),
@@ -145,7 +159,7 @@ var plants = map[string][]string{
 	"intents_agree": {
 		pause("pausing", "NULL"),
 		chargeMove("open"),
-		`INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, register_date) VALUES (platform.new_object_id(), 'SUB', 'plus', '2026-11-20 11:44')`,
+		planMove,
 		`UPDATE subscriptions.subscriptions SET intent_open = true, register_date = '2026-11-20 11:44'`,
 		openIntent("subscription", "SUB", "'2026-11-20 12:01', NULL, NULL"),
 		openIntent("subscription", "OTHER", "'2026-11-20 12:01', NULL, NULL"),
@@ -402,6 +416,9 @@ func chargeMove(state string) string {
 	return fmt.Sprintf(`INSERT INTO subscriptions.charge_moves (id, subscription_id, state, from_at, to_at, ended_at, register_date)
 		VALUES (platform.new_object_id(), 'SUB', '%s', '2026-11-16', '2026-12-16', CASE WHEN '%s' IN ('done', 'refused') THEN timestamptz '2026-11-15' END, '2026-11-15')`, state, state)
 }
+
+// planMove is an order to another plan that nobody asks the gateway about.
+const planMove = `INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, register_date) VALUES (platform.new_object_id(), 'SUB', 'plus', '2026-11-20 11:44')`
 
 func pause(state, until string) string {
 	return fmt.Sprintf(`INSERT INTO subscriptions.pauses (id, subscription_id, state, since, until, ended_at, register_date)

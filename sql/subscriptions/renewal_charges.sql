@@ -23,6 +23,10 @@ SELECT * FROM subscriptions.renewal_charges WHERE gateway = @gateway AND gateway
 SELECT * FROM subscriptions.renewal_charges WHERE id = @id FOR UPDATE;
 
 -- name: RenewalChargeInsert :one
+WITH begun AS (
+    INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, to_state, action, reason)
+    VALUES (@subscription_id, 'renewal_charge', @id, @now, @state, @action, @reason)
+)
 INSERT INTO subscriptions.renewal_charges (
     id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, register_date, register_update_date
 ) VALUES (

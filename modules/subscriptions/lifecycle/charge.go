@@ -44,9 +44,19 @@ func (s *Store) InsertChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge) 
 	r, err := s.db.RenewalChargeInsert(ctx, tx, subscriptionsdb.RenewalChargeInsertParams{
 		ID: c.ID, SubscriptionID: c.SubscriptionID, CustomerID: c.CustomerID, Gateway: c.Gateway, Cycle: c.Cycle,
 		State: ordered, AmountCents: c.AmountCents, PayableUntil: c.PayableUntil, Now: c.RegisterDate,
+		Action: string(state.CodeOrdered), Reason: new(state.Charges.ReasonOf(state.CodeOrdered)),
 	})
 	return RenewalCharge(r), err
 }
+
+// An edit of a renewal charge, and one that moves it, with its history.
+const (
+	editCharge = "UPDATE subscriptions.renewal_charges SET register_update_date = $3%s WHERE id = $1 AND state = $2"
+	moveCharge = "WITH moved AS (" + editCharge + " RETURNING id, subscription_id, state)\n" +
+		"INSERT INTO subscriptions.order_transitions" +
+		" (subscription_id, kind, item, at, from_state, to_state, action, reason)" +
+		" SELECT subscription_id, 'renewal_charge', id, $3, $2, state, $4, $5 FROM moved"
+)
 
 // SaveChargeTx writes what an edit changes of a locked charge, if its state is still the one
 // that was read, as saveTx does of a subscription: errMoved when it is another. Other errors are the
@@ -66,8 +76,11 @@ func (s *Store) SaveChargeTx(ctx context.Context, tx pgx.Tx, c RenewalCharge, as
 		s.deps.Log.ErrorContext(ctx, "a change of a renewal charge writes columns that it does not name",
 			slog.String("charge_id", c.ID.String()), slog.String("change", string(as)), slog.Any("columns", more))
 	}
-	const update = "UPDATE subscriptions.renewal_charges SET register_update_date = $3%s WHERE id = $1 AND state = $2"
-	n, err := differ.Update(ctx, tx, update, &c, c.ID, before.State, c.RegisterUpdateDate)
+	update, args := editCharge, []any{c.ID, before.State, c.RegisterUpdateDate}
+	if c.State != before.State {
+		update, args = moveCharge, append(args, as, state.Charges.ReasonOf(as))
+	}
+	n, err := differ.Update(ctx, tx, update, &c, args...)
 	if err == nil && n == 0 {
 		err = errMoved
 	}

@@ -7,6 +7,10 @@ import (
 	"marquee/platform/transition"
 )
 
+// NotRecorded is the action of what none has moved: an order from before the history was kept, one that the release
+// before moves while it is being replaced, or somebody at psql.
+const NotRecorded = "not_recorded"
+
 // Move is an order to a gateway about a running recurrence: to move it to another plan, or
 // its next charge to the end of an extension.
 type Move string
@@ -24,18 +28,18 @@ type MoveAction string
 
 // The actions.
 const (
-	MoveRequested MoveAction = "asked"
+	MoveRequested MoveAction = "asked" // by an admin, or for a payment that is to lengthen a subscription
 	MoveConfirmed MoveAction = "confirmed"
 	MoveUnchanged MoveAction = "kept"      // the gateway certainly kept what was; or nothing charges there any more
 	MoveOvertaken MoveAction = "overtaken" // the subscription ended first, or the day has come
 )
 
-// Moves is the one table of what becomes of a move.
+// Moves is the one table of what becomes of a move. The reasons stand in subscriptions.order_transitions.
 var Moves = transition.Table[Move, MoveAction]{
-	{By: MoveRequested, Moves: map[Move]Move{"": MoveOpen}},
-	{By: MoveConfirmed, Moves: map[Move]Move{MoveOpen: MoveDone}},
-	{By: MoveUnchanged, Moves: map[Move]Move{MoveOpen: MoveRefused}},
-	{By: MoveOvertaken, Moves: map[Move]Move{MoveOpen: MoveVoid}},
+	{By: MoveRequested, Reason: "ordered here", Moves: map[Move]Move{"": MoveOpen}},
+	{By: MoveConfirmed, Reason: "the gateway has confirmed it", Moves: map[Move]Move{MoveOpen: MoveDone}},
+	{By: MoveUnchanged, Reason: "the gateway keeps what was", Moves: map[Move]Move{MoveOpen: MoveRefused}},
+	{By: MoveOvertaken, Reason: "ended, or the day has come", Moves: map[Move]Move{MoveOpen: MoveVoid}},
 }
 
 // Pause is an order to collect nothing for a disputed subscription, and later to collect again.
@@ -66,14 +70,24 @@ const (
 	PauseOvertaken  PauseAction = "subscription_ended"
 )
 
-// Pauses is the one table of what becomes of a pause.
+// Pauses is the one table of what becomes of a pause. The reasons stand in subscriptions.order_transitions, of what
+// changes the state.
 var Pauses = transition.Table[Pause, PauseAction]{
-	{By: PauseDisputed, Moves: pauses{"": Pausing, Pausing: Pausing, Paused: Paused, Resuming: Pausing}},
-	{By: PauseDebitFound, Moves: pauses{Pausing: Pausing, Paused: Pausing, Resuming: Resuming}},
-	{By: PauseLifted, Moves: pauses{Pausing: Resuming, Paused: Resuming, Resuming: Resuming}},
-	{By: PauseStopped, Moves: pauses{Pausing: Paused}},
-	{By: PauseRestarted, Moves: pauses{Resuming: Resumed}},
-	{By: PauseOvertaken, Moves: pauses{Pausing: PauseVoid, Paused: PauseVoid, Resuming: PauseVoid}},
+	{
+		By: PauseDisputed, Reason: "the money is disputed",
+		Moves: pauses{"": Pausing, Pausing: Pausing, Paused: Paused, Resuming: Pausing},
+	},
+	{
+		By: PauseDebitFound, Reason: "a debit was ordered before",
+		Moves: pauses{Pausing: Pausing, Paused: Pausing, Resuming: Resuming},
+	},
+	{
+		By: PauseLifted, Reason: "no dispute keeps it closed",
+		Moves: pauses{Pausing: Resuming, Paused: Resuming, Resuming: Resuming},
+	},
+	{By: PauseStopped, Reason: "the gateway collects nothing", Moves: pauses{Pausing: Paused}},
+	{By: PauseRestarted, Reason: "the gateway collects again", Moves: pauses{Resuming: Resumed}},
+	{By: PauseOvertaken, Reason: "ended", Moves: pauses{Pausing: PauseVoid, Paused: PauseVoid, Resuming: PauseVoid}},
 }
 
 type pauses = map[Pause]Pause
@@ -109,13 +123,16 @@ const (
 	RetryOvertaken    RetryAction = "subscription_ended"
 )
 
-// Retries is the one table of what becomes of a retry. An action without a reason of its
-// own has the gateway's word, but for the first, which has none.
+// Retries is the one table of what becomes of a retry. The reasons stand in subscriptions.order_transitions, those of
+// what was refused or dropped in debit_retries, too. An action without a reason of its own has the gateway's word.
 var Retries = transition.Table[Retry, RetryAction]{
-	{By: RetryAfterFailure, Moves: retries{"": RetryPlanned}},
+	{By: RetryAfterFailure, Reason: "the debit failed", Moves: retries{"": RetryPlanned}},
 	{By: RetryPastCycle, Reason: "the next cycle", Moves: retries{"": RetryDropped}},
-	{By: RetryTooLate, Reason: "too late", Moves: retries{"": RetryDropped, RetryPlanned: RetryDropped, RetryOrdered: RetryDropped}},
-	{By: RetryTaken, Moves: retries{RetryPlanned: RetryOrdered}},
+	{
+		By: RetryTooLate, Reason: "too late",
+		Moves: retries{"": RetryDropped, RetryPlanned: RetryDropped, RetryOrdered: RetryDropped},
+	},
+	{By: RetryTaken, Reason: "taken by the gateway", Moves: retries{RetryPlanned: RetryOrdered}},
 	{By: RetryRejected, Moves: allDropped},
 	{By: RetryFails, Moves: retries{RetryPlanned: RetryRefused, RetryOrdered: RetryRefused}},
 	{By: RetryFailsForGood, Moves: retries{RetryPlanned: RetryDropped, RetryOrdered: RetryRefused}},
@@ -153,19 +170,20 @@ const (
 	CodeGone      ChargeEdit = "code_gone"      // it can no longer be paid
 )
 
-// Charges is the one table of what becomes of a renewal charge. Money may come for a code that is gone.
+// Charges is the one table of what becomes of a renewal charge. Money may come for a code that is gone. The reasons
+// stand in subscriptions.order_transitions, of what changes the state.
 var Charges = transition.Table[Charge, ChargeEdit]{
-	{By: CodeOrdered, Moves: charges{"": ChargeOpen}},
+	{By: CodeOrdered, Reason: "a further period", Moves: charges{"": ChargeOpen}},
 	{By: CodeMade, Moves: charges{
 		ChargeOpen: ChargeOpen, ChargePaid: ChargePaid, ChargeUnapplied: ChargeUnapplied, ChargeGone: ChargeGone,
 	}},
-	{By: CodePaid, Moves: charges{
+	{By: CodePaid, Reason: "paid", Moves: charges{
 		ChargeOpen: ChargePaid, ChargePaid: ChargePaid, ChargeUnapplied: ChargePaid, ChargeGone: ChargePaid,
 	}},
-	{By: CodeUnapplied, Moves: charges{
+	{By: CodeUnapplied, Reason: "paid, and no end to move", Moves: charges{
 		ChargeOpen: ChargeUnapplied, ChargePaid: ChargePaid, ChargeUnapplied: ChargeUnapplied, ChargeGone: ChargeUnapplied,
 	}},
-	{By: CodeGone, Moves: charges{ChargeOpen: ChargeGone}},
+	{By: CodeGone, Reason: "can no longer be paid", Moves: charges{ChargeOpen: ChargeGone}},
 }
 
 type charges = map[Charge]Charge

@@ -173,6 +173,10 @@ func (q *Queries) RenewalChargeGetOpenOf(ctx context.Context, db DBTX, subscript
 }
 
 const renewalChargeInsert = `-- name: RenewalChargeInsert :one
+WITH begun AS (
+    INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, to_state, action, reason)
+    VALUES ($2, 'renewal_charge', $1, $9, $7, $10, $11)
+)
 INSERT INTO subscriptions.renewal_charges (
     id, subscription_id, customer_id, gateway, cycle, amount_cents, state, payable_until, intent_open, register_date, register_update_date
 ) VALUES (
@@ -190,6 +194,8 @@ type RenewalChargeInsertParams struct {
 	State          state.Charge
 	PayableUntil   time.Time
 	Now            time.Time
+	Action         string
+	Reason         *string
 }
 
 func (q *Queries) RenewalChargeInsert(ctx context.Context, db DBTX, arg RenewalChargeInsertParams) (RenewalCharge, error) {
@@ -203,6 +209,8 @@ func (q *Queries) RenewalChargeInsert(ctx context.Context, db DBTX, arg RenewalC
 		arg.State,
 		arg.PayableUntil,
 		arg.Now,
+		arg.Action,
+		arg.Reason,
 	)
 	var i RenewalCharge
 	err := row.Scan(
