@@ -63,7 +63,8 @@ func TestAnExtensionThatTheGatewayRefusesIsTakenBack(t *testing.T) {
 			extend(t, b, id)
 			b.runDueStatusChecks(t)
 			b.runStatusChecks(t, 40*time.Minute)
-			require.Equal(t, "refused", chargeMove(t, b, id))
+			require.Equal(t, []string{">open asked: ordered here", "open>refused kept: the gateway keeps what was"},
+				b.orderHistory(t, "charge_move", id))
 			require.NotEmpty(t, b.text(t, "SELECT refusal FROM subscriptions.charge_moves"))
 			require.Nil(t, column[*time.Time](t, b, id, "expires_at"))
 			require.Nil(t, column[*time.Time](t, b, id, "gateway_deleted_at"), "its recurrence runs")

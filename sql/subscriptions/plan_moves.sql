@@ -1,6 +1,11 @@
 -- name: PlanMoveEnd :execrows
-UPDATE subscriptions.plan_moves SET state = @state, ended_at = @now
-WHERE id = @id AND state = @from_state;
+WITH moved AS (
+    UPDATE subscriptions.plan_moves m SET state = @state, ended_at = @now
+    WHERE m.id = @id AND m.state = @from_state
+    RETURNING m.id, m.state
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action, reason)
+SELECT was.subscription_id, 'plan_move', was.id, @now, was.state, moved.state, @action, @reason FROM moved JOIN subscriptions.plan_moves was ON was.id = moved.id;
 
 -- name: PlanMoveGetOpen :one
 SELECT * FROM subscriptions.plan_moves WHERE subscription_id = @subscription_id AND state = 'open';
@@ -9,8 +14,12 @@ SELECT * FROM subscriptions.plan_moves WHERE subscription_id = @subscription_id 
 SELECT * FROM subscriptions.plan_moves WHERE id = @id;
 
 -- name: PlanMoveInsert :exec
-INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, created_by_id, register_date)
-VALUES (@id, @subscription_id, @plan_id, @from_cents, @created_by_id, @now);
+WITH begun AS (
+    INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, to_state, action, reason)
+    VALUES (@subscription_id, 'plan_move', @id, @now, @state, @action, @reason)
+)
+INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, state, from_cents, created_by_id, register_date)
+VALUES (@id, @subscription_id, @plan_id, @state, @from_cents, @created_by_id, @now);
 
 -- name: PlanMoveIsPrice :one
 -- Whether a recurrence may charge the amount because of a move: the price that an open

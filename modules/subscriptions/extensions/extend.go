@@ -152,7 +152,7 @@ func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 	id, err := s.db.ChargeMoveLengthen(ctx, tx, to, sub.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		id = objectid.At(now)
-		err = s.db.ChargeMoveInsert(ctx, tx, subscriptionsdb.ChargeMoveInsertParams{
+		err = s.insertMoveTx(ctx, tx, subscriptionsdb.ChargeMoveInsertParams{
 			ID: id, SubscriptionID: sub.ID, FromAt: from, ToAt: to, CreatedByID: lifecycle.CallerID(ctx), Now: now,
 		})
 	}
@@ -160,6 +160,17 @@ func (s *Extensions) createIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 		return fmt.Errorf("write charge move: %w", err)
 	}
 	return s.requestTx(ctx, tx, sub, id)
+}
+
+// insertMoveTx writes an order as the table of moves begins one.
+func (s *Extensions) insertMoveTx(ctx context.Context, tx pgx.Tx,
+	p subscriptionsdb.ChargeMoveInsertParams,
+) (err error) {
+	if p.State, err = state.Moves.Move("", state.MoveRequested); err != nil {
+		return err
+	}
+	p.Action, p.Reason = string(state.MoveRequested), new(state.Moves.ReasonOf(state.MoveRequested))
+	return s.db.ChargeMoveInsert(ctx, tx, p)
 }
 
 // ExtendTx moves the end of a living subscription by the months that an amount pays

@@ -199,7 +199,8 @@ func (s *Extensions) writeEndTx(ctx context.Context, tx pgx.Tx, move subscriptio
 		return 0, err
 	}
 	return s.db.ChargeMoveEnd(ctx, tx, subscriptionsdb.ChargeMoveEndParams{
-		ID: move.ID, FromState: move.State, State: to, ToAt: move.ToAt, Now: new(s.deps.Clock.Now()), Refusal: refusal,
+		ID: move.ID, FromState: move.State, State: to, ToAt: move.ToAt, Now: s.deps.Clock.Now(), Refusal: refusal,
+		Action: string(by), Reason: new(state.Moves.ReasonOf(by)),
 	})
 }
 

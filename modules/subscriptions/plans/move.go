@@ -47,9 +47,14 @@ func (s *Plans) CreateIntentTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 	}
 	now := s.deps.Clock.Now()
 	id := objectid.At(now)
+	ordered, err := state.Moves.Move("", state.MoveRequested)
+	if err != nil {
+		return err
+	}
 	err = s.db.PlanMoveInsert(ctx, tx, subscriptionsdb.PlanMoveInsertParams{
-		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, FromCents: &sub.PriceCents,
+		ID: id, SubscriptionID: sub.ID, PlanID: plan.PlanID, State: ordered, FromCents: &sub.PriceCents,
 		CreatedByID: lifecycle.CallerID(ctx), Now: now,
+		Action: string(state.MoveRequested), Reason: new(state.Moves.ReasonOf(state.MoveRequested)),
 	})
 	if err != nil {
 		return fmt.Errorf("write plan move: %w", err)
@@ -298,7 +303,8 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
 		return err
 	}
 	n, err := s.db.PlanMoveEnd(ctx, tx, subscriptionsdb.PlanMoveEndParams{
-		ID: o.move.ID, FromState: o.move.State, State: to, Now: new(s.deps.Clock.Now()),
+		ID: o.move.ID, FromState: o.move.State, State: to, Now: s.deps.Clock.Now(),
+		Action: string(by), Reason: new(state.Moves.ReasonOf(by)),
 	})
 	if err != nil || n == 0 || to != state.MoveDone {
 		return err

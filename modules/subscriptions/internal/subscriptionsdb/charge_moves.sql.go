@@ -27,13 +27,20 @@ func (q *Queries) ChargeMoveCovers(ctx context.Context, db DBTX, subscriptionID 
 }
 
 const chargeMoveEnd = `-- name: ChargeMoveEnd :execrows
-UPDATE subscriptions.charge_moves SET state = $1, ended_at = $2, refusal = $3
-WHERE id = $4 AND state = $5 AND to_at = $6::timestamptz
+WITH moved AS (
+    UPDATE subscriptions.charge_moves m SET state = $4, ended_at = $1, refusal = $5
+    WHERE m.id = $6 AND m.state = $7 AND m.to_at = $8::timestamptz
+    RETURNING m.id, m.state
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action, reason)
+SELECT was.subscription_id, 'charge_move', was.id, $1, was.state, moved.state, $2, $3 FROM moved JOIN subscriptions.charge_moves was ON was.id = moved.id
 `
 
 type ChargeMoveEndParams struct {
+	Now       time.Time
+	Action    string
+	Reason    *string
 	State     state.Move
-	Now       *time.Time
 	Refusal   *string
 	ID        objectid.ID
 	FromState state.Move
@@ -43,8 +50,10 @@ type ChargeMoveEndParams struct {
 // No row where it was moved further on meanwhile.
 func (q *Queries) ChargeMoveEnd(ctx context.Context, db DBTX, arg ChargeMoveEndParams) (int64, error) {
 	result, err := db.Exec(ctx, chargeMoveEnd,
-		arg.State,
 		arg.Now,
+		arg.Action,
+		arg.Reason,
+		arg.State,
 		arg.Refusal,
 		arg.ID,
 		arg.FromState,
@@ -115,8 +124,12 @@ func (q *Queries) ChargeMoveGoesBeyond(ctx context.Context, db DBTX, subscriptio
 }
 
 const chargeMoveInsert = `-- name: ChargeMoveInsert :exec
-INSERT INTO subscriptions.charge_moves (id, subscription_id, from_at, to_at, created_by_id, register_date)
-VALUES ($1, $2, $3, $4, $5, $6::timestamptz)
+WITH begun AS (
+    INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, to_state, action, reason)
+    VALUES ($2, 'charge_move', $1, $7, $5, $8, $9)
+)
+INSERT INTO subscriptions.charge_moves (id, subscription_id, from_at, to_at, state, created_by_id, register_date)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type ChargeMoveInsertParams struct {
@@ -124,8 +137,11 @@ type ChargeMoveInsertParams struct {
 	SubscriptionID objectid.ID
 	FromAt         time.Time
 	ToAt           time.Time
+	State          state.Move
 	CreatedByID    *objectid.ID
 	Now            time.Time
+	Action         string
+	Reason         *string
 }
 
 func (q *Queries) ChargeMoveInsert(ctx context.Context, db DBTX, arg ChargeMoveInsertParams) error {
@@ -134,8 +150,11 @@ func (q *Queries) ChargeMoveInsert(ctx context.Context, db DBTX, arg ChargeMoveI
 		arg.SubscriptionID,
 		arg.FromAt,
 		arg.ToAt,
+		arg.State,
 		arg.CreatedByID,
 		arg.Now,
+		arg.Action,
+		arg.Reason,
 	)
 	return err
 }

@@ -14,21 +14,30 @@ import (
 )
 
 const planMoveEnd = `-- name: PlanMoveEnd :execrows
-UPDATE subscriptions.plan_moves SET state = $1, ended_at = $2
-WHERE id = $3 AND state = $4
+WITH moved AS (
+    UPDATE subscriptions.plan_moves m SET state = $4, ended_at = $1
+    WHERE m.id = $5 AND m.state = $6
+    RETURNING m.id, m.state
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action, reason)
+SELECT was.subscription_id, 'plan_move', was.id, $1, was.state, moved.state, $2, $3 FROM moved JOIN subscriptions.plan_moves was ON was.id = moved.id
 `
 
 type PlanMoveEndParams struct {
+	Now       time.Time
+	Action    string
+	Reason    *string
 	State     state.Move
-	Now       *time.Time
 	ID        objectid.ID
 	FromState state.Move
 }
 
 func (q *Queries) PlanMoveEnd(ctx context.Context, db DBTX, arg PlanMoveEndParams) (int64, error) {
 	result, err := db.Exec(ctx, planMoveEnd,
-		arg.State,
 		arg.Now,
+		arg.Action,
+		arg.Reason,
+		arg.State,
 		arg.ID,
 		arg.FromState,
 	)
@@ -79,17 +88,24 @@ func (q *Queries) PlanMoveGetOpen(ctx context.Context, db DBTX, subscriptionID o
 }
 
 const planMoveInsert = `-- name: PlanMoveInsert :exec
-INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, from_cents, created_by_id, register_date)
-VALUES ($1, $2, $3, $4, $5, $6)
+WITH begun AS (
+    INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, to_state, action, reason)
+    VALUES ($2, 'plan_move', $1, $7, $4, $8, $9)
+)
+INSERT INTO subscriptions.plan_moves (id, subscription_id, plan_id, state, from_cents, created_by_id, register_date)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type PlanMoveInsertParams struct {
 	ID             objectid.ID
 	SubscriptionID objectid.ID
 	PlanID         string
+	State          state.Move
 	FromCents      *int64
 	CreatedByID    *objectid.ID
 	Now            time.Time
+	Action         string
+	Reason         *string
 }
 
 func (q *Queries) PlanMoveInsert(ctx context.Context, db DBTX, arg PlanMoveInsertParams) error {
@@ -97,9 +113,12 @@ func (q *Queries) PlanMoveInsert(ctx context.Context, db DBTX, arg PlanMoveInser
 		arg.ID,
 		arg.SubscriptionID,
 		arg.PlanID,
+		arg.State,
 		arg.FromCents,
 		arg.CreatedByID,
 		arg.Now,
+		arg.Action,
+		arg.Reason,
 	)
 	return err
 }
