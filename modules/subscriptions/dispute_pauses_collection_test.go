@@ -63,7 +63,10 @@ func TestAPauseIsAskedForUntilTheGatewayConfirms(t *testing.T) {
 				require.Equal(t, "active", b.status(t, id), "access does not wait for the gateway")
 				faults.Clear()
 				b.runStatusChecks(t, 20*time.Minute)
-				require.Equal(t, "resumed", b.pause(t, id))
+				require.Equal(t, []string{
+					">pausing disputed: the money is disputed", "pausing>paused collection_stopped: the gateway collects nothing",
+					"paused>resuming lifted: no dispute keeps it closed", "resuming>resumed collection_resumed: the gateway collects again",
+				}, b.orderHistory(t, "pause", id))
 				b.goBy(t, 40*day)
 				paid, _ := b.taken(t, id)
 				require.EqualValues(t, 2*4990, paid)

@@ -1,8 +1,12 @@
 -- name: PauseConfirm :execrows
 -- The gateway has done what it was asked for. No row when the pause was turned the other way meanwhile.
-UPDATE subscriptions.pauses SET state = @state,
-    paused_at = CASE WHEN @state = 'paused' THEN @now::timestamptz ELSE paused_at END, ended_at = CASE WHEN @state <> 'paused' THEN @now::timestamptz END
-WHERE id = @id AND state = @from_state;
+WITH moved AS (
+    UPDATE subscriptions.pauses p SET state = @state, paused_at = coalesce(sqlc.narg(paused_at)::timestamptz, paused_at), ended_at = sqlc.narg(ended_at)
+    WHERE p.id = @id AND p.state = @from_state
+    RETURNING p.id, p.state
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action, reason)
+SELECT was.subscription_id, 'pause', was.id, @now, was.state, moved.state, @action, @reason FROM moved JOIN subscriptions.pauses was ON was.id = moved.id;
 
 -- name: PauseGet :one
 SELECT * FROM subscriptions.pauses WHERE id = @id;
@@ -13,7 +17,11 @@ SELECT EXISTS (SELECT 1 FROM subscriptions.pauses
     WHERE subscription_id = @subscription_id AND (ended_at IS NULL OR ended_at >= @at::timestamptz));
 
 -- name: PauseInsert :exec
-INSERT INTO subscriptions.pauses (id, subscription_id, since, register_date) VALUES (@id, @subscription_id, @since, @now::timestamptz);
+WITH begun AS (
+    INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, to_state, action, reason)
+    VALUES (@subscription_id, 'pause', @id, @now, @state, @action, @reason)
+)
+INSERT INTO subscriptions.pauses (id, subscription_id, state, since, register_date) VALUES (@id, @subscription_id, @state, @since, @now);
 
 -- name: PauseCovers :one
 -- Whether an instant lies within a pause. Gateway B's clock has whole seconds: the second of the dispute itself is none of it.
@@ -44,12 +52,22 @@ SELECT * FROM subscriptions.pauses WHERE subscription_id = @subscription_id AND 
 -- name: PauseSetDue :exec
 UPDATE subscriptions.pauses SET next_due = least(next_due, @next_due::timestamptz) WHERE id = @id;
 
--- name: PauseTurn :exec
+-- name: PauseTurn :execrows
 -- Asks for the other direction.
-UPDATE subscriptions.pauses SET state = @state, since = least(since, @since), until = sqlc.narg(until)
-WHERE id = @id;
+WITH moved AS (
+    UPDATE subscriptions.pauses p SET state = @state, since = least(since, @since::timestamptz), until = sqlc.narg(until)
+    WHERE p.id = @id AND p.state = @from_state
+    RETURNING p.id, p.state
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action, reason)
+SELECT was.subscription_id, 'pause', was.id, @now, was.state, moved.state, @action, @reason FROM moved JOIN subscriptions.pauses was ON was.id = moved.id;
 
 -- name: PauseVoid :exec
-UPDATE subscriptions.pauses p SET state = m.to_state, ended_at = @now
-FROM (SELECT unnest(@from_states::text[]) AS from_state, unnest(@to_states::text[]) AS to_state) m
-WHERE p.subscription_id = @subscription_id AND p.state = m.from_state;
+WITH moved AS (
+    UPDATE subscriptions.pauses p SET state = m.to_state, ended_at = @now
+    FROM (SELECT unnest(@from_states::text[]) AS from_state, unnest(@to_states::text[]) AS to_state) m
+    WHERE p.subscription_id = @subscription_id AND p.state = m.from_state
+    RETURNING p.id, p.subscription_id, m.from_state, p.state
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action, reason)
+SELECT subscription_id, 'pause', id, @now, from_state, state, @action, @reason FROM moved;

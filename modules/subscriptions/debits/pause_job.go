@@ -101,9 +101,16 @@ func (s *Pauses) confirm(ctx context.Context, db postgres.DB, p subscriptionsdb.
 	if err != nil {
 		return 0, err
 	}
-	return s.db.PauseConfirm(ctx, db, subscriptionsdb.PauseConfirmParams{
-		ID: p.ID, FromState: p.State, State: to, Now: s.deps.Clock.Now(),
-	})
+	now := s.deps.Clock.Now()
+	c := subscriptionsdb.PauseConfirmParams{
+		ID: p.ID, FromState: p.State, State: to, Now: now, Action: string(by), Reason: new(state.Pauses.ReasonOf(by)),
+	}
+	if to == state.Paused {
+		c.PausedAt = &now
+	} else {
+		c.EndedAt = &now
+	}
+	return s.db.PauseConfirm(ctx, db, c)
 }
 
 // ofRunning is the error of a call about a recurrence that was there once. What the

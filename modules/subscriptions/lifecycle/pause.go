@@ -21,8 +21,13 @@ import (
 func (s *Store) PauseTx(ctx context.Context, tx pgx.Tx, sub Subscription, since time.Time) error {
 	now := s.deps.Clock.Now()
 	id := objectid.At(now)
-	err := s.db.PauseInsert(ctx, tx,
-		subscriptionsdb.PauseInsertParams{ID: id, SubscriptionID: sub.ID, Since: since, Now: now})
+	to, err := state.Pauses.Move("", state.PauseDisputed)
+	if err == nil {
+		err = s.db.PauseInsert(ctx, tx, subscriptionsdb.PauseInsertParams{
+			ID: id, SubscriptionID: sub.ID, State: to, Since: since, Now: now,
+			Action: string(state.PauseDisputed), Reason: new(state.Pauses.ReasonOf(state.PauseDisputed)),
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("write pause: %w", err)
 	}
@@ -65,7 +70,13 @@ func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, sub Subscription, p 
 	if err != nil || to == p.State {
 		return err
 	}
-	err = s.db.PauseTurn(ctx, tx, subscriptionsdb.PauseTurnParams{ID: p.ID, State: to, Since: since, Until: until})
+	n, err := s.db.PauseTurn(ctx, tx, subscriptionsdb.PauseTurnParams{
+		ID: p.ID, FromState: p.State, State: to, Since: since, Until: until, Now: s.deps.Clock.Now(),
+		Action: string(by), Reason: new(state.Pauses.ReasonOf(by)),
+	})
+	if err == nil && n == 0 {
+		err = errMoved
+	}
 	if err != nil {
 		return fmt.Errorf("turn pause: %w", err)
 	}
@@ -77,7 +88,8 @@ func (s *Store) TurnPauseTx(ctx context.Context, tx pgx.Tx, sub Subscription, p 
 func (s *Store) VoidPauses(ctx context.Context, db postgres.DB, id objectid.ID, at time.Time) error {
 	from, to := state.Pauses.Of(state.PauseOvertaken)
 	err := s.db.PauseVoid(ctx, db, subscriptionsdb.PauseVoidParams{
-		SubscriptionID: id, FromStates: from, ToStates: to, Now: &at,
+		SubscriptionID: id, FromStates: from, ToStates: to, Now: at,
+		Action: string(state.PauseOvertaken), Reason: new(state.Pauses.ReasonOf(state.PauseOvertaken)),
 	})
 	if err != nil {
 		return fmt.Errorf("void pauses: %w", err)

@@ -14,14 +14,22 @@ import (
 )
 
 const pauseConfirm = `-- name: PauseConfirm :execrows
-UPDATE subscriptions.pauses SET state = $1,
-    paused_at = CASE WHEN $1 = 'paused' THEN $2::timestamptz ELSE paused_at END, ended_at = CASE WHEN $1 <> 'paused' THEN $2::timestamptz END
-WHERE id = $3 AND state = $4
+WITH moved AS (
+    UPDATE subscriptions.pauses p SET state = $4, paused_at = coalesce($5::timestamptz, paused_at), ended_at = $6
+    WHERE p.id = $7 AND p.state = $8
+    RETURNING p.id, p.state
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action, reason)
+SELECT was.subscription_id, 'pause', was.id, $1, was.state, moved.state, $2, $3 FROM moved JOIN subscriptions.pauses was ON was.id = moved.id
 `
 
 type PauseConfirmParams struct {
-	State     state.Pause
 	Now       time.Time
+	Action    string
+	Reason    *string
+	State     state.Pause
+	PausedAt  *time.Time
+	EndedAt   *time.Time
 	ID        objectid.ID
 	FromState state.Pause
 }
@@ -29,8 +37,12 @@ type PauseConfirmParams struct {
 // The gateway has done what it was asked for. No row when the pause was turned the other way meanwhile.
 func (q *Queries) PauseConfirm(ctx context.Context, db DBTX, arg PauseConfirmParams) (int64, error) {
 	result, err := db.Exec(ctx, pauseConfirm,
-		arg.State,
 		arg.Now,
+		arg.Action,
+		arg.Reason,
+		arg.State,
+		arg.PausedAt,
+		arg.EndedAt,
 		arg.ID,
 		arg.FromState,
 	)
@@ -88,22 +100,32 @@ func (q *Queries) PauseGet(ctx context.Context, db DBTX, id objectid.ID) (Pause,
 }
 
 const pauseInsert = `-- name: PauseInsert :exec
-INSERT INTO subscriptions.pauses (id, subscription_id, since, register_date) VALUES ($1, $2, $3, $4::timestamptz)
+WITH begun AS (
+    INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, to_state, action, reason)
+    VALUES ($2, 'pause', $1, $5, $3, $6, $7)
+)
+INSERT INTO subscriptions.pauses (id, subscription_id, state, since, register_date) VALUES ($1, $2, $3, $4, $5)
 `
 
 type PauseInsertParams struct {
 	ID             objectid.ID
 	SubscriptionID objectid.ID
+	State          state.Pause
 	Since          time.Time
 	Now            time.Time
+	Action         string
+	Reason         *string
 }
 
 func (q *Queries) PauseInsert(ctx context.Context, db DBTX, arg PauseInsertParams) error {
 	_, err := db.Exec(ctx, pauseInsert,
 		arg.ID,
 		arg.SubscriptionID,
+		arg.State,
 		arg.Since,
 		arg.Now,
+		arg.Action,
+		arg.Reason,
 	)
 	return err
 }
@@ -296,37 +318,60 @@ func (q *Queries) PauseSetDue(ctx context.Context, db DBTX, nextDue time.Time, i
 	return err
 }
 
-const pauseTurn = `-- name: PauseTurn :exec
-UPDATE subscriptions.pauses SET state = $1, since = least(since, $2), until = $3
-WHERE id = $4
+const pauseTurn = `-- name: PauseTurn :execrows
+WITH moved AS (
+    UPDATE subscriptions.pauses p SET state = $4, since = least(since, $5::timestamptz), until = $6
+    WHERE p.id = $7 AND p.state = $8
+    RETURNING p.id, p.state
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action, reason)
+SELECT was.subscription_id, 'pause', was.id, $1, was.state, moved.state, $2, $3 FROM moved JOIN subscriptions.pauses was ON was.id = moved.id
 `
 
 type PauseTurnParams struct {
-	State state.Pause
-	Since time.Time
-	Until *time.Time
-	ID    objectid.ID
+	Now       time.Time
+	Action    string
+	Reason    *string
+	State     state.Pause
+	Since     time.Time
+	Until     *time.Time
+	ID        objectid.ID
+	FromState state.Pause
 }
 
 // Asks for the other direction.
-func (q *Queries) PauseTurn(ctx context.Context, db DBTX, arg PauseTurnParams) error {
-	_, err := db.Exec(ctx, pauseTurn,
+func (q *Queries) PauseTurn(ctx context.Context, db DBTX, arg PauseTurnParams) (int64, error) {
+	result, err := db.Exec(ctx, pauseTurn,
+		arg.Now,
+		arg.Action,
+		arg.Reason,
 		arg.State,
 		arg.Since,
 		arg.Until,
 		arg.ID,
+		arg.FromState,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const pauseVoid = `-- name: PauseVoid :exec
-UPDATE subscriptions.pauses p SET state = m.to_state, ended_at = $1
-FROM (SELECT unnest($3::text[]) AS from_state, unnest($4::text[]) AS to_state) m
-WHERE p.subscription_id = $2 AND p.state = m.from_state
+WITH moved AS (
+    UPDATE subscriptions.pauses p SET state = m.to_state, ended_at = $1
+    FROM (SELECT unnest($5::text[]) AS from_state, unnest($6::text[]) AS to_state) m
+    WHERE p.subscription_id = $4 AND p.state = m.from_state
+    RETURNING p.id, p.subscription_id, m.from_state, p.state
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action, reason)
+SELECT subscription_id, 'pause', id, $1, from_state, state, $2, $3 FROM moved
 `
 
 type PauseVoidParams struct {
-	Now            *time.Time
+	Now            time.Time
+	Action         string
+	Reason         *string
 	SubscriptionID objectid.ID
 	FromStates     []string
 	ToStates       []string
@@ -335,6 +380,8 @@ type PauseVoidParams struct {
 func (q *Queries) PauseVoid(ctx context.Context, db DBTX, arg PauseVoidParams) error {
 	_, err := db.Exec(ctx, pauseVoid,
 		arg.Now,
+		arg.Action,
+		arg.Reason,
 		arg.SubscriptionID,
 		arg.FromStates,
 		arg.ToStates,
