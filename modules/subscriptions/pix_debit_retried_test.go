@@ -89,6 +89,13 @@ func TestRefusedDebitIsTakenOnOneOfThreeDays(t *testing.T) {
 			next := column[time.Time](t, b, id, "next_billing_date")
 			passToEvening(t, b, tc.after)
 			require.Equal(t, tc.retries, debitRetries(t, b))
+			if tc.days == 2 {
+				require.Equal(t, []string{
+					">planned debit_failed: the debit failed", "planned>ordered order_taken: taken by the gateway", "ordered>refused bank_refused: " + noFunds,
+					">planned debit_failed: the debit failed", "planned>ordered order_taken: taken by the gateway", "ordered>paid debit_paid: paid",
+					">planned debit_failed: the debit failed", "planned>dropped debit_paid: paid",
+				}, b.orderHistory(t, "debit_retry", id))
+			}
 			paid, owed := 1, 0
 			if tc.days == 4 {
 				paid, owed = 0, 1

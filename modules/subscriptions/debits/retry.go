@@ -44,8 +44,9 @@ func (s *Debits) PlanRetriesTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 		if p.State, err = state.Retries.Move("", by); err != nil {
 			return err
 		}
+		p.Action, p.Why = string(by), new(state.Retries.ReasonOf(by))
 		if p.State != state.RetryPlanned {
-			p.Reason, p.EndedAt = new(state.Retries.ReasonOf(by)), &now
+			p.Reason, p.EndedAt = p.Why, &now
 		}
 		if err := s.db.DebitRetryInsert(ctx, tx, p); err != nil {
 			return fmt.Errorf("plan retry: %w", err)
@@ -67,7 +68,7 @@ func (s *Debits) EndRetriesTx(ctx context.Context, tx pgx.Tx, d lifecycle.Debit,
 	from, to := state.Retries.Of(by)
 	err := s.db.DebitRetryEnd(ctx, tx, subscriptionsdb.DebitRetryEndParams{
 		SubscriptionID: d.SubscriptionID, Cycle: d.Cycle, RetryDate: day, FromStates: from, ToStates: to,
-		Reason: new(cmp.Or(state.Retries.ReasonOf(by), reason)), Now: new(s.deps.Clock.Now()),
+		Reason: new(cmp.Or(state.Retries.ReasonOf(by), reason)), Now: s.deps.Clock.Now(), Action: string(by),
 	})
 	if err != nil {
 		return fmt.Errorf("end retries: %w", err)

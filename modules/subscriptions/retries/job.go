@@ -174,7 +174,8 @@ func (s *Retries) keepRetry(ctx context.Context, sub lifecycle.Subscription, d l
 		}
 		return s.db.DebitRetrySetOrdered(ctx, tx, subscriptionsdb.DebitRetrySetOrderedParams{
 			SubscriptionID: sub.ID, Cycle: d.Cycle, RetryDate: day, FromState: state.RetryPlanned, State: to,
-			OrderID: &order.ID, Now: new(s.deps.Clock.Now()),
+			OrderID: &order.ID, Now: s.deps.Clock.Now(),
+			Action: string(state.RetryTaken), Why: new(state.Retries.ReasonOf(state.RetryTaken)),
 		})
 	})
 }

@@ -46,15 +46,22 @@ func (q *Queries) DebitRetryClaim(ctx context.Context, db DBTX, arg DebitRetryCl
 }
 
 const debitRetryEnd = `-- name: DebitRetryEnd :exec
-UPDATE subscriptions.debit_retries r SET state = m.to_state, reason = $1, ended_at = $2
-FROM (SELECT unnest($6::text[]) AS from_state, unnest($7::text[]) AS to_state) m
-WHERE r.subscription_id = $3 AND r.cycle = $4 AND r.state = m.from_state
-  AND ($5::date IS NULL OR r.retry_date = $5::date)
+WITH moved AS (
+    UPDATE subscriptions.debit_retries r SET state = m.to_state, reason = $3, ended_at = $1
+    FROM (SELECT unnest($7::text[]) AS from_state, unnest($8::text[]) AS to_state) m
+    WHERE r.subscription_id = $4 AND r.cycle = $5 AND r.state = m.from_state
+      AND ($6::date IS NULL OR r.retry_date = $6::date)
+    RETURNING r.subscription_id, r.cycle, r.retry_date, m.from_state, r.state, r.reason
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action, reason)
+SELECT subscription_id, 'debit_retry', to_char(cycle, 'YYYY-MM-DD/') || to_char(retry_date, 'YYYY-MM-DD'), $1, from_state, state, $2, nullif(reason, '')
+FROM moved
 `
 
 type DebitRetryEndParams struct {
+	Now            time.Time
+	Action         string
 	Reason         *string
-	Now            *time.Time
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 	RetryDate      pgtype.Date
@@ -65,8 +72,9 @@ type DebitRetryEndParams struct {
 // Ends what of a cycle's retries, or of one day's, is in one of the states: each becomes what stands beside its own.
 func (q *Queries) DebitRetryEnd(ctx context.Context, db DBTX, arg DebitRetryEndParams) error {
 	_, err := db.Exec(ctx, debitRetryEnd,
-		arg.Reason,
 		arg.Now,
+		arg.Action,
+		arg.Reason,
 		arg.SubscriptionID,
 		arg.Cycle,
 		arg.RetryDate,
@@ -77,30 +85,40 @@ func (q *Queries) DebitRetryEnd(ctx context.Context, db DBTX, arg DebitRetryEndP
 }
 
 const debitRetryInsert = `-- name: DebitRetryInsert :exec
-INSERT INTO subscriptions.debit_retries (subscription_id, cycle, retry_date, state, reason, ended_at, register_date)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT ON CONSTRAINT debit_retries_one_a_day DO NOTHING
+WITH made AS (
+    INSERT INTO subscriptions.debit_retries (subscription_id, cycle, retry_date, state, reason, ended_at, register_date)
+    VALUES ($4, $5, $6, $7, $8, $9, $1)
+    ON CONFLICT ON CONSTRAINT debit_retries_one_a_day DO NOTHING
+    RETURNING subscription_id, cycle, retry_date, state
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, to_state, action, reason)
+SELECT subscription_id, 'debit_retry', to_char(cycle, 'YYYY-MM-DD/') || to_char(retry_date, 'YYYY-MM-DD'), $1, state, $2, $3
+FROM made
 `
 
 type DebitRetryInsertParams struct {
+	Now            time.Time
+	Action         string
+	Why            *string
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 	RetryDate      pgtype.Date
 	State          state.Retry
 	Reason         *string
 	EndedAt        *time.Time
-	Now            time.Time
 }
 
 func (q *Queries) DebitRetryInsert(ctx context.Context, db DBTX, arg DebitRetryInsertParams) error {
 	_, err := db.Exec(ctx, debitRetryInsert,
+		arg.Now,
+		arg.Action,
+		arg.Why,
 		arg.SubscriptionID,
 		arg.Cycle,
 		arg.RetryDate,
 		arg.State,
 		arg.Reason,
 		arg.EndedAt,
-		arg.Now,
 	)
 	return err
 }
@@ -174,14 +192,23 @@ func (q *Queries) DebitRetryListDue(ctx context.Context, db DBTX, until pgtype.D
 }
 
 const debitRetrySetOrdered = `-- name: DebitRetrySetOrdered :exec
-UPDATE subscriptions.debit_retries SET state = $1, order_id = $2, ordered_at = $3
-WHERE subscription_id = $4 AND cycle = $5 AND retry_date = $6 AND state = $7
+WITH moved AS (
+    UPDATE subscriptions.debit_retries r SET state = $4, order_id = $5, ordered_at = $1
+    WHERE r.subscription_id = $6 AND r.cycle = $7 AND r.retry_date = $8 AND r.state = $9
+    RETURNING r.subscription_id, r.cycle, r.retry_date, r.state
+)
+INSERT INTO subscriptions.order_transitions (subscription_id, kind, item, at, from_state, to_state, action, reason)
+SELECT was.subscription_id, 'debit_retry', to_char(was.cycle, 'YYYY-MM-DD/') || to_char(was.retry_date, 'YYYY-MM-DD'), $1, was.state, moved.state, $2, $3
+FROM moved JOIN subscriptions.debit_retries was
+    ON was.subscription_id = moved.subscription_id AND was.cycle = moved.cycle AND was.retry_date = moved.retry_date
 `
 
 type DebitRetrySetOrderedParams struct {
+	Now            time.Time
+	Action         string
+	Why            *string
 	State          state.Retry
 	OrderID        *string
-	Now            *time.Time
 	SubscriptionID objectid.ID
 	Cycle          pgtype.Date
 	RetryDate      pgtype.Date
@@ -190,9 +217,11 @@ type DebitRetrySetOrderedParams struct {
 
 func (q *Queries) DebitRetrySetOrdered(ctx context.Context, db DBTX, arg DebitRetrySetOrderedParams) error {
 	_, err := db.Exec(ctx, debitRetrySetOrdered,
+		arg.Now,
+		arg.Action,
+		arg.Why,
 		arg.State,
 		arg.OrderID,
-		arg.Now,
 		arg.SubscriptionID,
 		arg.Cycle,
 		arg.RetryDate,
