@@ -1288,6 +1288,20 @@ $$;
 
 COMMENT ON FUNCTION payments.event_object(payload jsonb) IS 'The gateway''s id of what an event is about, out of its body: a payment, an invoice, a charge, a subscription, an authorization. Null when it names none.';
 
+CREATE FUNCTION payments.note_dispute_move() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NEW.state IS DISTINCT FROM (SELECT t.to_state FROM payments.dispute_transitions t WHERE t.dispute_id = NEW.id ORDER BY t.id DESC LIMIT 1) THEN
+        INSERT INTO payments.dispute_transitions (dispute_id, at, from_state, to_state, action)
+        VALUES (NEW.id, NEW.updated_at, OLD.state, NEW.state, 'not_recorded');
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION payments.note_dispute_move() IS 'Keeps the history of a dispute unbroken where a statement moves it without: of the release before, or at psql. What the statement itself has written it sees.';
+
 CREATE FUNCTION payments.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -6667,6 +6681,40 @@ CREATE TABLE payments.database_marks (
 
 COMMENT ON TABLE payments.database_marks IS 'Which database the money is refunded from by itself, noted by the migration that made or found it: where payments.database_mark() says otherwise, or nothing is noted, this is a restored one, and nothing is refunded or ended by itself until somebody has reconciled.';
 
+CREATE TABLE payments.dispute_transitions (
+    id bigint NOT NULL,
+    dispute_id platform.object_id NOT NULL,
+    at timestamp with time zone NOT NULL,
+    from_state text COLLATE pg_catalog."C",
+    to_state text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL COLLATE pg_catalog."C",
+    reason text COLLATE pg_catalog."C",
+    CONSTRAINT dispute_transitions_from_known CHECK ((from_state = ANY (ARRAY['inquiry'::text, 'open'::text, 'won'::text, 'lost'::text, 'dismissed'::text, 'withdrawn'::text]))),
+    CONSTRAINT dispute_transitions_has_action CHECK ((action <> ''::text)),
+    CONSTRAINT dispute_transitions_moves CHECK ((from_state IS DISTINCT FROM to_state)),
+    CONSTRAINT dispute_transitions_reason_said CHECK ((reason <> ''::text)),
+    CONSTRAINT dispute_transitions_to_known CHECK ((to_state = ANY (ARRAY['inquiry'::text, 'open'::text, 'won'::text, 'lost'::text, 'dismissed'::text, 'withdrawn'::text])))
+);
+
+COMMENT ON TABLE payments.dispute_transitions IS 'Every change of a dispute''s state, append-only, written by the statement that makes it.';
+
+COMMENT ON COLUMN payments.dispute_transitions.id IS 'Their order; 0 of where a dispute from before the history stood when that began.';
+
+COMMENT ON COLUMN payments.dispute_transitions.from_state IS 'Null for the row that began the dispute.';
+
+COMMENT ON COLUMN payments.dispute_transitions.action IS 'By the table in modules/payments/state/dispute.go; not_recorded: of a dispute from before the history, or of a statement that wrote none.';
+
+COMMENT ON COLUMN payments.dispute_transitions.reason IS 'Of the action, by the same table, or the gateway''s word for the state; null where nothing was said.';
+
+ALTER TABLE payments.dispute_transitions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME payments.dispute_transitions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE payments.gateway_state (
     gateway text NOT NULL,
     failing_since timestamp with time zone,
@@ -7892,6 +7940,9 @@ ALTER TABLE ONLY jobs.workers
 ALTER TABLE ONLY payments.database_marks
     ADD CONSTRAINT database_marks_pkey PRIMARY KEY (only_one);
 
+ALTER TABLE ONLY payments.dispute_transitions
+    ADD CONSTRAINT dispute_transitions_pkey PRIMARY KEY (dispute_id, id);
+
 ALTER TABLE ONLY payments.disputes
     ADD CONSTRAINT disputes_one_row_per_gateway_dispute UNIQUE (gateway, gateway_dispute_id);
 
@@ -8623,6 +8674,12 @@ CREATE TRIGGER tags_version BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON cat
 CREATE TRIGGER videos_names BEFORE INSERT OR UPDATE OF category_id, category_name, tags_id, tags_name, season_id, season_name ON catalog.videos FOR EACH ROW EXECUTE FUNCTION catalog.fill_video_names();
 
 CREATE TRIGGER videos_version BEFORE INSERT OR DELETE OR UPDATE OR TRUNCATE ON catalog.videos FOR EACH STATEMENT EXECUTE FUNCTION catalog.advance_version();
+
+CREATE TRIGGER dispute_transitions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON payments.dispute_transitions FOR EACH STATEMENT EXECUTE FUNCTION payments.refuse_change();
+
+CREATE TRIGGER disputes_begin_unnoted AFTER INSERT ON payments.disputes FOR EACH ROW EXECUTE FUNCTION payments.note_dispute_move();
+
+CREATE TRIGGER disputes_move_unnoted AFTER UPDATE OF state ON payments.disputes FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION payments.note_dispute_move();
 
 CREATE TRIGGER finance_dispute_added AFTER INSERT OR DELETE ON payments.disputes FOR EACH ROW EXECUTE FUNCTION finance.note_dispute();
 

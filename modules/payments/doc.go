@@ -2,7 +2,7 @@
 // webhooks by which they report, and the ledger of what they reported.
 //
 // Owns: the schema payments (payments, failed_attempts, refunds, refund_reports,
-// disputes, unapplied_payments, unapplied_decisions, webhook_logs, refused_webhooks,
+// disputes, dispute_transitions, unapplied_payments, unapplied_decisions, webhook_logs, refused_webhooks,
 // refused_webhook_counts, processed_events,
 // intents, intent_steps, gateway_state, database_marks), the routes POST /webhooks/gwa,
 // POST /webhooks/gwb, GET /webhook-logs and its stats and replay,

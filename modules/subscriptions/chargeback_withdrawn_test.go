@@ -150,4 +150,6 @@ func TestAWithdrawnChargebackOfAPendingSubscription(t *testing.T) {
 		object{"reason": "by mistake"}).Expect(200)
 	require.Equal(t, "pending", b.status(t, id))
 	require.False(t, b.access(t))
+	require.Equal(t, ">open not_recorded, open>withdrawn withdrawn_by_hand", disputeHistory(t, b))
+	require.Equal(t, "entered by mistake", b.text(t, "SELECT reason FROM payments.dispute_transitions WHERE reason IS NOT NULL"))
 }

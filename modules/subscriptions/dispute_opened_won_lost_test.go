@@ -129,6 +129,13 @@ func TestADisputePausesCollection(t *testing.T) {
 	}
 }
 
+// disputeHistory are the moves of all disputes in their order, each with its action.
+func disputeHistory(t *testing.T, b *bundle) string {
+	t.Helper()
+	return b.text(t, `SELECT string_agg(concat(from_state, '>', to_state, ' ', action), ', ' ORDER BY id)
+		FROM payments.dispute_transitions`)
+}
+
 func requireLost(t *testing.T, b *bundle, id objectid.ID, d disputes) {
 	t.Helper()
 	require.Equal(t, "cancelled", b.status(t, id))
@@ -150,6 +157,7 @@ func requireLost(t *testing.T, b *bundle, id objectid.ID, d disputes) {
 	require.Zero(t, b.count(t, "SELECT count(*) FROM payments.refunds"), "the dispute took it, no refund")
 	require.Equal(t, 1, b.count(t,
 		"SELECT count(*) FROM payments.disputes WHERE state = 'lost' AND kind = 'chargeback'"))
+	require.Equal(t, ">open reported_open, open>lost reported_lost", disputeHistory(t, b))
 }
 
 func requireWon(t *testing.T, b *bundle, id objectid.ID, gateway string) {
@@ -157,6 +165,7 @@ func requireWon(t *testing.T, b *bundle, id objectid.ID, gateway string) {
 	require.Equal(t, "active", b.status(t, id))
 	require.True(t, b.access(t))
 	require.False(t, column[bool](t, b, id, "has_chargeback"))
+	require.Equal(t, ">open reported_open, open>won reported_won", disputeHistory(t, b))
 	require.Equal(t, "resuming", b.pause(t, id))
 	b.runDueStatusChecks(t)
 	b.settle(t)

@@ -194,6 +194,13 @@ var plants = map[string][]string{
 		`UPDATE payments.payments SET counted = false WHERE gateway_payment_id = 'pay_1'; ` +
 			refund("gwa", "pay_1", "subscription", "SUB", 4989, "done"),
 	},
+	"dispute_state_is_history": {
+		`ALTER TABLE payments.disputes DISABLE TRIGGER disputes_begin_unnoted; ` + dispute("SUB", "ANA"),
+		dispute("SUB", "ANA") + `; ALTER TABLE payments.disputes DISABLE TRIGGER disputes_move_unnoted;
+			UPDATE payments.disputes SET state = 'lost', closed_at = now()`,
+		dispute("SUB", "ANA") + `; INSERT INTO payments.dispute_transitions (dispute_id, at, from_state, to_state, action)
+			SELECT id, now(), 'won', 'open', 'reported_open' FROM payments.disputes`,
+	},
 	"ledger_has_subjects": {
 		`UPDATE payments.payments SET local_id = 'OTHER' WHERE gateway_payment_id = 'pi_2'`,
 		`UPDATE payments.payments SET customer_id = 'BIA' WHERE gateway_payment_id = 'pay_1'`,

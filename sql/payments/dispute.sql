@@ -1,12 +1,18 @@
 -- name: DisputeInsert :execrows
-INSERT INTO payments.disputes (
-    id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, kind, state, native_status,
-    event_id, opened_at, closed_at, evidence_due_at, evidence_sent, reported_at, created_at, updated_at
-) VALUES (
-    @id, @gateway, @gateway_dispute_id, @payment_ref, @purpose, @local_id, @customer_id, @amount_cents, sqlc.narg(reason), @kind, @state, @native_status,
-    sqlc.narg(event_id), @opened_at, sqlc.narg(closed_at), sqlc.narg(evidence_due_at), @evidence_sent, @reported_at, @at, @at
+-- DisputeInsert writes a dispute as its first report begins it, unless it is known.
+WITH made AS (
+    INSERT INTO payments.disputes (
+        id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, kind, state, native_status,
+        event_id, opened_at, closed_at, evidence_due_at, evidence_sent, reported_at, created_at, updated_at
+    ) VALUES (
+        @id, @gateway, @gateway_dispute_id, @payment_ref, @purpose, @local_id, @customer_id, @amount_cents, sqlc.narg(reason), @kind, @state, @native_status,
+        sqlc.narg(event_id), @opened_at, sqlc.narg(closed_at), sqlc.narg(evidence_due_at), @evidence_sent, @reported_at, @at, @at
+    )
+    ON CONFLICT DO NOTHING
+    RETURNING id, state
 )
-ON CONFLICT DO NOTHING;
+INSERT INTO payments.dispute_transitions (dispute_id, at, to_state, action, reason)
+SELECT id, @at, state, @action, @why FROM made;
 
 -- name: DisputeListOf :many
 -- DisputeListOf gives the disputes of a subscription or order, newest first, and says which are of money that gave nobody anything.
@@ -38,12 +44,21 @@ SELECT * FROM payments.disputes
 WHERE gateway = @gateway AND gateway_dispute_id = @gateway_dispute_id
 FOR UPDATE;
 
--- name: DisputeMove :exec
-UPDATE payments.disputes SET
-    state = @state, native_status = @native_status, amount_cents = @amount_cents, reason = coalesce(sqlc.narg(reason), reason),
-    closed_at = sqlc.narg(closed_at), opened_at = least(opened_at, @opened_at),
-    evidence_due_at = coalesce(sqlc.narg(evidence_due_at), evidence_due_at), evidence_sent = evidence_sent OR @evidence_sent, reported_at = @reported_at, updated_at = @at
-WHERE id = @id;
+-- name: DisputeMove :one
+-- DisputeMove writes what a report says of a dispute, with its history where that moves it. 0: it was moved meanwhile.
+WITH moved AS (
+    UPDATE payments.disputes d SET
+        state = @state, native_status = @native_status, amount_cents = @amount_cents, reason = coalesce(sqlc.narg(reason)::text, reason),
+        closed_at = sqlc.narg(closed_at), opened_at = least(opened_at, @opened_at::timestamptz),
+        evidence_due_at = coalesce(sqlc.narg(evidence_due_at)::timestamptz, evidence_due_at), evidence_sent = evidence_sent OR @evidence_sent::bool, reported_at = @reported_at, updated_at = @at
+    WHERE d.id = @id AND d.state = @from_state
+    RETURNING d.id, d.state
+), noted AS (
+    INSERT INTO payments.dispute_transitions (dispute_id, at, from_state, to_state, action, reason)
+    SELECT was.id, @at, was.state, moved.state, @action, @why FROM moved JOIN payments.disputes was ON was.id = moved.id
+    WHERE moved.state <> was.state
+)
+SELECT count(*) FROM moved;
 
 -- name: DisputeHasTakenPayment :one
 -- DisputeHasTakenPayment reports whether a lost dispute of a payment stands for what the gateway counts among its refunds.
@@ -70,8 +85,13 @@ WHERE purpose = @purpose AND local_id = @local_id AND (id::text = @dispute_id::t
 
 -- name: DisputeWithdraw :execrows
 -- DisputeWithdraw takes back an open dispute that an admin entered by hand.
-UPDATE payments.disputes SET state = @state, closed_at = @at::timestamptz, updated_at = @at::timestamptz
-WHERE id = @id AND state = @from_state AND native_status = 'reported_by_admin';
+WITH moved AS (
+    UPDATE payments.disputes d SET state = @state, closed_at = @at::timestamptz, updated_at = @at::timestamptz
+    WHERE d.id = @id AND d.state = @from_state AND d.native_status = 'reported_by_admin'
+    RETURNING d.id, d.state
+)
+INSERT INTO payments.dispute_transitions (dispute_id, at, from_state, to_state, action, reason)
+SELECT was.id, @at, was.state, moved.state, @action, @why FROM moved JOIN payments.disputes was ON was.id = moved.id;
 
 -- name: DisputeListBookedSince :many
 -- DisputeListBookedSince gives the disputes that hold or took money, told by the gateway,

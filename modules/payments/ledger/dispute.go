@@ -113,22 +113,27 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 		}
 	}
 	by := actionOf(d)
-	n, err := s.db.DisputeInsert(ctx, tx, paymentsdb.DisputeInsertParams{
-		ID: objectid.At(now), Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: r.Purpose,
-		LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
-		Kind: cmp.Or(d.Kind, gateway.Chargeback), State: d.State,
-		NativeStatus: d.NativeStatus, EventID: nullable.Ptr(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d),
-		EvidenceDueAt: d.EvidenceDueAt, EvidenceSent: d.EvidenceSent,
-		ReportedAt: d.At, At: now,
-	})
-	if err != nil {
-		return DisputeChange{}, fmt.Errorf("insert dispute: %w", err)
-	}
-	if n == 1 {
-		_, err := state.Disputes.Move("", by)
-		return DisputeChange{State: d.State, Opened: d.State.TakesMoney(), Closed: d.State.Closed()}, err
+	why := nullable.Ptr(cmp.Or(state.Disputes.ReasonOf(by), d.NativeStatus))
+	if begin, begins := state.Disputes.Next("", by); begins {
+		n, err := s.db.DisputeInsert(ctx, tx, paymentsdb.DisputeInsertParams{
+			ID: objectid.At(now), Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: r.Purpose,
+			LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
+			Kind: cmp.Or(d.Kind, gateway.Chargeback), State: begin,
+			NativeStatus: d.NativeStatus, EventID: nullable.Ptr(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d),
+			EvidenceDueAt: d.EvidenceDueAt, EvidenceSent: d.EvidenceSent,
+			ReportedAt: d.At, At: now, Action: string(by), Why: why,
+		})
+		if err != nil {
+			return DisputeChange{}, fmt.Errorf("insert dispute: %w", err)
+		}
+		if n == 1 {
+			return DisputeChange{State: begin, Opened: begin.TakesMoney(), Closed: begin.Closed()}, nil
+		}
 	}
 	known, err := s.db.DisputeLock(ctx, tx, paymentsdb.DisputeLockParams{Gateway: r.Gateway, GatewayDisputeID: d.ID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		_, err = state.Disputes.Move("", by)
+	}
 	if err != nil {
 		return DisputeChange{}, fmt.Errorf("read dispute: %w", err)
 	}
@@ -140,12 +145,15 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 	if repeated || !moves || !d.OfRefunds && (older || tie) {
 		return DisputeChange{State: was}, nil
 	}
-	err = s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
-		ID: known.ID, State: to, NativeStatus: d.NativeStatus, AmountCents: int64(d.Amount),
-		Reason:   nullable.Ptr(d.Reason),
+	n, err := s.db.DisputeMove(ctx, tx, paymentsdb.DisputeMoveParams{
+		ID: known.ID, FromState: was, State: to, Action: string(by), Why: why, NativeStatus: d.NativeStatus,
+		AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
 		ClosedAt: closedAt(d), OpenedAt: openedAt(d), EvidenceDueAt: d.EvidenceDueAt, EvidenceSent: d.EvidenceSent,
 		ReportedAt: d.At, At: now,
 	})
+	if err == nil && n == 0 {
+		err = fmt.Errorf("it is no longer %s", was)
+	}
 	if err != nil {
 		return DisputeChange{}, fmt.Errorf("move dispute: %w", err)
 	}
@@ -215,6 +223,7 @@ func (s *Ledger) WithdrawDisputeTx(ctx context.Context, tx pgx.Tx, purpose gatew
 	}
 	n, err := s.db.DisputeWithdraw(ctx, tx, paymentsdb.DisputeWithdrawParams{
 		ID: d.ID, FromState: d.State, State: to, At: s.deps.Clock.Now(),
+		Action: string(state.DisputeTakenBack), Why: nullable.Ptr(state.Disputes.ReasonOf(state.DisputeTakenBack)),
 	})
 	if err != nil {
 		return false, fmt.Errorf("withdraw dispute: %w", err)

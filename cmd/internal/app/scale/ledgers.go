@@ -56,6 +56,9 @@ CROSS JOIN LATERAL (
     UNION ALL SELECT 'won', l.first_paid + interval '3 days', l.first_paid + interval '13 days', 1 WHERE l.kind = 'won_back' AND l.payments > 1
 ) d
 ORDER BY 1`},
+	{"histories of disputes", `
+INSERT INTO payments.dispute_transitions (dispute_id, at, to_state, action, reason)
+SELECT d.id, d.reported_at, d.state, 'reported_' || d.state, d.native_status FROM payments.disputes d ORDER BY d.id`},
 	{"months of webhook calls", `
 SELECT payments.add_webhook_log_months($2::timestamptz - interval '90 days', 4) WHERE $1::bigint > 0`},
 	{"webhook calls of 90 days", `

@@ -128,17 +128,25 @@ func (q *Queries) DisputeHasTakenPayment(ctx context.Context, db DBTX, arg Dispu
 }
 
 const disputeInsert = `-- name: DisputeInsert :execrows
-INSERT INTO payments.disputes (
-    id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, kind, state, native_status,
-    event_id, opened_at, closed_at, evidence_due_at, evidence_sent, reported_at, created_at, updated_at
-) VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-    $13, $14, $15, $16, $17, $18, $19, $19
+WITH made AS (
+    INSERT INTO payments.disputes (
+        id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, kind, state, native_status,
+        event_id, opened_at, closed_at, evidence_due_at, evidence_sent, reported_at, created_at, updated_at
+    ) VALUES (
+        $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+        $16, $17, $18, $19, $20, $21, $1, $1
+    )
+    ON CONFLICT DO NOTHING
+    RETURNING id, state
 )
-ON CONFLICT DO NOTHING
+INSERT INTO payments.dispute_transitions (dispute_id, at, to_state, action, reason)
+SELECT id, $1, state, $2, $3 FROM made
 `
 
 type DisputeInsertParams struct {
+	At               time.Time
+	Action           string
+	Why              *string
 	ID               objectid.ID
 	Gateway          gateway.Name
 	GatewayDisputeID string
@@ -157,11 +165,14 @@ type DisputeInsertParams struct {
 	EvidenceDueAt    *time.Time
 	EvidenceSent     bool
 	ReportedAt       time.Time
-	At               time.Time
 }
 
+// DisputeInsert writes a dispute as its first report begins it, unless it is known.
 func (q *Queries) DisputeInsert(ctx context.Context, db DBTX, arg DisputeInsertParams) (int64, error) {
 	result, err := db.Exec(ctx, disputeInsert,
+		arg.At,
+		arg.Action,
+		arg.Why,
 		arg.ID,
 		arg.Gateway,
 		arg.GatewayDisputeID,
@@ -180,7 +191,6 @@ func (q *Queries) DisputeInsert(ctx context.Context, db DBTX, arg DisputeInsertP
 		arg.EvidenceDueAt,
 		arg.EvidenceSent,
 		arg.ReportedAt,
-		arg.At,
 	)
 	if err != nil {
 		return 0, err
@@ -420,12 +430,20 @@ func (q *Queries) DisputeLock(ctx context.Context, db DBTX, arg DisputeLockParam
 	return i, err
 }
 
-const disputeMove = `-- name: DisputeMove :exec
-UPDATE payments.disputes SET
-    state = $1, native_status = $2, amount_cents = $3, reason = coalesce($4, reason),
-    closed_at = $5, opened_at = least(opened_at, $6),
-    evidence_due_at = coalesce($7, evidence_due_at), evidence_sent = evidence_sent OR $8, reported_at = $9, updated_at = $10
-WHERE id = $11
+const disputeMove = `-- name: DisputeMove :one
+WITH moved AS (
+    UPDATE payments.disputes d SET
+        state = $1, native_status = $2, amount_cents = $3, reason = coalesce($4::text, reason),
+        closed_at = $5, opened_at = least(opened_at, $6::timestamptz),
+        evidence_due_at = coalesce($7::timestamptz, evidence_due_at), evidence_sent = evidence_sent OR $8::bool, reported_at = $9, updated_at = $10
+    WHERE d.id = $11 AND d.state = $12
+    RETURNING d.id, d.state
+), noted AS (
+    INSERT INTO payments.dispute_transitions (dispute_id, at, from_state, to_state, action, reason)
+    SELECT was.id, $10, was.state, moved.state, $13, $14 FROM moved JOIN payments.disputes was ON was.id = moved.id
+    WHERE moved.state <> was.state
+)
+SELECT count(*) FROM moved
 `
 
 type DisputeMoveParams struct {
@@ -440,10 +458,14 @@ type DisputeMoveParams struct {
 	ReportedAt    time.Time
 	At            time.Time
 	ID            objectid.ID
+	FromState     gateway.DisputeState
+	Action        string
+	Why           *string
 }
 
-func (q *Queries) DisputeMove(ctx context.Context, db DBTX, arg DisputeMoveParams) error {
-	_, err := db.Exec(ctx, disputeMove,
+// DisputeMove writes what a report says of a dispute, with its history where that moves it. 0: it was moved meanwhile.
+func (q *Queries) DisputeMove(ctx context.Context, db DBTX, arg DisputeMoveParams) (int64, error) {
+	row := db.QueryRow(ctx, disputeMove,
 		arg.State,
 		arg.NativeStatus,
 		arg.AmountCents,
@@ -455,8 +477,13 @@ func (q *Queries) DisputeMove(ctx context.Context, db DBTX, arg DisputeMoveParam
 		arg.ReportedAt,
 		arg.At,
 		arg.ID,
+		arg.FromState,
+		arg.Action,
+		arg.Why,
 	)
-	return err
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const disputeSumLost = `-- name: DisputeSumLost :one
@@ -478,13 +505,20 @@ func (q *Queries) DisputeSumLost(ctx context.Context, db DBTX, arg DisputeSumLos
 }
 
 const disputeWithdraw = `-- name: DisputeWithdraw :execrows
-UPDATE payments.disputes SET state = $1, closed_at = $2::timestamptz, updated_at = $2::timestamptz
-WHERE id = $3 AND state = $4 AND native_status = 'reported_by_admin'
+WITH moved AS (
+    UPDATE payments.disputes d SET state = $4, closed_at = $1::timestamptz, updated_at = $1::timestamptz
+    WHERE d.id = $5 AND d.state = $6 AND d.native_status = 'reported_by_admin'
+    RETURNING d.id, d.state
+)
+INSERT INTO payments.dispute_transitions (dispute_id, at, from_state, to_state, action, reason)
+SELECT was.id, $1, was.state, moved.state, $2, $3 FROM moved JOIN payments.disputes was ON was.id = moved.id
 `
 
 type DisputeWithdrawParams struct {
-	State     gateway.DisputeState
 	At        time.Time
+	Action    string
+	Why       *string
+	State     gateway.DisputeState
 	ID        objectid.ID
 	FromState gateway.DisputeState
 }
@@ -492,8 +526,10 @@ type DisputeWithdrawParams struct {
 // DisputeWithdraw takes back an open dispute that an admin entered by hand.
 func (q *Queries) DisputeWithdraw(ctx context.Context, db DBTX, arg DisputeWithdrawParams) (int64, error) {
 	result, err := db.Exec(ctx, disputeWithdraw,
-		arg.State,
 		arg.At,
+		arg.Action,
+		arg.Why,
+		arg.State,
 		arg.ID,
 		arg.FromState,
 	)
