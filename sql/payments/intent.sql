@@ -34,7 +34,7 @@ WITH ended AS (
     RETURNING i.id, i.state, i.gateway, i.told_at
 ), noted AS (
     INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-    SELECT id, @at::timestamptz, @by, state, state FROM ended
+    SELECT id, @at::timestamptz, @by, @outcome, state FROM ended
 )
 SELECT gateway, (told_at IS NOT NULL)::bool AS told FROM ended;
 
@@ -59,27 +59,27 @@ ORDER BY subject_id = @subject_id DESC LIMIT 1;
 -- name: IntentInsert :many
 -- IntentInsert opens intents, a JSON array of objects by column. Those that another one is in the way of are left out.
 WITH made AS (
-    INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
-    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
+    INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
+    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.state, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
     FROM jsonb_populate_recordset(NULL::payments.intents, @opened::jsonb) o
     ON CONFLICT DO NOTHING
-    RETURNING id, calls, created_at
+    RETURNING id, state, calls, created_at
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
+SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN @called::text ELSE @seen::text END, state FROM made
 RETURNING intent_id;
 
 -- name: IntentInsertFresh :exec
 -- IntentInsertFresh opens intents as IntentInsert does, of rows that the same transaction writes. What is in the way of
 -- one is an error.
 WITH made AS (
-    INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
-    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
+    INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
+    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.state, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
     FROM jsonb_populate_recordset(NULL::payments.intents, @opened::jsonb) o
-    RETURNING id, calls, created_at
+    RETURNING id, state, calls, created_at
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made;
+SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN @called::text ELSE @seen::text END, state FROM made;
 
 -- name: IntentGetNextCheck :one
 -- IntentGetNextCheck is the first check at the gateway after an instant.
@@ -103,7 +103,7 @@ WITH noted AS (
     RETURNING i.id
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state, cause)
-SELECT id, @at::timestamptz, @by, @outcome, 'open', left(sqlc.narg(cause)::text, 500) FROM noted;
+SELECT id, @at::timestamptz, @by, @outcome, @state, left(sqlc.narg(cause)::text, 500) FROM noted;
 
 -- name: IntentPostponeOpen :exec
 -- IntentPostponeOpen notes of the open intent of a name, whoever has it, that its call was answered: the gateway decides later.
@@ -123,7 +123,7 @@ WITH counted AS (
     WHERE i.id = @id AND i.state = 'open' AND i.leased_until = @leased_until::timestamptz
     RETURNING i.id
 )
-INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, @at::timestamptz, 'look', 'called', 'open' FROM counted;
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, @at::timestamptz, 'look', @outcome, @state FROM counted;
 
 -- name: IntentProbe :many
 -- IntentProbe leases the open intent that nobody has and that was checked longest ago, but for those that have failed too often to stand for the gateway.

@@ -12,6 +12,7 @@ import (
 	"marquee/modules/payments/backoff"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
@@ -234,8 +235,13 @@ func (c *check) callAgain(ctx context.Context) error {
 	if c.proved {
 		calls = 1 // the earlier ones are proved to have made nothing
 	}
+	to, err := state.Intents.Move(c.row.State, state.StepCalled)
+	if err != nil {
+		return fmt.Errorf("count call: %w", err)
+	}
 	n, err := c.service.db.IntentCallAgain(ctx, c.service.deps.Pool, paymentsdb.IntentCallAgainParams{
-		At: now, Step: c.row.Step, Calls: calls, Until: until, ID: c.row.ID, LeasedUntil: *c.row.LeasedUntil,
+		At: now, Outcome: state.StepCalled, State: to,
+		Step: c.row.Step, Calls: calls, Until: until, ID: c.row.ID, LeasedUntil: *c.row.LeasedUntil,
 	})
 	if err != nil {
 		return fmt.Errorf("count call: %w", err)

@@ -89,14 +89,15 @@ func (o *Operation[R, A]) Begin(ctx context.Context, row *R, write func(tx pgx.T
 // opened is an intent as it is stored first: its JSON has the table's columns.
 type opened struct {
 	Opening
-	ID          objectid.ID `json:"id"`
-	Calls       int         `json:"calls"`
-	Misses      int         `json:"misses"`
-	MissedAt    *time.Time  `json:"missed_at"`
-	CallEndsAt  time.Time   `json:"call_ends_at"`
-	LeasedUntil *time.Time  `json:"leased_until"`
-	NextCheck   time.Time   `json:"next_look_at"`
-	CreatedAt   time.Time   `json:"created_at"`
+	ID          objectid.ID  `json:"id"`
+	State       state.Intent `json:"state"`
+	Calls       int          `json:"calls"`
+	Misses      int          `json:"misses"`
+	MissedAt    *time.Time   `json:"missed_at"`
+	CallEndsAt  time.Time    `json:"call_ends_at"`
+	LeasedUntil *time.Time   `json:"leased_until"`
+	NextCheck   time.Time    `json:"next_look_at"`
+	CreatedAt   time.Time    `json:"created_at"`
 }
 
 // opened: until the call's time limit, and a fifth of it, are over nobody checks.
@@ -128,15 +129,26 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 			return fmt.Errorf("open intent: nobody checks intents of kind %q", o.Kind)
 		}
 		rows[n], fresh = s.opened(o), fresh && o.Fresh
+		by := state.StepSeen
+		if rows[n].Calls > 0 {
+			by = state.StepCalled
+		}
+		var err error
+		if rows[n].State, err = state.Intents.Move("", by); err != nil {
+			return fmt.Errorf("open intent: %w", err)
+		}
 	}
 	columns, err := json.Marshal(rows)
-	if err == nil && fresh {
-		return s.db.IntentInsertFresh(ctx, postgres.Later(tx), columns)
-	}
 	if err != nil {
 		return fmt.Errorf("open intent: %w", err)
 	}
-	made, err := s.db.IntentInsert(ctx, tx, columns)
+	p := paymentsdb.IntentInsertParams{
+		Called: string(state.StepCalled), Seen: string(state.StepSeen), Opened: columns,
+	}
+	if fresh {
+		return s.db.IntentInsertFresh(ctx, postgres.Later(tx), paymentsdb.IntentInsertFreshParams(p))
+	}
+	made, err := s.db.IntentInsert(ctx, tx, p)
 	if err != nil {
 		return fmt.Errorf("open intent: %w", err)
 	}
@@ -310,7 +322,8 @@ func (s *Service) endTx(ctx context.Context, tx pgx.Tx, r Ref, checked stored, o
 		return fmt.Errorf("end intent: %w", err)
 	}
 	p := paymentsdb.IntentEndParams{
-		At: s.deps.Clock.Now(), By: by, State: to, SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
+		At: s.deps.Clock.Now(), By: by, Outcome: outcome.Step(), State: to,
+		SubjectID: r.Subject, Kind: r.Kind, Item: r.Item,
 		Checked: checked.ID.String(), LeasedUntil: checked.LeasedUntil,
 	}
 	end := func(db postgres.DB) ([]paymentsdb.IntentEndRow, error) { return s.db.IntentEnd(ctx, db, p) }

@@ -33,7 +33,8 @@ const (
 	StepVoid        IntentStep = "void"
 )
 
-// Intents is the one table of what becomes of an intent. What has ended stays.
+// Intents is the one table of what becomes of an intent. What has ended stays. The history, payments.intent_steps, says
+// each step, also of what stays open; why one is not known it has from the gateway, as its cause.
 var Intents = transition.Table[Intent, IntentStep]{
 	{By: StepCalled, Moves: map[Intent]Intent{"": IntentOpen, IntentOpen: IntentOpen}},
 	{By: StepSeen, Moves: map[Intent]Intent{"": IntentOpen}},

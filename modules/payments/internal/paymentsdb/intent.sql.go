@@ -17,15 +17,17 @@ import (
 
 const intentCallAgain = `-- name: IntentCallAgain :execrows
 WITH counted AS (
-    UPDATE payments.intents i SET step = $2, calls = $3, misses = 0, missed_at = NULL, call_ends_at = $4::timestamptz, leased_until = $4::timestamptz
-    WHERE i.id = $5 AND i.state = 'open' AND i.leased_until = $6::timestamptz
+    UPDATE payments.intents i SET step = $4, calls = $5, misses = 0, missed_at = NULL, call_ends_at = $6::timestamptz, leased_until = $6::timestamptz
+    WHERE i.id = $7 AND i.state = 'open' AND i.leased_until = $8::timestamptz
     RETURNING i.id
 )
-INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, $1::timestamptz, 'look', 'called', 'open' FROM counted
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, $1::timestamptz, 'look', $2, $3 FROM counted
 `
 
 type IntentCallAgainParams struct {
 	At          time.Time
+	Outcome     state.IntentStep
+	State       state.Intent
 	Step        int16
 	Calls       int32
 	Until       time.Time
@@ -37,6 +39,8 @@ type IntentCallAgainParams struct {
 func (q *Queries) IntentCallAgain(ctx context.Context, db DBTX, arg IntentCallAgainParams) (int64, error) {
 	result, err := db.Exec(ctx, intentCallAgain,
 		arg.At,
+		arg.Outcome,
+		arg.State,
 		arg.Step,
 		arg.Calls,
 		arg.Until,
@@ -200,7 +204,7 @@ WITH ended AS (
     RETURNING i.id, i.state, i.gateway, i.told_at
 ), noted AS (
     INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-    SELECT id, $2::timestamptz, $9, state, state FROM ended
+    SELECT id, $2::timestamptz, $9, $10, state FROM ended
 )
 SELECT gateway, (told_at IS NOT NULL)::bool AS told FROM ended
 `
@@ -215,6 +219,7 @@ type IntentEndParams struct {
 	LeasedUntil *time.Time
 	Untold      bool
 	By          state.IntentBy
+	Outcome     state.IntentStep
 }
 
 type IntentEndRow struct {
@@ -235,6 +240,7 @@ func (q *Queries) IntentEnd(ctx context.Context, db DBTX, arg IntentEndParams) (
 		arg.LeasedUntil,
 		arg.Untold,
 		arg.By,
+		arg.Outcome,
 	)
 	if err != nil {
 		return nil, err
@@ -418,20 +424,26 @@ func (q *Queries) IntentGetOpen(ctx context.Context, db DBTX, arg IntentGetOpenP
 
 const intentInsert = `-- name: IntentInsert :many
 WITH made AS (
-    INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
-    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
-    FROM jsonb_populate_recordset(NULL::payments.intents, $1::jsonb) o
+    INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
+    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.state, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
+    FROM jsonb_populate_recordset(NULL::payments.intents, $3::jsonb) o
     ON CONFLICT DO NOTHING
-    RETURNING id, calls, created_at
+    RETURNING id, state, calls, created_at
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
+SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN $1::text ELSE $2::text END, state FROM made
 RETURNING intent_id
 `
 
+type IntentInsertParams struct {
+	Called string
+	Seen   string
+	Opened json.RawMessage
+}
+
 // IntentInsert opens intents, a JSON array of objects by column. Those that another one is in the way of are left out.
-func (q *Queries) IntentInsert(ctx context.Context, db DBTX, opened json.RawMessage) ([]objectid.ID, error) {
-	rows, err := db.Query(ctx, intentInsert, opened)
+func (q *Queries) IntentInsert(ctx context.Context, db DBTX, arg IntentInsertParams) ([]objectid.ID, error) {
+	rows, err := db.Query(ctx, intentInsert, arg.Called, arg.Seen, arg.Opened)
 	if err != nil {
 		return nil, err
 	}
@@ -452,19 +464,25 @@ func (q *Queries) IntentInsert(ctx context.Context, db DBTX, opened json.RawMess
 
 const intentInsertFresh = `-- name: IntentInsertFresh :exec
 WITH made AS (
-    INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
-    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
-    FROM jsonb_populate_recordset(NULL::payments.intents, $1::jsonb) o
-    RETURNING id, calls, created_at
+    INSERT INTO payments.intents (id, kind, subject_id, item, customer_id, gateway, reference, excludes, state, calls, misses, missed_at, call_ends_at, leased_until, next_look_at, created_at)
+    SELECT o.id, o.kind, o.subject_id, o.item, o.customer_id, o.gateway, o.reference, o.excludes, o.state, o.calls, o.misses, o.missed_at, o.call_ends_at, o.leased_until, o.next_look_at, o.created_at
+    FROM jsonb_populate_recordset(NULL::payments.intents, $3::jsonb) o
+    RETURNING id, state, calls, created_at
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state)
-SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN 'called' ELSE 'seen' END, 'open' FROM made
+SELECT id, created_at, 'open', CASE WHEN calls > 0 THEN $1::text ELSE $2::text END, state FROM made
 `
+
+type IntentInsertFreshParams struct {
+	Called string
+	Seen   string
+	Opened json.RawMessage
+}
 
 // IntentInsertFresh opens intents as IntentInsert does, of rows that the same transaction writes. What is in the way of
 // one is an error.
-func (q *Queries) IntentInsertFresh(ctx context.Context, db DBTX, opened json.RawMessage) error {
-	_, err := db.Exec(ctx, intentInsertFresh, opened)
+func (q *Queries) IntentInsertFresh(ctx context.Context, db DBTX, arg IntentInsertFreshParams) error {
+	_, err := db.Exec(ctx, intentInsertFresh, arg.Called, arg.Seen, arg.Opened)
 	return err
 }
 
@@ -628,20 +646,21 @@ func (q *Queries) IntentMarkMailed(ctx context.Context, db DBTX, arg IntentMarkM
 const intentPostpone = `-- name: IntentPostpone :execrows
 WITH noted AS (
     UPDATE payments.intents i SET
-        leased_until = NULL, next_look_at = CASE WHEN looks > 0 AND looked_at IS NULL THEN next_look_at ELSE $5::timestamptz END, cause = left($4::text, 500), failures = $6, step = $7, misses = $8, calls = $9,
-        missed_at = $10, not_known_since = $11,
+        leased_until = NULL, next_look_at = CASE WHEN looks > 0 AND looked_at IS NULL THEN next_look_at ELSE $6::timestamptz END, cause = left($5::text, 500), failures = $7, step = $8, misses = $9, calls = $10,
+        missed_at = $11, not_known_since = $12,
         forwards = CASE WHEN $3 = 'not_known' THEN forwards ELSE 0 END
-    WHERE i.id = $12 AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM $13::timestamptz
+    WHERE i.id = $13 AND i.state = 'open' AND i.leased_until IS NOT DISTINCT FROM $14::timestamptz
     RETURNING i.id
 )
 INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state, cause)
-SELECT id, $1::timestamptz, $2, $3, 'open', left($4::text, 500) FROM noted
+SELECT id, $1::timestamptz, $2, $3, $4, left($5::text, 500) FROM noted
 `
 
 type IntentPostponeParams struct {
 	At            time.Time
 	By            state.IntentBy
 	Outcome       state.IntentStep
+	State         state.Intent
 	Cause         *string
 	NextLookAt    time.Time
 	Failures      int32
@@ -660,6 +679,7 @@ func (q *Queries) IntentPostpone(ctx context.Context, db DBTX, arg IntentPostpon
 		arg.At,
 		arg.By,
 		arg.Outcome,
+		arg.State,
 		arg.Cause,
 		arg.NextLookAt,
 		arg.Failures,
