@@ -185,7 +185,7 @@ func (s *Reader) IsRefundedByList(ctx context.Context, db postgres.DB, gateway g
 // was, on the list, and has extended nothing. What happens to it changes no subscription. An error is the database's.
 func (s *Reader) IsUnused(ctx context.Context, db postgres.DB, gateway gateway.Name, paymentID string) (bool, error) {
 	unused, err := s.db.UnappliedIsUnused(ctx, db,
-		paymentsdb.UnappliedIsUnusedParams{Gateway: string(gateway), PaymentRef: paymentID})
+		paymentsdb.UnappliedIsUnusedParams{Gateway: gateway, PaymentRef: paymentID})
 	if err != nil {
 		return false, fmt.Errorf("read what payment %s bought: %w", paymentID, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
 	"marquee/modules/payments/ledger"
+	"marquee/modules/payments/state"
 	"marquee/modules/payments/webhook"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
@@ -46,7 +47,7 @@ const (
 )
 
 // FindingKind says what a reconciliation found.
-type FindingKind string
+type FindingKind = state.FindingKind
 
 // The kinds of findings.
 const (
@@ -65,7 +66,7 @@ const (
 )
 
 // Verdict says what became of a finding.
-type Verdict string
+type Verdict = state.Verdict
 
 // The verdicts.
 const (

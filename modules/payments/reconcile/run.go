@@ -13,13 +13,14 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/state"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 )
 
 // Starter says what began a run.
-type Starter string
+type Starter = state.Starter
 
 // The starters.
 const (
@@ -69,7 +70,7 @@ func (s *Reconciler) Begin(ctx context.Context, o Options, report *Report) (*Run
 	}
 	r := &Run{id: objectid.At(now), s: s}
 	err := s.db.ReconcileRunInsert(ctx, s.deps.Pool, paymentsdb.ReconcileRunInsertParams{
-		ID: r.id, StartedBy: string(cmp.Or(o.StartedBy, ByCommand)), Starter: nullable.Ptr(o.Starter), DryRun: o.DryRun,
+		ID: r.id, StartedBy: cmp.Or(o.StartedBy, ByCommand), Starter: nullable.Ptr(o.Starter), DryRun: o.DryRun,
 		Gateways: names, Since: o.Since, At: now,
 	})
 	if err != nil {
@@ -159,7 +160,7 @@ func (r *Run) insert(ctx context.Context, f Finding) error {
 	}
 	now := r.s.deps.Clock.Now()
 	params := paymentsdb.ReconcileFindingInsertParams{
-		ID: objectid.At(now), RunID: r.id, Gateway: string(f.Gateway), Kind: string(f.Kind), Verdict: string(f.Verdict),
+		ID: objectid.At(now), RunID: r.id, Gateway: f.Gateway, Kind: f.Kind, Verdict: f.Verdict,
 		GatewayObjectID: f.ID, Record: nullable.Ptr(f.Record), Was: was, Became: became, Detail: nullable.Ptr(f.Detail),
 		FoundAt: now,
 	}

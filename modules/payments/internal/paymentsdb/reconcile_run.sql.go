@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 	"marquee/platform/objectid"
 )
 
@@ -67,9 +68,9 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
 type ReconcileFindingInsertParams struct {
 	ID              objectid.ID
 	RunID           objectid.ID
-	Gateway         string
-	Kind            string
-	Verdict         string
+	Gateway         gateway.Name
+	Kind            state.FindingKind
+	Verdict         state.Verdict
 	GatewayObjectID string
 	Record          *string
 	LocalID         *objectid.ID
@@ -119,7 +120,7 @@ VALUES ($1, $2, $3, $4, $5::text[], $6, $7, clock_timestamp(), $7)
 
 type ReconcileRunInsertParams struct {
 	ID        objectid.ID
-	StartedBy string
+	StartedBy state.Starter
 	Starter   *string
 	DryRun    bool
 	Gateways  []string

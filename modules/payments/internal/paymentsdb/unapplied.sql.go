@@ -313,7 +313,7 @@ SELECT EXISTS (SELECT 1 FROM payments.bought_nothing n
 `
 
 type UnappliedIsUnusedParams struct {
-	Gateway    string
+	Gateway    gateway.Name
 	PaymentRef string
 }
 
