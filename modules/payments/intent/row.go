@@ -135,7 +135,8 @@ func (s *Service) record(
 	stays, err := state.Intents.Move(r.State, to)
 	if err == nil {
 		_, err = s.db.IntentPostpone(ctx, db, paymentsdb.IntentPostponeParams{
-			At: s.deps.Clock.Now(), By: by, Outcome: to, State: stays, NextLookAt: next, ID: r.ID, LeasedUntil: r.LeasedUntil,
+			At: s.deps.Clock.Now(), By: by, Outcome: to, State: stays, NextLookAt: next,
+			ID: r.ID, LeasedUntil: r.LeasedUntil,
 			Failures: r.Failures, Step: r.Step, Misses: r.Misses, Calls: r.Calls, MissedAt: r.MissedAt,
 			NotKnownSince: r.NotKnownSince, Cause: r.Cause,
 		})

@@ -116,11 +116,11 @@ func (s *Ledger) moveDisputeTx(ctx context.Context, tx pgx.Tx, r DisputeRecord) 
 	why := nullable.Ptr(cmp.Or(state.Disputes.ReasonOf(by), d.NativeStatus))
 	if begin, begins := state.Disputes.Next("", by); begins {
 		n, err := s.db.DisputeInsert(ctx, tx, paymentsdb.DisputeInsertParams{
-			ID: objectid.At(now), Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID, Purpose: r.Purpose,
-			LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount), Reason: nullable.Ptr(d.Reason),
-			Kind: cmp.Or(d.Kind, gateway.Chargeback), State: begin,
-			NativeStatus: d.NativeStatus, EventID: nullable.Ptr(d.EventID), OpenedAt: openedAt(d), ClosedAt: closedAt(d),
-			EvidenceDueAt: d.EvidenceDueAt, EvidenceSent: d.EvidenceSent,
+			ID: objectid.At(now), Gateway: r.Gateway, GatewayDisputeID: d.ID, PaymentRef: d.PaymentID,
+			Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(d.Amount),
+			Reason: nullable.Ptr(d.Reason), Kind: cmp.Or(d.Kind, gateway.Chargeback), State: begin,
+			NativeStatus: d.NativeStatus, EventID: nullable.Ptr(d.EventID),
+			OpenedAt: openedAt(d), ClosedAt: closedAt(d), EvidenceDueAt: d.EvidenceDueAt, EvidenceSent: d.EvidenceSent,
 			ReportedAt: d.At, At: now, Action: string(by), Why: why,
 		})
 		if err != nil {

@@ -58,7 +58,7 @@ func (s *Reads) IsEchoTx(ctx context.Context, tx pgx.Tx, sub Subscription, remot
 func (s *Reads) ExtendedTo(ctx context.Context, db postgres.DB, sub Subscription) (*time.Time, error) {
 	last, err := s.db.ChargeMoveGetLast(ctx, db, sub.ID)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows), err == nil && last.State != "open":
+	case errors.Is(err, pgx.ErrNoRows), err == nil && last.State != state.MoveOpen:
 		return nil, nil //nolint:nilnil // nil is the answer
 	case err != nil:
 		return nil, fmt.Errorf("read extension: %w", err)
