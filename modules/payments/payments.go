@@ -100,7 +100,7 @@ func New(d Deps) *Service {
 	s.reconciler = reconcile.New(reconcile.Deps{Deps: rows, Gateways: s.gateways, ReconcilePause: d.ReconcilePause},
 		s.reader, s.cases, s.webhooks)
 	s.intents.Connect(intent.Hooks{
-		Checkers: map[intent.Kind]intent.Checker{intent.Refund: s.refunds.Order().Checker()},
+		Checkers: map[intent.Kind]intent.Checker{intent.Refund: s.refunds.Operation().Checker()},
 		Unknown:  s.cases.ListUnknownTx,
 		Known:    s.cases.IntentEndedTx,
 	})

@@ -37,14 +37,14 @@ func (s *Service) Debit(ctx context.Context, id objectid.ID) error { return s.de
 // SettleDebitLate is a check of a debit's order that stands still between the empty answer that proves it missing and
 // its settling, in which it has no lease any more.
 func (s *Service) SettleDebitLate(ctx context.Context, i intent.Intent, meanwhile func()) error {
-	order := s.debits.Order()
-	row, _, err := order.Row(ctx, i)
+	operation := s.debits.Operation()
+	row, _, err := operation.Row(ctx, i)
 	if err != nil {
 		return err
 	}
 	meanwhile()
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
-		return order.SettleTx(ctx, tx, &row, intent.Missing[gateway.Payment]{}, intent.ByCheck)
+		return operation.SettleTx(ctx, tx, &row, intent.Missing[gateway.Payment]{}, intent.ByCheck)
 	})
 }
 

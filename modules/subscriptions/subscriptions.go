@@ -111,15 +111,15 @@ func New(d Deps) *Service {
 		Intents: map[intent.Kind]intent.Checker{
 			intent.Subscription:     s.checkout.FirstCalls().Checker(),
 			intent.SubscriptionGone: s.calls.Gone().Checker(),
-			intent.OpenInvoice:      s.selfService.InvoiceOrder().Checker(),
-			intent.Debit:            s.debits.Order().Checker(),
+			intent.OpenInvoice:      s.selfService.InvoiceOperation().Checker(),
+			intent.Debit:            s.debits.Operation().Checker(),
 			intent.DebitRetry:       s.retries.Checker(),
 			intent.Pause:            s.pauses.Checker(),
-			intent.PlanMove:         s.plans.Order().Checker(),
+			intent.PlanMove:         s.plans.Operation().Checker(),
 			intent.ChargeMove:       s.extensions.Checker(),
 			intent.End:              s.recovery.Ends(),
 			intent.Resume:           intent.Repeat(s.selfService.ResumeAgain),
-			intent.RenewalCharge:    s.charges.CodeOrder().Checker(),
+			intent.RenewalCharge:    s.charges.Operation().Checker(),
 		},
 	})
 	return s

@@ -65,21 +65,21 @@ func (s *Refunds) RefundPayment(ctx context.Context, q Request,
 	if err != nil {
 		return Outcome{}, err
 	}
-	order, err := s.commitRefund(ctx, gw, q)
+	call, err := s.commitRefund(ctx, gw, q)
 	if err != nil {
 		return Outcome{}, err
 	}
-	order.applied = applied
-	order, outcome, err := s.Order().Run(ctx, order)
+	call.applied = applied
+	call, outcome, err := s.Operation().Run(ctx, call)
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[gateway.RemoteRefund]:
-		return Outcome{Refund: order.refund, Response: outcome.Result.Response}, err
+		return Outcome{Refund: call.refund, Response: outcome.Result.Response}, err
 	case intent.Declined[gateway.RemoteRefund]:
 		return Outcome{}, errors.Join(outcome.Cause, err)
 	case intent.Refused[gateway.RemoteRefund]:
 		return Outcome{}, errors.Join(outcome.Cause, err)
 	case intent.NotKnown[gateway.RemoteRefund]:
-		return Outcome{}, fmt.Errorf("%w: refund %s: %w", gateway.ErrOutcomeUnknown, order.refund.ID, outcome.Cause)
+		return Outcome{}, fmt.Errorf("%w: refund %s: %w", gateway.ErrOutcomeUnknown, call.refund.ID, outcome.Cause)
 	case intent.Pending[gateway.RemoteRefund], intent.Missing[gateway.RemoteRefund], intent.Void[gateway.RemoteRefund]:
 	} // which settleTx refuses
 	return Outcome{}, err
@@ -88,17 +88,17 @@ func (s *Refunds) RefundPayment(ctx context.Context, q Request,
 // commitRefund writes the row that stands for the refund before anybody is asked.
 // Two at once, also a dispute, pass one after the other by the lock on the payment's
 // money: the second finds the first. Its intent excludes a second refund, too.
-func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Request) (order, error) {
+func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Request) (refundCall, error) {
 	if err := s.reader.NotDisputed(ctx, s.deps.Pool, q.Payment.Gateway, q.Payment.Payment.Amount,
 		q.Payment.Names()...); err != nil {
-		return order{}, err
+		return refundCall{}, err
 	}
 	key, err := s.intentOf(ctx, gw, q.Payment)
 	if err != nil {
-		return order{}, err
+		return refundCall{}, err
 	}
 	if err := s.compareRefunds(ctx, gw, key, q); err != nil {
-		return order{}, err
+		return refundCall{}, err
 	}
 	now := s.deps.Clock.Now()
 	refund := ledger.Refund{
@@ -109,8 +109,8 @@ func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Reques
 		EventType: adminRefundType(q.Payment.Gateway),
 		Reason:    q.Reason, Admin: q.Admin, AdminID: q.AdminID, RequestedAt: now,
 	}
-	o := order{payment: q.Payment}
-	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error {
+	c := refundCall{payment: q.Payment}
+	err = s.Operation().Begin(ctx, &c, func(tx pgx.Tx) error {
 		rows, err := s.ledger.LockRefundsTx(ctx, tx, refund.Gateway, refund.PaymentID)
 		if err != nil {
 			return err
@@ -147,18 +147,18 @@ func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Reques
 		if err := idempotency.AttemptOf(ctx).BindTx(ctx, tx, refund.ID); err != nil {
 			return err
 		}
-		o.refund = refund
+		c.refund = refund
 		return s.cases.SyncRefundsTx(ctx, tx, refund.Gateway, refund.PaymentID, false)
 	})
 	var open *intent.ErrOpen
 	if !errors.As(err, &open) {
-		return o, err
+		return c, err
 	}
 	first, err := s.db.RefundFind(ctx, s.deps.Pool, open.Intent.Subject)
 	if err != nil {
-		return order{}, fmt.Errorf("read refund: %w", err)
+		return refundCall{}, fmt.Errorf("read refund: %w", err)
 	}
-	return order{}, s.RefundOpen(ctx, s.deps.Pool, ledger.RefundOf(first))
+	return refundCall{}, s.RefundOpen(ctx, s.deps.Pool, ledger.RefundOf(first))
 }
 
 // unanswered is the row that was asked for here and whose call has no answer yet,
@@ -197,25 +197,25 @@ func adminRefundType(name gateway.Name) string {
 	return "ADMIN.REFUND." + strings.ToUpper(string(name)) + "_REFUND"
 }
 
-// order is a refund, what it is of, and what the request has asked for beside it.
-type order struct {
+// refundCall is a refund, what it is of, and what the request has asked for beside it.
+type refundCall struct {
 	refund  ledger.Refund
 	payment gateway.LedgerPayment
 	applied func(ctx context.Context, tx pgx.Tx, r ledger.Refund) error
 }
 
-// Order is the order of a refund. Only when it is proved that nothing was made the call is
+// Operation is the refund at its gateway. Only when it is proved that nothing was made the call is
 // made again; its refusal counts when the list of refunds shows nothing even then.
-func (s *Refunds) Order() *intent.Operation[order, gateway.RemoteRefund] {
-	return &intent.Operation[order, gateway.RemoteRefund]{
+func (s *Refunds) Operation() *intent.Operation[refundCall, gateway.RemoteRefund] {
+	return &intent.Operation[refundCall, gateway.RemoteRefund]{
 		Kind: intent.Refund, Intents: s.deps.Intents, Committed: "refund.committed", Settling: "refund.settling",
-		Opening: func(o order) intent.Opening { return opening(o.refund, s.deps.Intents.CallTime()) },
-		Row:     s.orderOf,
-		Steps: []intent.Step[order, gateway.RemoteRefund]{
+		Opening: func(c refundCall) intent.Opening { return opening(c.refund, s.deps.Intents.CallTime()) },
+		Row:     s.callOf,
+		Steps: []intent.Step[refundCall, gateway.RemoteRefund]{
 			{FaultPoint: "refund.answered", Call: s.call, Find: s.find, Again: s.enoughLeft},
 		},
 		SettleTx: s.settleTx,
-		Settled:  func(ctx context.Context, o order) error { return s.Notify(ctx, o.refund) },
+		Settled:  func(ctx context.Context, c refundCall) error { return s.Notify(ctx, c.refund) },
 	}
 }
 
@@ -228,73 +228,73 @@ func opening(r ledger.Refund, callTime time.Duration) intent.Opening {
 	}
 }
 
-// orderOf reads a request whose answer was lost; one that is answered is followed.
-func (s *Refunds) orderOf(ctx context.Context, i intent.Intent) (o order, over bool, err error) {
+// callOf reads a request whose answer was lost; one that is answered is followed.
+func (s *Refunds) callOf(ctx context.Context, i intent.Intent) (c refundCall, over bool, err error) {
 	row, err := s.db.RefundFind(ctx, s.deps.Pool, i.Subject)
 	if err != nil {
-		return o, false, fmt.Errorf("read refund: %w", err)
+		return c, false, fmt.Errorf("read refund: %w", err)
 	}
-	if o.refund = ledger.RefundOf(row); o.refund.Status != gateway.RefundStatusRequested {
-		return o, true, s.Notify(ctx, o.refund)
+	if c.refund = ledger.RefundOf(row); c.refund.Status != gateway.RefundStatusRequested {
+		return c, true, s.Notify(ctx, c.refund)
 	}
-	payment, err := s.reader.FindPayment(ctx, s.deps.Pool, o.refund.Gateway, o.refund.PaymentID)
+	payment, err := s.reader.FindPayment(ctx, s.deps.Pool, c.refund.Gateway, c.refund.PaymentID)
 	if err != nil {
-		return o, false, err
+		return c, false, err
 	}
 	if payment == nil {
-		return o, false, fmt.Errorf("payments: refund %s is of a payment that the ledger does not have", o.refund.ID)
+		return c, false, fmt.Errorf("payments: refund %s is of a payment that the ledger does not have", c.refund.ID)
 	}
-	o.payment = *payment
-	return o, false, nil
+	c.payment = *payment
+	return c, false, nil
 }
 
-func (o order) terms() gateway.RefundTerms {
+func (c refundCall) terms() gateway.RefundTerms {
 	return gateway.RefundTerms{
-		RefundID: o.refund.ID, Amount: o.refund.Amount, Reason: o.refund.Reason, Admin: o.refund.Admin,
-		RequestedAt: o.refund.RequestedAt,
-		Payment:     gateway.PaymentRef{PaymentID: o.payment.Payment.ID, PaymentIntentID: o.payment.RefundKey()},
+		RefundID: c.refund.ID, Amount: c.refund.Amount, Reason: c.refund.Reason, Admin: c.refund.Admin,
+		RequestedAt: c.refund.RequestedAt,
+		Payment:     gateway.PaymentRef{PaymentID: c.payment.Payment.ID, PaymentIntentID: c.payment.RefundKey()},
 	}
 }
 
-func (s *Refunds) call(ctx context.Context, gw gateway.Gateway, o order,
+func (s *Refunds) call(ctx context.Context, gw gateway.Gateway, c refundCall,
 	_ gateway.RemoteRefund,
 ) (gateway.RemoteRefund, error) {
-	remote, err := gw.Refund(ctx, o.terms())
+	remote, err := gw.Refund(ctx, c.terms())
 	if err != nil {
 		return remote, err
 	}
-	return remote, s.recordUnasked(ctx, o.refund, remote.Report)
+	return remote, s.recordUnasked(ctx, c.refund, remote.Report)
 }
 
-func (s *Refunds) find(ctx context.Context, gw gateway.Gateway, o order,
+func (s *Refunds) find(ctx context.Context, gw gateway.Gateway, c refundCall,
 	_ gateway.RemoteRefund,
 ) (remote gateway.RemoteRefund, found bool, err error) {
-	if remote, found, err = gw.FindRefund(ctx, o.terms()); err != nil || !found {
+	if remote, found, err = gw.FindRefund(ctx, c.terms()); err != nil || !found {
 		return remote, found, err
 	}
-	return remote, true, s.recordUnasked(ctx, o.refund, remote.Report)
+	return remote, true, s.recordUnasked(ctx, c.refund, remote.Report)
 }
 
 // enoughLeft has the call made once more, unless others have given back so much meanwhile
 // that too little is left.
 func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway,
-	o order,
+	c refundCall,
 ) (intent.Outcome[gateway.RemoteRefund], error) {
 	all, err := gw.ListRefunds(ctx, gateway.PaymentRef{
-		PaymentID: o.payment.Payment.ID, PaymentIntentID: o.refund.PaymentID,
+		PaymentID: c.payment.Payment.ID, PaymentIntentID: c.refund.PaymentID,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.recordList(ctx, o.refund.PaymentID, o.payment, all); err != nil {
+	if err := s.recordList(ctx, c.refund.PaymentID, c.payment, all); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.RefundListOfPayment(ctx, s.deps.Pool,
-		paymentsdb.RefundListOfPaymentParams{Gateway: &o.payment.Gateway, PaymentRef: o.refund.PaymentID})
+		paymentsdb.RefundListOfPaymentParams{Gateway: &c.payment.Gateway, PaymentRef: c.refund.PaymentID})
 	if err != nil {
 		return nil, err
 	}
-	left := o.payment.Payment.Amount
+	left := c.payment.Payment.Amount
 	for _, row := range rows {
 		if r := ledger.RefundOf(row); r.Status != gateway.RefundStatusFailed {
 			left -= r.Amount
@@ -306,19 +306,19 @@ func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway,
 	return nil, nil
 }
 
-func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, o *order, outcome intent.Outcome[gateway.RemoteRefund],
+func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, c *refundCall, outcome intent.Outcome[gateway.RemoteRefund],
 	by intent.By,
 ) error {
-	if _, err := s.ledger.LockRefundsTx(ctx, tx, o.refund.Gateway, o.refund.PaymentID); err != nil {
+	if _, err := s.ledger.LockRefundsTx(ctx, tx, c.refund.Gateway, c.refund.PaymentID); err != nil {
 		return err
 	}
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[gateway.RemoteRefund]:
-		return s.recordTx(ctx, tx, o, outcome.Result, by)
+		return s.recordTx(ctx, tx, c, outcome.Result, by)
 	case intent.Declined[gateway.RemoteRefund]:
-		return s.failTx(ctx, tx, o, outcome.Cause, by)
+		return s.failTx(ctx, tx, c, outcome.Cause, by)
 	case intent.Refused[gateway.RemoteRefund]:
-		return s.failTx(ctx, tx, o, outcome.Cause, by)
+		return s.failTx(ctx, tx, c, outcome.Cause, by)
 	case intent.Pending[gateway.RemoteRefund], intent.Missing[gateway.RemoteRefund], intent.Void[gateway.RemoteRefund],
 		intent.NotKnown[gateway.RemoteRefund]:
 	}
@@ -327,8 +327,8 @@ func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, o *order, outcome int
 
 // recordTx takes the gateway's answer into the ledger and logs the refund as a webhook
 // (docs/contract/payments.md, Refunds).
-func (s *Refunds) recordTx(ctx context.Context, tx pgx.Tx, o *order, remote gateway.RemoteRefund, by intent.By) error {
-	r, report := o.refund, remote.Report
+func (s *Refunds) recordTx(ctx context.Context, tx pgx.Tx, c *refundCall, remote gateway.RemoteRefund, by intent.By) error {
+	r, report := c.refund, remote.Report
 	report.PaymentID, report.EventID, report.Type = r.PaymentID, r.EventID, r.EventType
 	if err := s.deps.Intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Succeeded[any]{},
 		by); err != nil { // else the record ends it, as a report's
@@ -347,17 +347,17 @@ func (s *Refunds) recordTx(ctx context.Context, tx pgx.Tx, o *order, remote gate
 	if err != nil {
 		return err
 	}
-	o.refund = ledger.RefundOf(row)
-	if err := s.logRefundTx(ctx, tx, o.refund, remote); err != nil || o.applied == nil {
+	c.refund = ledger.RefundOf(row)
+	if err := s.logRefundTx(ctx, tx, c.refund, remote); err != nil || c.applied == nil {
 		return err
 	}
-	return o.applied(ctx, tx, o.refund)
+	return c.applied(ctx, tx, c.refund)
 }
 
 // failTx marks a refund that certainly was not made, and has it followed.
-func (s *Refunds) failTx(ctx context.Context, tx pgx.Tx, o *order, why error, by intent.By) error {
+func (s *Refunds) failTx(ctx context.Context, tx pgx.Tx, c *refundCall, why error, by intent.By) error {
 	if by == intent.ByCheck {
-		s.deps.Log.WarnContext(ctx, "refund came to nothing", slog.String("refund_id", o.refund.ID.String()),
+		s.deps.Log.WarnContext(ctx, "refund came to nothing", slog.String("refund_id", c.refund.ID.String()),
 			slog.Any("error", why))
 	}
 	failure := why.Error()
@@ -367,15 +367,15 @@ func (s *Refunds) failTx(ctx context.Context, tx pgx.Tx, o *order, why error, by
 	case errors.Is(why, gateway.ErrUnavailable):
 		failure = ledger.FailedUnasked + " " + failure
 	}
-	failed, err := s.ledger.FailRefundTx(ctx, tx, o.refund.ID, failure)
+	failed, err := s.ledger.FailRefundTx(ctx, tx, c.refund.ID, failure)
 	if err != nil || !failed {
 		return err // a report took it for done: then it is the gateway's own of the same amount
 	}
-	o.refund.Status = gateway.RefundStatusFailed
-	if err := s.queueTrackingTx(ctx, tx, o.refund.ID); err != nil {
+	c.refund.Status = gateway.RefundStatusFailed
+	if err := s.queueTrackingTx(ctx, tx, c.refund.ID); err != nil {
 		return err
 	}
-	return s.cases.SyncRefundsTx(ctx, tx, o.refund.Gateway, o.refund.PaymentID, errors.Is(why, gateway.ErrUnavailable))
+	return s.cases.SyncRefundsTx(ctx, tx, c.refund.Gateway, c.refund.PaymentID, errors.Is(why, gateway.ErrUnavailable))
 }
 
 // auditRefundTx tells the audit trail what an admin wants back, at what was paid

@@ -25,8 +25,8 @@ import (
 // constraintOneCharge keeps a period from having two codes that can be paid.
 const constraintOneCharge = "renewal_charges_one_open"
 
-// chargeOrder is what a renewal charge is for.
-type chargeOrder struct {
+// chargeTerms is what a renewal charge is for.
+type chargeTerms struct {
 	cycle  *time.Time // of automatic PIX: the beginning of the period; nil: the next of a manual PIX
 	amount money.Cents
 	until  time.Time // when the code is to run out
@@ -48,7 +48,7 @@ func (s *Charges) renewPix(ctx context.Context,
 	if _, err := s.deps.Plans.SellablePlan(ctx, s.deps.Pool, sub.PlanID); err != nil {
 		return lifecycle.Subscription{}, lifecycle.RenewalCharge{}, err
 	}
-	o := chargeOrder{amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)), until: *sub.ExpiresAt}
+	o := chargeTerms{amount: money.Cents(sub.PriceCents * int64(sub.PeriodMonths)), until: *sub.ExpiresAt}
 	charge, err := s.chargeByPix(ctx, sub, o, s.mayRenewByPix)
 	return sub, charge, err
 }
@@ -77,7 +77,7 @@ func (s *Charges) mayRenewByPix(sub lifecycle.Subscription) error {
 // for the order is committed before the gateway is asked. May is asked again with the
 // locked subscription. While it is not known what the gateway made, the charge comes
 // without a code and its intent is open.
-func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Subscription, o chargeOrder,
+func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Subscription, o chargeTerms,
 	may func(lifecycle.Subscription) error,
 ) (lifecycle.RenewalCharge, error) {
 	charge, err := s.db.RenewalChargeGetOpenOf(ctx, s.deps.Pool, sub.ID, s.cycleDate(o.cycle))
@@ -98,7 +98,7 @@ func (s *Charges) chargeByPix(ctx context.Context, sub lifecycle.Subscription, o
 	if err != nil {
 		return lifecycle.RenewalCharge{}, err
 	}
-	code, outcome, err := s.CodeOrder().Run(ctx, code)
+	code, outcome, err := s.Operation().Run(ctx, code)
 	var cause error
 	switch outcome := outcome.(type) {
 	case intent.Refused[gateway.PixCharge]:
@@ -124,15 +124,15 @@ func (s *Charges) cycleDate(cycle *time.Time) pgtype.Date {
 }
 
 // createIntent commits the order. Of two at once the second finds the first.
-func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Subscription, o chargeOrder,
+func (s *Charges) createIntent(ctx context.Context, sub lifecycle.Subscription, o chargeTerms,
 	may func(lifecycle.Subscription) error,
-) (codeOrder, error) {
+) (codeCall, error) {
 	ctx = context.WithoutCancel(ctx)
-	code := codeOrder{sub: sub}
+	code := codeCall{sub: sub}
 	if _, err := s.deps.Payments.Gateway(sub.Gateway); err != nil {
 		return code, gateway.FaultOf(err)
 	}
-	err := s.CodeOrder().Begin(ctx, &code, func(tx pgx.Tx) error {
+	err := s.Operation().Begin(ctx, &code, func(tx pgx.Tx) error {
 		locked, err := s.deps.Store.LockTx(ctx, tx, sub.CustomerID, sub.ID)
 		if err != nil {
 			return err

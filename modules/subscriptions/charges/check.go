@@ -17,20 +17,20 @@ import (
 	"marquee/platform/postgres"
 )
 
-// codeOrder is the order of a code, and what it is of.
-type codeOrder struct {
+// codeCall is a code, and what it is of.
+type codeCall struct {
 	sub    lifecycle.Subscription
 	charge lifecycle.RenewalCharge
 }
 
-// CodeOrder is the order of a PIX code for a further period. Proved to have made nothing
+// Operation is the order of a PIX code for a further period. Proved to have made nothing
 // the code is gone, and the customer may ask for another.
-func (s *Charges) CodeOrder() *intent.Operation[codeOrder, gateway.PixCharge] {
-	return &intent.Operation[codeOrder, gateway.PixCharge]{
+func (s *Charges) Operation() *intent.Operation[codeCall, gateway.PixCharge] {
+	return &intent.Operation[codeCall, gateway.PixCharge]{
 		Kind: intent.RenewalCharge, Intents: s.deps.Intents, Committed: "renewal_charge.after_intent",
-		Opening: func(o codeOrder) intent.Opening { return openingOf(o.charge, s.deps.Intents.CallTime()) },
-		Row:     s.codeOrderOf,
-		Steps: []intent.Step[codeOrder, gateway.PixCharge]{
+		Opening: func(c codeCall) intent.Opening { return openingOf(c.charge, s.deps.Intents.CallTime()) },
+		Row:     s.codeCallOf,
+		Steps: []intent.Step[codeCall, gateway.PixCharge]{
 			{FaultPoint: "renewal_charge.after_call", Call: s.makeCode, Find: s.findCode},
 		},
 		SettleTx: s.settleCodeTx,
@@ -44,44 +44,44 @@ func openingOf(c lifecycle.RenewalCharge, callTime time.Duration) intent.Opening
 	}
 }
 
-// codeOrderOf reads an order whose answer was lost; over when its intent is closed.
-func (s *Charges) codeOrderOf(ctx context.Context, i intent.Intent) (o codeOrder, over bool, err error) {
-	if o.charge, err = s.db.RenewalChargeGet(ctx, s.deps.Pool, i.Subject); err != nil {
-		return o, false, fmt.Errorf("read renewal charge: %w", err)
+// codeCallOf reads an order whose answer was lost; over when its intent is closed.
+func (s *Charges) codeCallOf(ctx context.Context, i intent.Intent) (c codeCall, over bool, err error) {
+	if c.charge, err = s.db.RenewalChargeGet(ctx, s.deps.Pool, i.Subject); err != nil {
+		return c, false, fmt.Errorf("read renewal charge: %w", err)
 	}
-	o.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, o.charge.SubscriptionID)
-	return o, !o.charge.IntentOpen, err
+	c.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, c.charge.SubscriptionID)
+	return c, !c.charge.IntentOpen, err
 }
 
 // codeTerms is what the gateway is asked for, and by which it is searched.
-func (s *Charges) codeTerms(ctx context.Context, o codeOrder) (gateway.PixTerms, error) {
-	plan, err := s.db.PlanGetByPlanID(ctx, s.deps.Pool, o.sub.PlanID)
+func (s *Charges) codeTerms(ctx context.Context, c codeCall) (gateway.PixTerms, error) {
+	plan, err := s.db.PlanGetByPlanID(ctx, s.deps.Pool, c.sub.PlanID)
 	if err != nil {
 		return gateway.PixTerms{}, fmt.Errorf("read plan: %w", err)
 	}
-	until := o.charge.PayableUntil
+	until := c.charge.PayableUntil
 	return gateway.PixTerms{
-		Reference: o.charge.ID, Kind: gateway.KindSubscriptionPix, Payer: s.deps.Reads.PayerOf(ctx, o.sub),
-		Amount: money.Cents(o.charge.AmountCents), Description: plan.Name,
+		Reference: c.charge.ID, Kind: gateway.KindSubscriptionPix, Payer: s.deps.Reads.PayerOf(ctx, c.sub),
+		Amount: money.Cents(c.charge.AmountCents), Description: plan.Name,
 		DueDate:   lifecycle.StartOfDay(until, s.deps.Config.Zone).In(s.deps.Config.Zone),
 		ExpiresIn: max(until.Sub(s.deps.Clock.Now()), time.Minute),
 	}, nil
 }
 
-func (s *Charges) makeCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
+func (s *Charges) makeCode(ctx context.Context, gw gateway.Gateway, c codeCall,
 	_ gateway.PixCharge,
 ) (gateway.PixCharge, error) {
-	terms, err := s.codeTerms(ctx, o)
+	terms, err := s.codeTerms(ctx, c)
 	if err != nil {
 		return gateway.PixCharge{}, err
 	}
 	return gw.CreatePix(ctx, terms)
 }
 
-func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
+func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, c codeCall,
 	_ gateway.PixCharge,
 ) (gateway.PixCharge, bool, error) {
-	terms, err := s.codeTerms(ctx, o)
+	terms, err := s.codeTerms(ctx, c)
 	if err != nil {
 		return gateway.PixCharge{}, false, err
 	}
@@ -89,25 +89,25 @@ func (s *Charges) findCode(ctx context.Context, gw gateway.Gateway, o codeOrder,
 }
 
 // settleCodeTx keeps the code that was made. Without one the order can no longer be paid.
-func (s *Charges) settleCodeTx(ctx context.Context, tx pgx.Tx, o *codeOrder, outcome intent.Outcome[gateway.PixCharge],
+func (s *Charges) settleCodeTx(ctx context.Context, tx pgx.Tx, c *codeCall, outcome intent.Outcome[gateway.PixCharge],
 	by intent.By,
 ) (err error) {
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[gateway.PixCharge]:
-		if err = s.keepCodeTx(ctx, tx, o.charge, outcome.Result, by); err != nil {
-			err = fmt.Errorf("keep renewal charge %s: %w", o.charge.ID, err)
+		if err = s.keepCodeTx(ctx, tx, c.charge, outcome.Result, by); err != nil {
+			err = fmt.Errorf("keep renewal charge %s: %w", c.charge.ID, err)
 		}
 	case intent.Declined[gateway.PixCharge], intent.Refused[gateway.PixCharge]:
-		err = s.dropTx(ctx, tx, o.charge.ID, intent.Refused[any]{}, by)
+		err = s.dropTx(ctx, tx, c.charge.ID, intent.Refused[any]{}, by)
 	case intent.Missing[gateway.PixCharge]:
-		err = s.dropTx(ctx, tx, o.charge.ID, intent.Missing[any]{}, by)
+		err = s.dropTx(ctx, tx, c.charge.ID, intent.Missing[any]{}, by)
 	case intent.Pending[gateway.PixCharge], intent.Void[gateway.PixCharge], intent.NotKnown[gateway.PixCharge]:
-		err = fmt.Errorf("settle renewal charge %s: an outcome %T", o.charge.ID, outcome)
+		err = fmt.Errorf("settle renewal charge %s: an outcome %T", c.charge.ID, outcome)
 	}
 	if err != nil {
 		return err
 	}
-	o.charge, err = s.db.RenewalChargeGet(ctx, tx, o.charge.ID)
+	c.charge, err = s.db.RenewalChargeGet(ctx, tx, c.charge.ID)
 	return err
 }
 

@@ -23,37 +23,37 @@ import (
 // that stands for it and its intent are committed before the gateway is asked. When
 // the outcome is not known the checks find out, and they alone order it again.
 func (s *Debits) Debit(ctx context.Context, id objectid.ID) error {
-	o := debitOrder{}
+	c := debitCall{}
 	var err error
-	if o.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, id); err != nil || !s.debitDue(o.sub) {
+	if c.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, id); err != nil || !s.debitDue(c.sub) {
 		return err
 	}
-	err = s.Order().Begin(ctx, &o, func(tx pgx.Tx) error { return s.createIntentTx(ctx, tx, &o) })
+	err = s.Operation().Begin(ctx, &c, func(tx pgx.Tx) error { return s.createIntentTx(ctx, tx, &c) })
 	if intent.AlreadyOpen(err) {
 		return nil // the checks ask about it
 	}
-	if err != nil || !o.debit.IsNew() {
+	if err != nil || !c.debit.IsNew() {
 		return err
 	}
-	_, _, err = s.Order().Run(ctx, o)
+	_, _, err = s.Operation().Run(ctx, c)
 	return err
 }
 
-// debitOrder is a debit, and what it is of.
-type debitOrder struct {
+// debitCall is a debit, and what it is of.
+type debitCall struct {
 	sub   lifecycle.Subscription
 	debit lifecycle.Debit
 }
 
-// Order is the order of a debit. Only when it is proved that nothing was made is it
+// Operation is a debit at its gateway. Only when it is proved that nothing was made is it
 // ordered again, as long as its cycle is still the next one.
-func (s *Debits) Order() *intent.Operation[debitOrder, gateway.Payment] {
-	return &intent.Operation[debitOrder, gateway.Payment]{
+func (s *Debits) Operation() *intent.Operation[debitCall, gateway.Payment] {
+	return &intent.Operation[debitCall, gateway.Payment]{
 		Kind: intent.Debit, Intents: s.deps.Intents, Unattended: true,
 		Committed: "debit.committed", Settling: "debit.settling",
 		Opening: s.openingOf,
 		Row:     s.debitOf,
-		Steps: []intent.Step[debitOrder, gateway.Payment]{
+		Steps: []intent.Step[debitCall, gateway.Payment]{
 			{FaultPoint: "debit.after_call", Call: s.orderDebit, Find: s.findDebit, Again: s.stillNext},
 		},
 		SettleTx: s.settleDebitTx,
@@ -61,28 +61,28 @@ func (s *Debits) Order() *intent.Operation[debitOrder, gateway.Payment] {
 }
 
 // debitOf reads a debit whose call was not known; over when it is ordered, or forgotten.
-func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (o debitOrder, over bool, err error) {
+func (s *Debits) debitOf(ctx context.Context, i intent.Intent) (c debitCall, over bool, err error) {
 	cycle, err := time.Parse(time.DateOnly, i.Item)
 	if err != nil {
-		return o, false, fmt.Errorf("cycle of a debit: %w", err)
+		return c, false, fmt.Errorf("cycle of a debit: %w", err)
 	}
-	if o.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, i.Subject); err != nil {
-		return o, false, err
+	if c.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, i.Subject); err != nil {
+		return c, false, err
 	}
-	o.debit, err = s.db.DebitGet(ctx, s.deps.Pool, o.sub.ID, pgtype.Date{Time: cycle, Valid: true})
+	c.debit, err = s.db.DebitGet(ctx, s.deps.Pool, c.sub.ID, pgtype.Date{Time: cycle, Valid: true})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return o, true, nil
+		return c, true, nil
 	}
 	if err != nil {
-		return o, false, fmt.Errorf("read debit: %w", err)
+		return c, false, fmt.Errorf("read debit: %w", err)
 	}
-	return o, o.debit.GatewayPaymentID != nil || o.sub.GwaPixAuthID == nil, nil
+	return c, c.debit.GatewayPaymentID != nil || c.sub.GwaPixAuthID == nil, nil
 }
 
-func (s *Debits) orderDebit(ctx context.Context, gw gateway.Gateway, o debitOrder,
+func (s *Debits) orderDebit(ctx context.Context, gw gateway.Gateway, c debitCall,
 	_ gateway.Payment,
 ) (gateway.Payment, error) {
-	terms, err := s.debitTerms(ctx, o.sub, o.debit)
+	terms, err := s.debitTerms(ctx, c.sub, c.debit)
 	if err != nil {
 		return gateway.Payment{}, err
 	}
@@ -93,10 +93,10 @@ func (s *Debits) orderDebit(ctx context.Context, gw gateway.Gateway, o debitOrde
 	return made, nil
 }
 
-func (s *Debits) findDebit(ctx context.Context, gw gateway.Gateway, o debitOrder,
+func (s *Debits) findDebit(ctx context.Context, gw gateway.Gateway, c debitCall,
 	_ gateway.Payment,
 ) (made gateway.Payment, found bool, err error) {
-	terms, err := s.debitTerms(ctx, o.sub, o.debit)
+	terms, err := s.debitTerms(ctx, c.sub, c.debit)
 	if err != nil {
 		return made, false, err
 	}
@@ -108,9 +108,9 @@ func (s *Debits) findDebit(ctx context.Context, gw gateway.Gateway, o debitOrder
 
 // stillNext has a debit ordered again while its cycle is still the next one.
 func (s *Debits) stillNext(_ context.Context, _ gateway.Gateway,
-	o debitOrder,
+	c debitCall,
 ) (intent.Outcome[gateway.Payment], error) {
-	if !s.debitDue(o.sub) || s.deps.Calendar.DateOf(*o.sub.NextBillingDate) != o.debit.Cycle {
+	if !s.debitDue(c.sub) || s.deps.Calendar.DateOf(*c.sub.NextBillingDate) != c.debit.Cycle {
 		return intent.Missing[gateway.Payment]{}, nil
 	}
 	return nil, nil
@@ -119,22 +119,22 @@ func (s *Debits) stillNext(_ context.Context, _ gateway.Gateway,
 // settleDebitTx keeps what was ordered, and gives up what was never made and nobody needs
 // any more. Of what the gateway refused the sweep sets about it again after a while, and
 // looks before it orders.
-func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, o *debitOrder, outcome intent.Outcome[gateway.Payment],
+func (s *Debits) settleDebitTx(ctx context.Context, tx pgx.Tx, c *debitCall, outcome intent.Outcome[gateway.Payment],
 	_ intent.By,
 ) error {
-	if _, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID); err != nil {
+	if _, err := s.deps.Store.LockTx(ctx, tx, c.sub.CustomerID, c.sub.ID); err != nil {
 		return err
 	}
 	switch outcome := outcome.(type) {
 	case intent.Succeeded[gateway.Payment]:
-		return s.keepDebitTx(ctx, tx, o.sub, o.debit, outcome.Result)
+		return s.keepDebitTx(ctx, tx, c.sub, c.debit, outcome.Result)
 	case intent.Missing[gateway.Payment]:
-		if err := s.FailTx(ctx, tx, o.debit, FailedGone, false); err != nil {
+		if err := s.FailTx(ctx, tx, c.debit, FailedGone, false); err != nil {
 			return fmt.Errorf("give up debit: %w", err)
 		}
 	case intent.Declined[gateway.Payment], intent.Refused[gateway.Payment]:
 	case intent.Pending[gateway.Payment], intent.Void[gateway.Payment], intent.NotKnown[gateway.Payment]:
-		return fmt.Errorf("settle debit of %s: an outcome %T", o.sub.ID, outcome)
+		return fmt.Errorf("settle debit of %s: an outcome %T", c.sub.ID, outcome)
 	}
 	return nil
 }
@@ -148,18 +148,18 @@ func (s *Debits) debitDue(sub lifecycle.Subscription) bool {
 // openingOf is the intent of a debit. One that stands already, not ordered and with nobody
 // asking about it (the gateway refused it, or it is of a release without intents), gets an
 // intent without a call: it is looked for first.
-func (s *Debits) openingOf(o debitOrder) intent.Opening {
-	opening := intent.Opening{Ref: o.debit.Ref(), Customer: o.sub.CustomerID, Gateway: o.sub.Gateway}
-	if o.debit.IsNew() {
-		opening.CallTime, opening.Begun = s.deps.Intents.CallTime(), o.debit.TriedAt
+func (s *Debits) openingOf(c debitCall) intent.Opening {
+	opening := intent.Opening{Ref: c.debit.Ref(), Customer: c.sub.CustomerID, Gateway: c.sub.Gateway}
+	if c.debit.IsNew() {
+		opening.CallTime, opening.Begun = s.deps.Intents.CallTime(), c.debit.TriedAt
 	}
 	return opening
 }
 
 // createIntentTx writes the row of the cycle; none when it is not due, or ordered.
-func (s *Debits) createIntentTx(ctx context.Context, tx pgx.Tx, o *debitOrder) error {
-	locked, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID)
-	if err != nil || !s.debitDue(locked) || !locked.NextBillingDate.Equal(*o.sub.NextBillingDate) {
+func (s *Debits) createIntentTx(ctx context.Context, tx pgx.Tx, c *debitCall) error {
+	locked, err := s.deps.Store.LockTx(ctx, tx, c.sub.CustomerID, c.sub.ID)
+	if err != nil || !s.debitDue(locked) || !locked.NextBillingDate.Equal(*c.sub.NextBillingDate) {
 		return err
 	}
 	if paused, err := s.deps.Reads.IsPausedTx(ctx, tx, locked.ID); err != nil || paused {
@@ -171,7 +171,7 @@ func (s *Debits) createIntentTx(ctx context.Context, tx pgx.Tx, o *debitOrder) e
 	if err != nil || twice {
 		return err // an admin's extension has moved the cycle since one was ordered
 	}
-	o.debit, err = s.db.DebitClaim(ctx, tx, subscriptionsdb.DebitClaimParams{
+	c.debit, err = s.db.DebitClaim(ctx, tx, subscriptionsdb.DebitClaimParams{
 		SubscriptionID: locked.ID, Cycle: cycle,
 		DueDate:     s.deps.Calendar.DateOf(s.deps.Calendar.DebitDueDate(*locked.NextBillingDate)),
 		AmountCents: locked.PriceCents * int64(locked.PeriodMonths), Now: now, Before: now.Add(-lifecycle.DebitSilence),

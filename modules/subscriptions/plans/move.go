@@ -124,15 +124,15 @@ func (s *Plans) FinishMoves(ctx context.Context, subscriptionIDs []string) error
 // finishMove asks the gateway for the new price of an open move, and has the subscription take on the plan. What the
 // checks have is checked.
 func (s *Plans) finishMove(ctx context.Context, id objectid.ID) error {
-	o, err := s.readMove(ctx, id)
-	if err != nil || o.move.State != state.MoveOpen {
+	c, err := s.readMove(ctx, id)
+	if err != nil || c.move.State != state.MoveOpen {
 		return err
 	}
-	o.begun = s.deps.Clock.Now()
-	if taken, err := s.Order().Take(ctx, o); err != nil || !taken {
+	c.begun = s.deps.Clock.Now()
+	if taken, err := s.Operation().Take(ctx, c); err != nil || !taken {
 		return errors.Join(err, s.checkMove(ctx, id))
 	}
-	_, outcome, err := s.Order().Run(ctx, o)
+	_, outcome, err := s.Operation().Run(ctx, c)
 	switch outcome := outcome.(type) {
 	case intent.Declined[*lifecycle.Plan]:
 		return errors.Join(outcome.Cause, err)
@@ -174,11 +174,11 @@ func (s *Plans) RecoverMove(ctx context.Context, id objectid.ID) error {
 // AdoptMove opens the intent of an open move that has none: a process of the release before, which writes the move
 // alone, has died before its call. The sweep does it for as long as such a process may run beside this one.
 func (s *Plans) AdoptMove(ctx context.Context, id objectid.ID) error {
-	o, err := s.readMove(ctx, id)
-	if err != nil || o.move.State != state.MoveOpen {
+	c, err := s.readMove(ctx, id)
+	if err != nil || c.move.State != state.MoveOpen {
 		return err
 	}
-	opening := openingOfMove(id, o.sub)
+	opening := openingOfMove(id, c.sub)
 	opening.Called = true
 	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error { return s.deps.Intents.OpenTx(ctx, tx, opening) })
 	if intent.AlreadyOpen(err) {
@@ -194,29 +194,29 @@ func openingOfMove(id objectid.ID, sub lifecycle.Subscription) intent.Opening {
 	}
 }
 
-// moveOrder is a move, what it is of, and the plan that it leads to.
-type moveOrder struct {
+// moveCall is a move, what it is of, and the plan that it leads to.
+type moveCall struct {
 	move  subscriptionsdb.PlanMove
 	sub   lifecycle.Subscription
 	plan  lifecycle.Plan
 	begun time.Time // this try of it
 }
 
-// Order is the order to move a recurrence to another plan. Repeating it is harmless.
-func (s *Plans) Order() *intent.Operation[moveOrder, *lifecycle.Plan] {
-	return &intent.Operation[moveOrder, *lifecycle.Plan]{
+// Operation is the order to move a recurrence to another plan. Repeating it is harmless.
+func (s *Plans) Operation() *intent.Operation[moveCall, *lifecycle.Plan] {
+	return &intent.Operation[moveCall, *lifecycle.Plan]{
 		Kind: intent.PlanMove, Intents: s.deps.Intents,
 		Committed: "plan_move.committed", Settling: "plan_move.settling",
-		Opening: func(o moveOrder) intent.Opening {
-			opening := openingOfMove(o.move.ID, o.sub)
-			opening.CallTime, opening.Begun = s.deps.Intents.CallTime(), o.begun
+		Opening: func(c moveCall) intent.Opening {
+			opening := openingOfMove(c.move.ID, c.sub)
+			opening.CallTime, opening.Begun = s.deps.Intents.CallTime(), c.begun
 			return opening
 		},
-		Row: func(ctx context.Context, i intent.Intent) (moveOrder, bool, error) {
-			o, err := s.readMove(ctx, i.Subject)
-			return o, o.move.State != state.MoveOpen, err
+		Row: func(ctx context.Context, i intent.Intent) (moveCall, bool, error) {
+			c, err := s.readMove(ctx, i.Subject)
+			return c, c.move.State != state.MoveOpen, err
 		},
-		Steps: []intent.Step[moveOrder, *lifecycle.Plan]{
+		Steps: []intent.Step[moveCall, *lifecycle.Plan]{
 			{FaultPoint: "plan_move.after_call", Call: s.changePrice, Judge: judgeMove},
 		},
 		SettleTx: s.settleMoveTx,
@@ -224,38 +224,38 @@ func (s *Plans) Order() *intent.Operation[moveOrder, *lifecycle.Plan] {
 }
 
 // readMove reads a move; none has ended.
-func (s *Plans) readMove(ctx context.Context, id objectid.ID) (o moveOrder, err error) {
-	o.move, err = s.db.PlanMoveGet(ctx, s.deps.Pool, id)
+func (s *Plans) readMove(ctx context.Context, id objectid.ID) (c moveCall, err error) {
+	c.move, err = s.db.PlanMoveGet(ctx, s.deps.Pool, id)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return o, nil
+		return c, nil
 	}
 	if err != nil {
-		return o, fmt.Errorf("read plan move: %w", err)
+		return c, fmt.Errorf("read plan move: %w", err)
 	}
-	if o.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, o.move.SubscriptionID); err != nil {
-		return o, err
+	if c.sub, err = s.db.SubscriptionGet(ctx, s.deps.Pool, c.move.SubscriptionID); err != nil {
+		return c, err
 	}
-	if o.plan, err = s.db.PlanGetByPlanID(ctx, s.deps.Pool, o.move.PlanID); err != nil {
-		return o, fmt.Errorf("read plan: %w", err)
+	if c.plan, err = s.db.PlanGetByPlanID(ctx, s.deps.Pool, c.move.PlanID); err != nil {
+		return c, fmt.Errorf("read plan: %w", err)
 	}
-	return o, nil
+	return c, nil
 }
 
 // changePrice makes the plan's price known and has the recurrence charge it; no plan: the
 // recurrence is gone.
-func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, o moveOrder,
+func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, c moveCall,
 	_ *lifecycle.Plan,
 ) (_ *lifecycle.Plan, err error) {
-	if o.sub.Status.Ended() {
+	if c.sub.Status.Ended() {
 		return nil, nil
 	}
-	plan := o.plan
+	plan := c.plan
 	if gw.Name().Traits().Prices {
 		plan, err = s.SyncPlan(ctx, gw, plan)
 	}
 	if err == nil {
 		err = gw.ChangePrice(ctx, gateway.PriceChange{
-			SubscriptionID: o.sub.ID, SubscriptionGatewayID: o.sub.RemoteID(),
+			SubscriptionID: c.sub.ID, SubscriptionGatewayID: c.sub.RemoteID(),
 			PriceID: nullable.Value(plan.GwbPriceID),
 			Amount:  money.Cents(plan.AmountCents), Description: plan.Name,
 		})
@@ -267,9 +267,9 @@ func (s *Plans) changePrice(ctx context.Context, gw gateway.Gateway, o moveOrder
 }
 
 // judgeMove: what is gone keeps its price, whatever an earlier call has done.
-func judgeMove(o moveOrder, plan *lifecycle.Plan) intent.Outcome[*lifecycle.Plan] {
+func judgeMove(c moveCall, plan *lifecycle.Plan) intent.Outcome[*lifecycle.Plan] {
 	switch {
-	case o.sub.Status.Ended():
+	case c.sub.Status.Ended():
 		return intent.Void[*lifecycle.Plan]{}
 	case plan == nil:
 		return intent.Declined[*lifecycle.Plan]{Cause: gateway.ErrMissing}
@@ -279,10 +279,10 @@ func judgeMove(o moveOrder, plan *lifecycle.Plan) intent.Outcome[*lifecycle.Plan
 
 // settleMoveTx writes what the gateway has confirmed. Who ended the subscription meanwhile
 // was faster.
-func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
+func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, c *moveCall,
 	outcome intent.Outcome[*lifecycle.Plan], _ intent.By,
 ) error {
-	sub, err := s.deps.Store.LockTx(ctx, tx, o.sub.CustomerID, o.sub.ID)
+	sub, err := s.deps.Store.LockTx(ctx, tx, c.sub.CustomerID, c.sub.ID)
 	if err != nil {
 		return err
 	}
@@ -293,17 +293,17 @@ func (s *Plans) settleMoveTx(ctx context.Context, tx pgx.Tx, o *moveOrder,
 	case intent.Declined[*lifecycle.Plan], intent.Refused[*lifecycle.Plan],
 		intent.Void[*lifecycle.Plan]:
 	case intent.Pending[*lifecycle.Plan], intent.Missing[*lifecycle.Plan], intent.NotKnown[*lifecycle.Plan]:
-		return fmt.Errorf("settle plan move %s: an outcome %T", o.move.ID, outcome)
+		return fmt.Errorf("settle plan move %s: an outcome %T", c.move.ID, outcome)
 	}
 	if sub.Status.Ended() {
 		by = state.MoveOvertaken
 	}
-	to, err := state.Moves.Move(o.move.State, by)
+	to, err := state.Moves.Move(c.move.State, by)
 	if err != nil {
 		return err
 	}
 	n, err := s.db.PlanMoveEnd(ctx, tx, subscriptionsdb.PlanMoveEndParams{
-		ID: o.move.ID, FromState: o.move.State, State: to, Now: s.deps.Clock.Now(),
+		ID: c.move.ID, FromState: c.move.State, State: to, Now: s.deps.Clock.Now(),
 		Action: string(by), Reason: new(state.Moves.ReasonOf(by)),
 	})
 	if err != nil || n == 0 || to != state.MoveDone {

@@ -84,10 +84,10 @@ type invoice struct {
 	recovers bool
 }
 
-// InvoiceOrder is the payment of an open invoice. A check repeats the attempt under its own
+// InvoiceOperation is the payment of an open invoice. A check repeats the attempt under its own
 // id: what it has paid is settled, what it has not is paid now. Once the key has expired,
 // only events report what is paid.
-func (s *SelfService) InvoiceOrder() *intent.Operation[invoice, *gateway.Payment] {
+func (s *SelfService) InvoiceOperation() *intent.Operation[invoice, *gateway.Payment] {
 	return &intent.Operation[invoice, *gateway.Payment]{
 		Kind: intent.OpenInvoice, Intents: s.deps.Intents,
 		Opening: func(i invoice) intent.Opening {
@@ -142,15 +142,15 @@ func payInvoice(ctx context.Context, gw gateway.Gateway, i invoice, _ *gateway.P
 
 // payOpen tries the open invoice with the new card.
 func (s *SelfService) payOpen(ctx context.Context, sub lifecycle.Subscription) (lifecycle.Subscription, string, error) {
-	i, order := invoice{sub: sub, attempt: objectid.New(), begun: s.deps.Clock.Now()}, s.InvoiceOrder()
-	err := order.Begin(context.WithoutCancel(ctx), &i, func(pgx.Tx) error { return nil })
+	i, operation := invoice{sub: sub, attempt: objectid.New(), begun: s.deps.Clock.Now()}, s.InvoiceOperation()
+	err := operation.Begin(context.WithoutCancel(ctx), &i, func(pgx.Tx) error { return nil })
 	if intent.AlreadyOpen(err) {
 		return sub, cardChanged + " What is open is being paid already.", nil
 	}
 	if err != nil {
 		return sub, "", err
 	}
-	i, outcome, err := order.Run(ctx, i)
+	i, outcome, err := operation.Run(ctx, i)
 	said := cardChanged
 	switch outcome := outcome.(type) {
 	case intent.Declined[*gateway.Payment]:
