@@ -26,7 +26,7 @@ func TestADisputeThatIsLostInPartLeavesTheRest(t *testing.T) {
 					key = paid.Payment.PaymentIntentID
 				}
 				_, err := s.svc.RecordDisputeTx(t.Context(), tx, payments.DisputeRecord{
-					Gateway: name, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID,
+					Owner: paid.Owner.At(name),
 					Report: gateway.DisputeReport{
 						ID: id, PaymentID: key, Amount: amount, State: gateway.DisputeLost, NativeStatus: "lost",
 						At: s.clock.Now(),
@@ -88,7 +88,7 @@ func TestADisputeKeepsItsDeadline(t *testing.T) {
 			t.Helper()
 			require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
 				_, err := s.svc.RecordDisputeTx(t.Context(), tx, payments.DisputeRecord{
-					Gateway: name, Purpose: paid.Purpose, LocalID: paid.LocalID, CustomerID: paid.CustomerID,
+					Owner: paid.Owner.At(name),
 					Report: gateway.DisputeReport{
 						ID: id, PaymentID: key, Amount: 100, State: gateway.DisputeOpen, NativeStatus: status,
 						At: now.Add(after), EvidenceDueAt: due, EvidenceSent: sent,

@@ -38,13 +38,12 @@ func (d Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 	return d.s.cases.UncountUnshownTx(ctx, tx, gateway, paymentID)
 }
 
-// ListOfCustomerTx books a customer's money that belongs to no subscription or order, and
-// lists it as foreign: people decide about it, or it is refunded automatically. The payment
-// was read live.
-func (d Cases) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID,
-	p gateway.Payment, note string, automatic bool,
+// BookUnappliedTx books money that gives its owner nothing, and lists it: the caller says of u why, and whether it is
+// refunded automatically.
+func (d Cases) BookUnappliedTx(ctx context.Context, tx pgx.Tx, o gateway.Owner, p gateway.Payment,
+	u ledger.Unapplied,
 ) error {
-	return d.s.ledger.ListOfCustomerTx(ctx, tx, gateway, customer, p, note, automatic)
+	return d.s.ledger.BookUnappliedTx(ctx, tx, o, p, u)
 }
 
 // TakeExtensionBackTx opens again the payments that have lengthened a subscription since

@@ -35,7 +35,9 @@ func TestCardReceivedDaysAfterConfirmedCountsOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := payments.Record{
-		Gateway: gateway.GWA, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Owner: gateway.Owner{
+			Gateway: gateway.GWA, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		},
 		Payment: settled("pay_1", "CONFIRMED"),
 	}
 	at := b.clock.Now()
@@ -66,7 +68,9 @@ func TestPaymentIntentIsAddedOnceKnown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := payments.Record{
-		Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Owner: gateway.Owner{
+			Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		},
 		Payment: settled("in_1", "paid"),
 	}
 	r.Payment.InvoiceID = "in_1"
@@ -84,7 +88,9 @@ func TestAbsentIsWhatTheLedgerHasNoneOf(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := payments.Record{
-		Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Owner: gateway.Owner{
+			Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		},
 		Payment: settled("in_1", "paid"),
 	}
 	r.Payment.PaymentIntentID = "pi_1"
@@ -145,7 +151,9 @@ func TestTheSameIdAtBothGatewaysIsTwoPayments(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := payments.Record{
-		Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Owner: gateway.Owner{
+			Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(),
+		},
 		Payment: settled("x", "RECEIVED"),
 	}
 	require.True(t, b.record(r))
@@ -161,7 +169,10 @@ func TestOnlySettledPaymentsEnterTheLedger(t *testing.T) {
 	} {
 		err := postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) error {
 			_, err := b.svc.RecordPaymentTx(t.Context(), tx, payments.Record{
-				Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), Payment: p,
+				Owner: gateway.Owner{
+					Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(),
+				},
+				Payment: p,
 			})
 			return err
 		})
@@ -172,7 +183,9 @@ func TestOnlySettledPaymentsEnterTheLedger(t *testing.T) {
 // recordAtOnce records one payment from eight sides and counts who was first.
 func recordAtOnce(b *bundle) int {
 	r := payments.Record{
-		Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Owner: gateway.Owner{
+			Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: objectid.New(), CustomerID: objectid.New(),
+		},
 		Payment: settled("pay_1", "RECEIVED"),
 	}
 	firsts := make([]bool, 8)

@@ -117,6 +117,22 @@ func (s *Service) Gateway(name gateway.Name) (gateway.Gateway, error) {
 	return s.gateways.Find(name)
 }
 
+// EnsurePayer makes a customer known to a gateway, and has the accounts keep the id they have there. Making a customer
+// there twice moves no money.
+func (s *Service) EnsurePayer(ctx context.Context, in *accounts.Service, gw gateway.Gateway,
+	p gateway.Payer,
+) (gateway.Payer, error) {
+	if p.GatewayID != "" {
+		return p, nil
+	}
+	id, err := gw.EnsureCustomer(ctx, p)
+	if err != nil {
+		return p, s.Refused(ctx, "make customer", err)
+	}
+	p.GatewayID, err = in.SetGatewayCustomer(ctx, s.deps.Pool, p.CustomerID, string(gw.Name()), id)
+	return p, err
+}
+
 // ReadSettled reads by its id a payment that an event has told; local as in ReadPayment.
 // gateway.ErrMissing: the gateway does not know it, or it is not paid.
 func (s *Service) ReadSettled(ctx context.Context, name gateway.Name, paymentID string,

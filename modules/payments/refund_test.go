@@ -44,7 +44,10 @@ func (o *order) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (g
 	switch p := e.Payload.(type) {
 	case gateway.SettledPayment:
 		_, err := o.svc.RecordPaymentTx(ctx, tx, payments.Record{
-			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.local, CustomerID: o.buyer, Payment: p.Payment,
+			Owner: gateway.Owner{
+				Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.local, CustomerID: o.buyer,
+			},
+			Payment: p.Payment,
 		})
 		return applied, err
 	case gateway.RefundChange:
@@ -52,8 +55,7 @@ func (o *order) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (g
 			return gateway.Result{Unclaimed: true}, nil
 		}
 		_, err := o.svc.RecordRefundTx(ctx, tx, payments.RefundRecord{
-			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID,
-			Report: p.Report,
+			Owner: e.Known.At(e.Gateway), Report: p.Report,
 		})
 		return applied, err
 	case gateway.DisputeChange:
@@ -61,8 +63,7 @@ func (o *order) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) (g
 			return gateway.Result{Unclaimed: true}, nil
 		}
 		_, err := o.svc.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: e.Gateway, Purpose: e.Known.Purpose, LocalID: e.Known.LocalID, CustomerID: e.Known.CustomerID,
-			Report: p.Report,
+			Owner: e.Known.At(e.Gateway), Report: p.Report,
 		})
 		return applied, err
 	}
@@ -134,7 +135,10 @@ func (s *shop) sold(name gateway.Name) gateway.LedgerPayment {
 	require.NoError(s.t, err)
 	require.NoError(s.t, postgres.InTx(s.t.Context(), s.pool, func(tx pgx.Tx) error {
 		_, err := s.svc.RecordPaymentTx(s.t.Context(), tx, payments.Record{
-			Gateway: name, Purpose: gateway.ForOrder, LocalID: s.local, CustomerID: s.buyer, Payment: charge.Payment,
+			Owner: gateway.Owner{
+				Gateway: name, Purpose: gateway.ForOrder, LocalID: s.local, CustomerID: s.buyer,
+			},
+			Payment: charge.Payment,
 		})
 		return err
 	}))
@@ -316,7 +320,9 @@ func TestReportsInAnyOrderWriteOneStory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := payments.RefundRecord{
-		Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Owner: gateway.Owner{
+			Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		},
 	}
 	record := func(cents money.Cents, second int) ledger.RefundChange {
 		var change ledger.RefundChange
@@ -343,7 +349,9 @@ func TestReportsInAnyOrderWriteOneStory(t *testing.T) {
 func atOnce(t *testing.T, b *bundle) (rows int, failures int32) {
 	t.Helper()
 	r := payments.RefundRecord{
-		Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		Owner: gateway.Owner{
+			Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: objectid.New(), CustomerID: objectid.New(),
+		},
 	}
 	r.Report = gateway.RefundReport{
 		PaymentID: "pi_1", Total: 1000, HasTotal: true, At: b.clock.Now(), EventID: "evt_1", Type: "charge.refunded",
@@ -393,7 +401,9 @@ func TestDisputeStory(t *testing.T) {
 		require.NoError(t, postgres.InTx(t.Context(), b.pool, func(tx pgx.Tx) (err error) {
 			at := b.clock.Now().Add(time.Duration(second) * time.Second)
 			change, err = b.svc.RecordDisputeTx(t.Context(), tx, payments.DisputeRecord{
-				Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: local, CustomerID: objectid.New(),
+				Owner: gateway.Owner{
+					Gateway: gateway.GWB, Purpose: gateway.ForSubscription, LocalID: local, CustomerID: objectid.New(),
+				},
 				Report: gateway.DisputeReport{
 					ID: id, PaymentID: "pi_1", Amount: 4990, Reason: "fraudulent", State: state,
 					NativeStatus: string(state),
@@ -473,7 +483,9 @@ func TestDisputeBeforeItsPayment(t *testing.T) {
 	require.Equal(t, gateway.ResultIgnored, b.deliver("gwa", body).body.Result.Status)
 	require.NoError(t, postgres.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
 		_, err := s.svc.RecordPaymentTx(t.Context(), tx, payments.Record{
-			Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: s.local, CustomerID: s.buyer,
+			Owner: gateway.Owner{
+				Gateway: gateway.GWA, Purpose: gateway.ForOrder, LocalID: s.local, CustomerID: s.buyer,
+			},
 			Payment: settled(paid, "CONFIRMED"),
 		})
 		return err

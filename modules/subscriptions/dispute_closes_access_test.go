@@ -186,7 +186,7 @@ func TestEventsOfOrdersAreNotOurs(t *testing.T) {
 	e.Payload = gateway.RefundChange{
 		Status: gateway.RefundStatusDone, Report: gateway.RefundReport{PaymentID: "pi_2", Total: 100, HasTotal: true},
 	}
-	e.Known = &gateway.LedgerPayment{Purpose: gateway.ForOrder}
+	e.Known = &gateway.LedgerPayment{Owner: gateway.Owner{Purpose: gateway.ForOrder}}
 	require.True(t, b.apply(t, e).Unclaimed)
 	require.Equal(t, "pending", b.status(t, id))
 	require.Zero(t, column[int64](t, b, id, "total_refunded_cents"))

@@ -107,10 +107,7 @@ var acts = map[string][]place{
 	},
 
 	// What is made known before an order.
-	"EnsureCustomer": {
-		{"modules/subscriptions/checkout/subscribe.go", "the payer, who is charged nothing by it; made once"},
-		{"modules/tickets/checkout/purchase.go", "likewise"},
-	},
+	"EnsureCustomer": {{"modules/payments/payments.go", "the payer, who is charged nothing by it; made once"}},
 	"SyncPlan": {{"modules/subscriptions/plans/plan.go", "product and price, found again by their names"}},
 }
 

@@ -16,14 +16,31 @@ const (
 	ForCustomer     Purpose = "customer" // of a customer, and of neither: it stands on the list of unapplied payments
 )
 
-// LedgerPayment is a row of the ledger.
-type LedgerPayment struct {
-	ID         objectid.ID
+// Owner is the row here that money at a gateway is for.
+type Owner struct {
 	Gateway    Name
 	Purpose    Purpose
-	LocalID    objectid.ID
+	LocalID    objectid.ID // the subscription, order or customer
 	CustomerID objectid.ID
-	Payment    Payment
+}
+
+// At is the owner of money at another gateway than its own.
+func (o Owner) At(on Name) Owner {
+	o.Gateway = on
+	return o
+}
+
+// OfCustomer is the owner of a customer's money that belongs to no subscription or order.
+func OfCustomer(on Name, customer objectid.ID) Owner {
+	return Owner{Gateway: on, Purpose: ForCustomer, LocalID: customer, CustomerID: customer}
+}
+
+// LedgerPayment is a row of the ledger.
+type LedgerPayment struct {
+	Owner
+
+	ID      objectid.ID
+	Payment Payment
 }
 
 // Names are the ids under which a dispute may know the payment.

@@ -9,6 +9,7 @@ import (
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 	"marquee/platform/secret"
+	"marquee/platform/taxid"
 )
 
 // Name tells the two gateways apart wherever a gateway is named: paths,
@@ -88,6 +89,14 @@ type Payer struct {
 	Email      string
 	Phone      string
 	TaxID      string // CPF or CNPJ without punctuation; gateway A refuses without
+}
+
+// CheckTaxID refuses a payer without a tax id that gateways take. Alphanumeric: the CNPJ with letters is one.
+func CheckTaxID(id string, alphanumeric bool) error {
+	if taxid.Valid(id, alphanumeric) {
+		return nil
+	}
+	return fault.BadRequest("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
 }
 
 // Card is a card in the clear on its way to gateway A. It cannot be printed,

@@ -54,6 +54,22 @@ type Unapplied struct {
 	takenBack bool
 }
 
+// Of completes it for a payment of a row: the caller has said why, and the amount where that is another than was paid.
+func (u Unapplied) Of(o gateway.Owner, p gateway.Payment) Unapplied {
+	u.Gateway, u.PaymentID, u.PaidAt, u.CustomerID = o.Gateway, p.ID, p.SettledAt, o.CustomerID
+	if u.Amount == nil {
+		u.Amount = &p.Amount
+	}
+	switch o.Purpose {
+	case gateway.ForSubscription:
+		u.SubscriptionID = o.LocalID
+	case gateway.ForOrder:
+		u.OrderID = o.LocalID
+	case gateway.ForCustomer:
+	}
+	return u
+}
+
 // RecordUnappliedTx puts money that gave nobody anything on the list of GET
 // /admin/finance/unapplied-payments, in the transaction that books it. There is one
 // row a gateway payment (or subject): repeating it, also at once, changes nothing

@@ -21,11 +21,9 @@ import (
 
 // DisputeRecord is a report of a dispute and what the payment was for.
 type DisputeRecord struct {
-	Gateway    gateway.Name
-	Purpose    gateway.Purpose
-	LocalID    objectid.ID
-	CustomerID objectid.ID
-	Report     gateway.DisputeReport
+	gateway.Owner
+
+	Report gateway.DisputeReport
 }
 
 // DisputeChange is what a report changed.
@@ -427,9 +425,7 @@ func (s *Ledger) recordByRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord
 	d gateway.DisputeReport,
 ) (*DisputeChange, error) {
 	d.At, d.EventID = r.Report.At, r.Report.EventID
-	change, err := s.RecordDisputeTx(ctx, tx, DisputeRecord{
-		Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: d,
-	})
+	change, err := s.RecordDisputeTx(ctx, tx, DisputeRecord{Owner: r.Owner, Report: d})
 	if err != nil {
 		return nil, err
 	}

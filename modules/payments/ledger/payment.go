@@ -11,7 +11,6 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
-	"marquee/modules/payments/state"
 	"marquee/platform/jobs"
 	"marquee/platform/money"
 	"marquee/platform/nullable"
@@ -21,12 +20,10 @@ import (
 
 // Record is a settled payment and what it is for.
 type Record struct {
-	Gateway    gateway.Name
-	Purpose    gateway.Purpose
-	LocalID    objectid.ID // the subscription, order or customer
-	CustomerID objectid.ID
-	Payment    gateway.Payment // settled; without SettledAt the present instant counts
-	Confirmed  bool            // the gateway was asked for it and shows it: no event alone tells it
+	gateway.Owner
+
+	Payment   gateway.Payment // settled; without SettledAt the present instant counts
+	Confirmed bool            // the gateway was asked for it and shows it: no event alone tells it
 	// Unbooked: the ledger was seen to lack it by whoever holds what it is for, and has the events replayed that wait
 	// for it. It is sent with the next statement, whose error it is where the ledger has it all the same.
 	Unbooked bool
@@ -161,35 +158,16 @@ func (s *Ledger) CountPaymentTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 	return nil
 }
 
-// ListOfCustomerTx books a customer's money that belongs to no subscription or order, and
-// lists it as foreign: people decide about it, or it is refunded automatically. The payment
-// was read live. Errors are those of RecordPaymentTx and RecordUnappliedTx.
-func (s *Ledger) ListOfCustomerTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, customer objectid.ID,
-	p gateway.Payment, note string, automatic bool,
+// BookUnappliedTx books money that gives its owner nothing, and lists it: the caller says of u why, and whether it is
+// refunded automatically. Errors are those of RecordPaymentTx and RecordUnappliedTx.
+func (s *Ledger) BookUnappliedTx(ctx context.Context, tx pgx.Tx, o gateway.Owner, p gateway.Payment,
+	u Unapplied,
 ) error {
-	if err := s.BookOfCustomerTx(ctx, tx, gateway, customer, p); err != nil {
-		return err
+	if _, err := s.RecordPaymentTx(ctx, tx, Record{Owner: o, Payment: p}); err != nil {
+		return fmt.Errorf("book payment %s: %w", p.ID, err)
 	}
-	_, err := s.cases.RecordUnappliedTx(ctx, tx, Unapplied{
-		Kind: state.UnappliedForeign, Gateway: gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer,
-		PaidAt: p.SettledAt, Note: note,
-		Automatic: automatic,
-	})
+	_, err := s.cases.RecordUnappliedTx(ctx, tx, u.Of(o, p))
 	return err
-}
-
-// BookOfCustomerTx books a customer's money that belongs to no subscription or order, so that it can be
-// given back. Of what is booked already it only adds what was not known. Errors are those of RecordPaymentTx.
-func (s *Ledger) BookOfCustomerTx(ctx context.Context, tx pgx.Tx, name gateway.Name, customer objectid.ID,
-	p gateway.Payment,
-) error {
-	_, err := s.RecordPaymentTx(ctx, tx, Record{
-		Gateway: name, Purpose: gateway.ForCustomer, LocalID: customer, CustomerID: customer, Payment: p,
-	})
-	if err != nil {
-		return fmt.Errorf("book payment %s of customer %s: %w", p.ID, customer, err)
-	}
-	return nil
 }
 
 // EventSubjects are the ids by which events name the payment: a refund or a dispute,
@@ -368,7 +346,10 @@ func (s *Reader) PaidFor(ctx context.Context, db postgres.DB, gateway gateway.Na
 func ledgerPayment(row paymentsdb.PaymentsPayment) gateway.LedgerPayment {
 	settledAt := row.SettledAt.UTC()
 	return gateway.LedgerPayment{
-		ID: row.ID, Gateway: row.Gateway, Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID,
+		Owner: gateway.Owner{
+			Gateway: row.Gateway, Purpose: row.Purpose, LocalID: row.LocalID, CustomerID: row.CustomerID,
+		},
+		ID: row.ID,
 		Payment: gateway.Payment{
 			ID: row.GatewayPaymentID, InvoiceID: nullable.Value(row.InvoiceID),
 			PaymentIntentID: nullable.Value(row.PaymentIntentID),

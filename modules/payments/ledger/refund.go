@@ -21,11 +21,9 @@ import (
 
 // RefundRecord is a report of refunds and what the payment was for.
 type RefundRecord struct {
-	Gateway    gateway.Name
-	Purpose    gateway.Purpose
-	LocalID    objectid.ID
-	CustomerID objectid.ID
-	Report     gateway.RefundReport
+	gateway.Owner
+
+	Report gateway.RefundReport
 	// Payment is what is known of the payment, nil when nothing is: of a PIX, what
 	// nobody here asked for was taken back by the payer's bank.
 	Payment *gateway.Payment

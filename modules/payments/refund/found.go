@@ -119,10 +119,8 @@ func (s *Refunds) recordReport(ctx context.Context, key string, p gateway.Ledger
 		if err != nil || !result.Unclaimed {
 			return err
 		}
-		_, err = s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{ // nobody owns the payment: the ledger does
-			Gateway: p.Gateway, Purpose: p.Purpose, LocalID: p.LocalID, CustomerID: p.CustomerID, Report: report,
-			Payment: &p.Payment,
-		})
+		_, err = s.ledger.RecordRefundTx(ctx, tx, // nobody applies it: the ledger has the payment
+			ledger.RefundRecord{Owner: p.Owner, Report: report, Payment: &p.Payment})
 		return err
 	})
 }

@@ -337,9 +337,8 @@ func (s *Refunds) recordTx(ctx context.Context, tx pgx.Tx, c *refundCall, remote
 	if err := s.queueTrackingTx(ctx, tx, r.ID); err != nil {
 		return err
 	}
-	_, err := s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{
-		Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, Report: report,
-	})
+	owner := gateway.Owner{Gateway: r.Gateway, Purpose: r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID}
+	_, err := s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{Owner: owner, Report: report})
 	if err != nil {
 		return err
 	}

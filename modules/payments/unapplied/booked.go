@@ -9,6 +9,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/state"
 	"marquee/platform/fault"
 	"marquee/platform/money"
@@ -63,10 +64,13 @@ func (s *List) bookedOf(ctx context.Context, u paymentsdb.PaymentsUnappliedPayme
 		return gateway.LedgerPayment{},
 			fault.Conflict("The gateway shows another payment than the one that is listed: it can only be kept.")
 	}
-	err = postgres.InTx(ctx, s.deps.Pool,
-		func(tx pgx.Tx) error { return s.ledger.BookOfCustomerTx(ctx, tx, name, owner, live) })
+	err = postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
+		_, err := s.ledger.RecordPaymentTx(ctx, tx,
+			ledger.Record{Owner: gateway.OfCustomer(name, owner), Payment: live})
+		return err
+	})
 	if err != nil {
-		return gateway.LedgerPayment{}, err
+		return gateway.LedgerPayment{}, fmt.Errorf("book payment %s of customer %s: %w", id, owner, err)
 	}
 	if paid, err = s.reader.FindPayment(ctx, s.deps.Pool, name, id); err == nil && paid == nil {
 		err = fmt.Errorf("payments: %s was booked and is not in the ledger", id)

@@ -16,15 +16,11 @@ func (s *Webhooks) applyOfCustomerTx(ctx context.Context, tx pgx.Tx, e gateway.E
 	var err error
 	switch p := e.Payload.(type) {
 	case gateway.RefundChange:
-		_, err = s.ledger.RecordRefundTx(ctx, tx, ledger.RefundRecord{
-			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID,
-			Report: p.Report, Payment: &known.Payment,
-		})
+		_, err = s.ledger.RecordRefundTx(ctx, tx,
+			ledger.RefundRecord{Owner: known.At(e.Gateway), Report: p.Report, Payment: &known.Payment})
 	case gateway.DisputeChange:
-		_, err = s.ledger.RecordDisputeTx(ctx, tx, ledger.DisputeRecord{
-			Gateway: e.Gateway, Purpose: known.Purpose, LocalID: known.LocalID, CustomerID: known.CustomerID,
-			Report: p.Report,
-		})
+		_, err = s.ledger.RecordDisputeTx(ctx, tx,
+			ledger.DisputeRecord{Owner: known.At(e.Gateway), Report: p.Report})
 	default:
 		r = gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonNoConsequence}
 	}

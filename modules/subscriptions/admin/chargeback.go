@@ -51,10 +51,8 @@ func (s *Admin) chargeback(ctx context.Context, found lifecycle.Subscription, re
 		case amount != nil:
 			report.Amount = money.Cents(*amount)
 		}
-		_, err = s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: disputed.ID, CustomerID: sub.CustomerID,
-			Report: report,
-		})
+		_, err = s.deps.Payments.RecordDisputeTx(ctx, tx,
+			payments.DisputeRecord{Owner: disputed.Owner(), Report: report})
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,6 @@ import (
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
-	"marquee/platform/taxid"
 )
 
 const (
@@ -257,9 +256,8 @@ func (s *Checkout) prepare(ctx context.Context, customerID objectid.ID, name gat
 	if err != nil {
 		return w, err
 	}
-	if customer.TaxID == "" || !taxid.Valid(customer.TaxID, s.deps.Config.AlphanumericTaxIDs) {
-		return w,
-			fault.BadRequest("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
+	if err := gateway.CheckTaxID(customer.TaxID, s.deps.Config.AlphanumericTaxIDs); err != nil {
+		return w, err
 	}
 	gw, err := s.deps.Payments.Gateway(name)
 	if err != nil {
@@ -300,7 +298,8 @@ func (s *Checkout) ensureGatewayCustomer(ctx context.Context, w *request) (err e
 			return err
 		}
 	}
-	w.payer, err = s.payerAt(ctx, w.gateway, w.customer)
+	w.payer, err = s.deps.Payments.EnsurePayer(ctx, s.deps.Accounts, w.gateway,
+		lifecycle.PayerOf(w.customer, w.gateway.Name()))
 	return err
 }
 
@@ -311,21 +310,6 @@ func (s *Checkout) live(ctx context.Context, db postgres.DB, customerID objectid
 		return nil, nil //nolint:nilnil // nil is the answer
 	}
 	return &sub, err
-}
-
-// payerAt makes the customer known to the gateway and keeps the id it has there. Making
-// a customer there twice moves no money.
-func (s *Checkout) payerAt(ctx context.Context, gateway gateway.Gateway, c accounts.Customer) (gateway.Payer, error) {
-	p := lifecycle.PayerOf(c, gateway.Name())
-	if p.GatewayID != "" {
-		return p, nil
-	}
-	id, err := gateway.EnsureCustomer(ctx, p)
-	if err != nil {
-		return p, s.deps.Payments.Refused(ctx, "make customer", err)
-	}
-	p.GatewayID, err = s.deps.Accounts.SetGatewayCustomer(ctx, s.deps.Pool, c.ID, string(gateway.Name()), id)
-	return p, err
 }
 
 // cancelReplaceable ends a pending subscription that a new one may replace: at the

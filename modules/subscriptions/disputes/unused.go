@@ -88,10 +88,9 @@ func (s *Disputes) listUnusedOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 				ends.UTC().Format(time.RFC3339))
 		}
 		_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,
-			CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
-			PaidAt: p.Payment.SettledAt, Note: note, Automatic: !begun, Bought: begun, Reference: reference,
-		})
+			Kind: payments.UnappliedLate, Amount: &left, Note: note, Automatic: !begun, Bought: begun,
+			Reference: reference,
+		}.Of(sub.Owner().At(p.Gateway), p.Payment))
 		if err != nil {
 			return err
 		}
@@ -148,11 +147,8 @@ func (s *Disputes) listSlippedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.S
 		if !slipped || DisputedPayment(disputes, p.Payment) {
 			continue
 		}
-		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-			Kind: payments.UnappliedLate, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &p.Payment.Amount,
-			CustomerID:     sub.CustomerID,
-			SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Automatic: true, Note: PausedChargeText,
-		})
+		u := payments.Unapplied{Kind: payments.UnappliedLate, Automatic: true, Note: PausedChargeText}
+		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, u.Of(sub.Owner().At(p.Gateway), p.Payment))
 		if err != nil {
 			return err
 		}

@@ -62,12 +62,9 @@ func (s *Store) listPaidTwiceTx(ctx context.Context, tx pgx.Tx, old, renewal Sub
 	}
 	p := paid[0].Payment
 	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: old.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID: old.CustomerID, SubscriptionID: old.ID, PaidAt: p.SettledAt,
-		Note: "Paid while its renewal " + renewal.ID.String() +
-			" was being confirmed, which charges the same time.",
-		Automatic: true,
-	})
+		Kind: payments.UnappliedDuplicate, Automatic: true,
+		Note: "Paid while its renewal " + renewal.ID.String() + " was being confirmed, which charges the same time.",
+	}.Of(old.Owner(), p))
 	return err
 }
 

@@ -16,6 +16,13 @@ import (
 // of Queries and Store.
 type Subscription subscriptionsdb.Subscription
 
+// Owner is the subscription as that of its money.
+func (sub Subscription) Owner() gateway.Owner {
+	return gateway.Owner{
+		Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID,
+	}
+}
+
 // Recurs reports whether a recurrence at the gateway charges the card by
 // itself, and goes on to.
 func (sub Subscription) Recurs() bool {

@@ -87,10 +87,5 @@ func (s *Settler) keepOtherAmountTx(ctx context.Context, tx pgx.Tx, sub lifecycl
 		price = money.Cents(sub.PriceCents)
 	}
 	note := fmt.Sprintf("R$ %s was paid where R$ %s was due.", p.Amount, price)
-	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID:     sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note,
-	})
-	return true, err
+	return s.listTx(ctx, tx, sub, p, payments.Unapplied{Kind: payments.UnappliedForeign, Note: note})
 }

@@ -104,10 +104,7 @@ func settleFirstSeenTx(ctx context.Context, s *Settler, tx pgx.Tx, sub *lifecycl
 func (p Payment) bookTx(ctx context.Context, tx pgx.Tx, in *payments.Service,
 	sub *lifecycle.Subscription,
 ) (first bool, err error) {
-	r := payments.Record{
-		Gateway: sub.Gateway, Purpose: gateway.ForSubscription,
-		LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p.Payment, Confirmed: p.Source != state.ByWebhook,
-	}
+	r := payments.Record{Owner: sub.Owner(), Payment: p.Payment, Confirmed: p.Source != state.ByWebhook}
 	if p.Booking != nil {
 		p.Booking.Record = r
 		return true, nil

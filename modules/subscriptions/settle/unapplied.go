@@ -20,15 +20,21 @@ import (
 func (s *Settler) ListUnappliedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment, note string,
 	automatic bool,
 ) error {
-	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt, Note: note, Automatic: automatic,
-		Reference: referenceOf(p),
+	_, err := s.listTx(ctx, tx, sub, p, payments.Unapplied{
+		Kind: payments.UnappliedLate, Note: note, Automatic: automatic, Reference: referenceOf(p),
 	})
 	if err != nil {
 		return err
 	}
 	return s.deps.Store.EndAtGatewayTx(ctx, tx, sub)
+}
+
+// listTx puts money that pays no period on the list: the caller says of u why.
+func (s *Settler) listTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment,
+	u payments.Unapplied,
+) (listed bool, err error) {
+	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, u.Of(sub.Owner(), p.Payment))
+	return err == nil, err
 }
 
 // referenceOf is our id that the gateway was told with a payment, where it is not the
@@ -81,13 +87,10 @@ func (s *Settler) listMovedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Sub
 	if err != nil || !moved {
 		return false, err
 	}
-	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID:     sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true,
+	return s.listTx(ctx, tx, *sub, p, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Automatic: true,
 		Note: "Charged for time by which the subscription was extended.",
 	})
-	return true, err
 }
 
 // listUnrecurringTx lists a charge of a recurrence that has ended, or was to: it was
@@ -105,15 +108,9 @@ func (s *Settler) listUnrecurringTx(ctx context.Context, tx pgx.Tx, sub *lifecyc
 	if before && (sub.Traits().EndsWithPeriod || s.movesEnd(*sub, p)) {
 		return false, nil
 	}
-	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID:     sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: "Charged by a recurrence that had ended.",
+	return s.listTx(ctx, tx, *sub, p, payments.Unapplied{
+		Kind: payments.UnappliedLate, Automatic: true, Note: "Charged by a recurrence that had ended.",
 	})
-	if err != nil {
-		return false, err
-	}
-	return true, nil
 }
 
 // movesEnd reports whether a payment would move the end of the subscription.
@@ -138,13 +135,10 @@ func (s *Settler) listPausedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Su
 	if err != nil || disputes.DisputedPayment(all, p.Payment) {
 		return false, err
 	}
-	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID:     sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: &at, Automatic: true, Reference: referenceOf(p),
-		Note: disputes.PausedChargeText,
+	p.SettledAt = &at
+	return s.listTx(ctx, tx, *sub, p, payments.Unapplied{
+		Kind: payments.UnappliedLate, Automatic: true, Reference: referenceOf(p), Note: disputes.PausedChargeText,
 	})
-	return true, err
 }
 
 // listBesideTx lists money that was made beside the recurrence: it moves no end, and is
@@ -154,12 +148,9 @@ func (s *Settler) listBesideTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Su
 	if p.First {
 		note = "The first month of the subscription was paid before."
 	}
-	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID:     sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true, Note: note,
+	return s.listTx(ctx, tx, *sub, p, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Automatic: true, Note: note,
 	})
-	return true, err
 }
 
 // listTwiceTx lists a second charge of gateway A's recurrence for a due date that is paid:
@@ -171,12 +162,9 @@ func (s *Settler) listTwiceTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Sub
 	if err != nil || len(twins) == 0 {
 		return false, err
 	}
-	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedDuplicate, Gateway: sub.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID:     sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: p.SettledAt, Automatic: true,
+	return s.listTx(ctx, tx, *sub, p, payments.Unapplied{
+		Kind: payments.UnappliedDuplicate, Automatic: true,
 		Note: "A second charge of the recurrence for " + p.MadeFor.In(s.deps.Config.Zone).Format(time.DateOnly) +
 			", which another one has paid.",
 	})
-	return true, err
 }

@@ -133,13 +133,17 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 			return err
 		}
 		if sub == nil {
-			return s.listOfBuyerTx(ctx, tx, customer, a, remote)
+			return s.listTx(ctx, tx, gateway.OfCustomer(a.Gateway, customer), a, remote,
+				ofBuyer(a, remote.SubscriptionGatewayID))
 		}
 		locked, err := s.deps.Store.LockTx(ctx, tx, customer, sub.ID)
 		if err != nil {
 			return err
 		}
-		return s.listForeignTx(ctx, tx, locked, a, remote)
+		return s.listTx(ctx, tx, locked.Owner().At(a.Gateway), a, remote, payments.Unapplied{
+			Kind: payments.UnappliedForeign, Automatic: true,
+			Note: "The gateway charged this customer, and the payment names no subscription or order known here.",
+		})
 	})
 	if err == nil && waiting {
 		return river.JobSnooze(strayMoneyWait)
@@ -147,10 +151,10 @@ func (s *Strays) TakeStrayMoney(ctx context.Context, a StrayMoneyArgs) error {
 	return err
 }
 
-// listForeignTx takes money of the customer of a subscription into the ledger and onto
-// the list, unless it is that of a recurrence which some row owns by now.
-func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, a StrayMoneyArgs,
-	p gateway.Payment,
+// listTx takes money of a customer of ours into the ledger and onto the list, unless it is that of a recurrence which
+// some row owns by now.
+func (s *Strays) listTx(ctx context.Context, tx pgx.Tx, owner gateway.Owner, a StrayMoneyArgs, p gateway.Payment,
+	u payments.Unapplied,
 ) error {
 	known, err := s.deps.Payments.FindPayment(ctx, tx, a.Gateway, p.ID)
 	if err != nil || known != nil {
@@ -164,24 +168,16 @@ func (s *Strays) listForeignTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 	s.deps.Log.WarnContext(ctx, "money of a customer of ours that is of no subscription",
 		slog.String("gateway", string(a.Gateway)),
 		slog.String("payment_id", p.ID), slog.String("recurrence_id", recurrence),
-		slog.String("customer_id", sub.CustomerID.String()))
-	if err := s.deps.Locator.BookTx(ctx, tx, sub, a.Gateway, p); err != nil {
+		slog.String("customer_id", owner.CustomerID.String()))
+	if err := s.deps.Payments.Cases().BookUnappliedTx(ctx, tx, owner, p, u); err != nil || recurrence == "" {
 		return err
 	}
-	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
-		PaidAt: p.SettledAt, Automatic: true,
-		Note: "The gateway charged this customer, and the payment names no subscription or order known here.",
-	})
-	if err != nil {
-		return err
-	}
-	if recurrence == "" {
-		return nil
+	named := a.Reference
+	if owner.Purpose == gateway.ForSubscription {
+		named = owner.LocalID
 	}
 	return s.deps.Locator.InsertEndStrayTx(ctx, tx, webhooks.EndStrayArgs{
-		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: sub.ID, PaymentID: p.ID, CustomerID: a.CustomerID,
+		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: named, PaymentID: p.ID, CustomerID: a.CustomerID,
 	})
 }
 
@@ -210,33 +206,18 @@ func (s *Strays) ofGatewayCustomer(ctx context.Context, db postgres.DB, gateway 
 	return nil, customer, nil
 }
 
-// listOfBuyerTx books and lists money of a customer who has no subscription at the
-// gateway. What a recurrence took that names an id of ours is of a subscription that is
-// lost, and goes back by itself; about all else people decide, since it may be what they
-// have bought of somebody else there. The recurrence ends when its money goes back.
-func (s *Strays) listOfBuyerTx(ctx context.Context, tx pgx.Tx, customer objectid.ID, a StrayMoneyArgs,
-	p gateway.Payment,
-) error {
-	known, err := s.deps.Payments.FindPayment(ctx, tx, a.Gateway, p.ID)
-	if err != nil || known != nil {
-		return err
+// ofBuyer lists money of a customer who has no subscription at the gateway. What a recurrence took that names an id of
+// ours is of a subscription that is lost, and goes back by itself; about all else people decide, since it may be what
+// they have bought of somebody else there. The recurrence ends when its money goes back.
+func ofBuyer(a StrayMoneyArgs, recurrence string) payments.Unapplied {
+	u := payments.Unapplied{
+		Kind: payments.UnappliedForeign,
+		Note: "The gateway charged this customer, who has no subscription there, and the payment names no order known here.",
 	}
-	recurrence := p.SubscriptionGatewayID
-	if _, err := s.deps.Locator.LocateRemote(ctx, tx, a.Gateway, recurrence); !errors.Is(err, pgx.ErrNoRows) {
-		return err // its event waited for the row
-	}
-	note := "The gateway charged this customer, who has no subscription there, and the payment names no order known here."
-	lost := recurrence != "" && a.Reference != ""
-	if lost {
-		note = "The gateway charged this customer by recurrence " + recurrence + ", which names " +
+	if recurrence != "" && a.Reference != "" {
+		u.Automatic = true
+		u.Note = "The gateway charged this customer by recurrence " + recurrence + ", which names " +
 			a.Reference.String() + ": not a subscription known here, as after a restore of an older database."
 	}
-	if err := s.deps.Payments.Cases().ListOfCustomerTx(ctx, tx, a.Gateway, customer, p, note, lost); err != nil ||
-		recurrence == "" {
-		return err
-	}
-	return s.deps.Locator.InsertEndStrayTx(ctx, tx, webhooks.EndStrayArgs{
-		Gateway: a.Gateway, RecurrenceID: recurrence, SubscriptionID: a.Reference, PaymentID: p.ID,
-		CustomerID: a.CustomerID,
-	})
+	return u
 }

@@ -46,10 +46,8 @@ func (s *Strays) listNamedTx(ctx context.Context, tx pgx.Tx, a StrayMoneyArgs, p
 		note += " Recurrence " + p.SubscriptionGatewayID + " charged it."
 	}
 	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedUnknown, Gateway: a.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: customer,
-		Reference: a.Reference, PaidAt: p.SettledAt,
-		Note: note, GatewayCustomerID: a.CustomerID,
-	})
+		Kind: payments.UnappliedUnknown, Reference: a.Reference, Note: note, GatewayCustomerID: a.CustomerID,
+	}.Of(gateway.Owner{Gateway: a.Gateway, CustomerID: customer}, p))
 	if err != nil || p.SubscriptionGatewayID == "" {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"marquee/modules/payments"
 	"marquee/modules/payments/gateway"
 	"marquee/modules/subscriptions/lifecycle"
 	"marquee/modules/subscriptions/settle"
@@ -231,7 +232,8 @@ func (s *Locator) repeatOthersTx(ctx context.Context, tx pgx.Tx, sub lifecycle.S
 		return false, err
 	}
 	if known.CustomerID == sub.CustomerID {
-		err = s.BookTx(ctx, tx, sub, e.Gateway, paid.Payment)
+		_, err = s.deps.Payments.RecordPaymentTx(ctx, tx,
+			payments.Record{Owner: sub.Owner().At(e.Gateway), Payment: paid.Payment})
 	}
 	return true, err
 }

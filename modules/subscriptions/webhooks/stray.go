@@ -30,30 +30,19 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subs
 		slog.String("gateway", string(e.Gateway)), slog.String("payment_id", p.ID),
 		slog.String("reason", string(why.reason)))
 	u := payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.SettledAt,
+		Kind: payments.UnappliedForeign,
 		Note: "The event names the subscription, but is about " + string(why.reason) + ".",
 	}
 	if why.ours {
 		u.Kind, u.Automatic = payments.UnappliedDuplicate, true
 	}
-	if err := s.BookTx(ctx, tx, sub, e.Gateway, p); err != nil {
+	err := s.deps.Payments.Cases().BookUnappliedTx(ctx, tx, sub.Owner().At(e.Gateway), p, u)
+	if err != nil || !why.ours || e.SubscriptionID == "" || e.SubscriptionID == sub.RemoteID() {
 		return err
 	}
-	if _, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, u); err != nil || !why.ours {
-		return err
-	}
-	return s.endStrayTx(ctx, tx, sub, e)
-}
-
-// BookTx takes a payment into the ledger and changes nothing of the subscription.
-func (s *Locator) BookTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, gw gateway.Name,
-	p gateway.Payment,
-) error {
-	_, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: gw, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
+	return s.InsertEndStrayTx(ctx, tx, EndStrayArgs{
+		Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.PaymentID(),
 	})
-	return err
 }
 
 // StrayWait is how soon it is looked at again whether the money of a recurrence that
@@ -74,17 +63,6 @@ type EndStrayArgs struct {
 
 // Kind names the job.
 func (EndStrayArgs) Kind() string { return "subscriptions_end_stray" }
-
-// endStrayTx has the recurrence behind a charge ended that is booked beside the
-// subscription's own.
-func (s *Locator) endStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event) error {
-	if e.SubscriptionID == "" || e.SubscriptionID == sub.RemoteID() {
-		return nil
-	}
-	return s.InsertEndStrayTx(ctx, tx, EndStrayArgs{
-		Gateway: e.Gateway, RecurrenceID: e.SubscriptionID, SubscriptionID: sub.ID, PaymentID: e.PaymentID(),
-	})
-}
 
 // InsertEndStrayTx has a recurrence ended that nobody owns.
 func (s *Locator) InsertEndStrayTx(ctx context.Context, tx pgx.Tx, args EndStrayArgs) error {

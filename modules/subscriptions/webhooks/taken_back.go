@@ -22,10 +22,8 @@ import (
 func (s *Applier) applyDisputeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	report gateway.DisputeReport,
 ) (gateway.Reason, error) {
-	changed, err := s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID,
-		Report: report,
-	})
+	changed, err := s.deps.Payments.RecordDisputeTx(ctx, tx,
+		payments.DisputeRecord{Owner: sub.Owner().At(e.Gateway), Report: report})
 	if err != nil {
 		return "", err
 	}
@@ -99,9 +97,7 @@ func asPaid(later gateway.Event, p gateway.Payment) gateway.Event {
 // bookGoneTx books a payment of what has ended of which nothing but its dispute or refund
 // tells: it opens nothing. What comes back of it, as by a dispute that is won, is given back.
 func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p gateway.Payment) error {
-	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: sub.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID, Payment: p,
-	})
+	first, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{Owner: sub.Owner(), Payment: p})
 	if err != nil || !first {
 		return err
 	}
@@ -117,10 +113,7 @@ func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subsc
 func (s *Applier) applyRefundTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
 	report gateway.RefundReport,
 ) (gateway.Reason, error) {
-	record := payments.RefundRecord{
-		Gateway: e.Gateway, Purpose: gateway.ForSubscription, LocalID: sub.ID, CustomerID: sub.CustomerID,
-		Report: report, Payment: paymentOf(e),
-	}
+	record := payments.RefundRecord{Owner: sub.Owner().At(e.Gateway), Report: report, Payment: paymentOf(e)}
 	changed, err := s.deps.Payments.RecordRefundTx(ctx, tx, record)
 	if err != nil {
 		return "", err
@@ -197,7 +190,7 @@ func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.S
 	if err != nil {
 		return err
 	}
-	paid := gateway.LedgerPayment{Gateway: r.Gateway, Payment: *r.Payment}
+	paid := gateway.LedgerPayment{Owner: r.Owner, Payment: *r.Payment}
 	left := disputes.LeftOf(paid, given)
 	if left <= 0 {
 		return nil
@@ -207,11 +200,9 @@ func (s *Applier) listReturnedTx(ctx context.Context, tx pgx.Tx, sub lifecycle.S
 		return err
 	}
 	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &left,
-		CustomerID: sub.CustomerID, SubscriptionID: sub.ID,
-		PaidAt: r.Payment.SettledAt, Bought: true, Reference: reference,
+		Kind: payments.UnappliedLate, Amount: &left, Bought: true, Reference: reference,
 		Note: fmt.Sprintf("The payer's bank had taken the PIX back, which ended the subscription; a refund by which it did so failed, and R$ %s of it is with us.", left),
-	})
+	}.Of(r.Owner, *r.Payment))
 	return err
 }
 
@@ -242,12 +233,10 @@ func (s *Applier) listTakenBackTx(ctx context.Context, tx pgx.Tx, sub lifecycle.
 		}
 	}
 	return s.deps.Payments.Cases().RecordTakenBackTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedUnknown, Gateway: r.Gateway, PaymentID: r.Payment.ID, Amount: &part,
-		CustomerID:     sub.CustomerID,
-		SubscriptionID: sub.ID, PaidAt: r.Payment.SettledAt, Bought: true,
+		Kind: payments.UnappliedUnknown, Amount: &part, Bought: true,
 		Note: fmt.Sprintf("The payer's bank took back R$ %s of PIX %s of R$ %s (MED); nobody here requested it.", part,
 			r.Payment.ID, r.Payment.Amount),
-	})
+	}.Of(r.Owner, *r.Payment))
 }
 
 // totalRefundsTx writes what the ledger adds up to.

@@ -371,10 +371,8 @@ func (s *Withdrawals) listUnrefunded(ctx context.Context, sub lifecycle.Subscrip
 	left money.Cents, note string,
 ) error {
 	return postgres.InTx(context.WithoutCancel(ctx), s.deps.Pool, func(tx pgx.Tx) error {
-		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,
-			CustomerID: sub.CustomerID, SubscriptionID: sub.ID, PaidAt: p.Payment.SettledAt, Note: note, Bought: true,
-		})
+		u := payments.Unapplied{Kind: payments.UnappliedUnrefundable, Amount: &left, Note: note, Bought: true}
+		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, u.Of(sub.Owner().At(p.Gateway), p.Payment))
 		return err
 	})
 }

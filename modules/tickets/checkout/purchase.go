@@ -263,15 +263,13 @@ func (s *Checkout) customerOf(ctx context.Context, p purchase, buyer *postgres.R
 	if err != nil {
 		return c, err
 	}
-	if !free && !taxid.Valid(c.TaxID, s.deps.Config.AlphanumericTaxIDs) {
-		return c,
-			fault.BadRequest("A payment needs your tax id (CPF or CNPJ) with valid check digits. Add it with PUT /customers/me.").WithField("tax_id")
+	if free {
+		return c, nil
 	}
-	return c, nil
+	return c, gateway.CheckTaxID(c.TaxID, s.deps.Config.AlphanumericTaxIDs)
 }
 
-// payerAt makes the buyer known to the gateway and keeps the id it has there. Making
-// a customer there twice moves no money. What guests say of themselves is not written into an
+// payerAt makes the buyer known to the gateway. What guests say of themselves is not written into an
 // account that was there before; the gateway gets it where the account has none.
 func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.Customer,
 	b *Buyer,
@@ -288,15 +286,7 @@ func (s *Checkout) payerAt(ctx context.Context, gw gateway.Gateway, c accounts.C
 			p.Phone = b.Phone
 		}
 	}
-	if p.GatewayID != "" {
-		return p, nil
-	}
-	id, err := gw.EnsureCustomer(ctx, p)
-	if err != nil {
-		return p, s.deps.Payments.Refused(ctx, "make customer", err)
-	}
-	p.GatewayID, err = s.deps.Accounts.SetGatewayCustomer(ctx, s.deps.Pool, c.ID, string(gw.Name()), id)
-	return p, err
+	return s.deps.Payments.EnsurePayer(ctx, s.deps.Accounts, gw, p)
 }
 
 // pay has the order charged. What is not known is pending, and the checks find out; what

@@ -126,7 +126,5 @@ func (s settling) syncEarlierTx(ctx context.Context, tx pgx.Tx, o *Order) error 
 
 // recordOf is an order's payment for the ledger.
 func recordOf(o Order, p gateway.Payment) payments.Record {
-	return payments.Record{
-		Gateway: *o.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID, Payment: p,
-	}
+	return payments.Record{Owner: o.Owner(), Payment: p}
 }

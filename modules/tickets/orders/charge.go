@@ -442,12 +442,10 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 	if err := s.MoveTx(ctx, tx, o, state.PaidAfterGone, func(o *Order) { o.PaidAt = &now }); err != nil {
 		return err
 	}
-	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: nullable.Value(o.Gateway), PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID: o.CustomerID, OrderID: o.ID,
-		PaidAt: p.SettledAt, Note: "Paid after the customer had deleted the account.", Automatic: true,
-	})
-	if err != nil {
+	u := payments.Unapplied{
+		Kind: payments.UnappliedLate, Note: "Paid after the customer had deleted the account.", Automatic: true,
+	}
+	if err := s.ListUnappliedTx(ctx, tx, *o, p, u); err != nil {
 		return err
 	}
 	return s.DisputedTx(ctx, tx, o) // it may have been told before the payment
@@ -458,9 +456,7 @@ func (s *Store) refundDeletedTx(ctx context.Context, tx pgx.Tx, o *Order, p gate
 func (s *Store) ListUnappliedTx(ctx context.Context, tx pgx.Tx, o Order, p gateway.Payment,
 	u payments.Unapplied,
 ) error {
-	u.Gateway, u.PaymentID, u.Amount, u.PaidAt = nullable.Value(o.Gateway), p.ID, &p.Amount, p.SettledAt
-	u.CustomerID, u.OrderID = o.CustomerID, o.ID
-	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, u)
+	_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, u.Of(o.Owner(), p))
 	return err
 }
 

@@ -81,13 +81,10 @@ func (s *Store) listNotGivenBackTx(ctx context.Context, tx pgx.Tx, o Order, m Mo
 			continue
 		}
 		left, _ := m.Left(p.Payment)
-		_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-			Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &left,
-			CustomerID: o.CustomerID, OrderID: o.ID,
-			PaidAt: p.Payment.SettledAt, Note: why.Reason() + " The gateway did not give the money back: " + r.Failure,
-			Bought: true,
+		return s.ListUnappliedTx(ctx, tx, o, p.Payment, payments.Unapplied{
+			Kind: payments.UnappliedUnrefundable, Amount: &left, Bought: true,
+			Note: why.Reason() + " The gateway did not give the money back: " + r.Failure,
 		})
-		return err
 	}
 	return nil
 }

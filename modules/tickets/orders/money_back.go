@@ -234,11 +234,9 @@ func (s *Store) listFailedSharesTx(ctx context.Context, tx pgx.Tx, o Order, m Mo
 			if !IsOf(r, p.Payment) || r.FailedUnasked() {
 				continue
 			}
-			_, err := s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-				Kind: payments.UnappliedUnrefundable, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &r.Amount,
-				CustomerID: o.CustomerID, OrderID: o.ID,
-				PaidAt: p.Payment.SettledAt, Note: "The gateway did not give the money back: " + r.Failure,
-				Bought: true,
+			err := s.ListUnappliedTx(ctx, tx, o, p.Payment, payments.Unapplied{
+				Kind: payments.UnappliedUnrefundable, Amount: &r.Amount, Bought: true,
+				Note: "The gateway did not give the money back: " + r.Failure,
 			})
 			if err != nil {
 				return err
@@ -305,10 +303,9 @@ func (s *Store) listPartTx(ctx context.Context, tx pgx.Tx, o Order, m Money) err
 			"the request. Which tickets it was for is not known: set them to expired with PUT /tickets, then keep this.", part,
 			p.Payment.Amount)
 		err := s.deps.Payments.Cases().RecordTakenBackTx(ctx, tx, payments.Unapplied{
-			Kind: payments.UnappliedUnknown, Gateway: p.Gateway, PaymentID: p.Payment.ID, Amount: &part,
-			CustomerID: o.CustomerID, OrderID: o.ID,
-			PaidAt: p.Payment.SettledAt, Bought: true, Note: strings.Join(append([]string{note}, reasons...), " "),
-		})
+			Kind: payments.UnappliedUnknown, Amount: &part, Bought: true,
+			Note: strings.Join(append([]string{note}, reasons...), " "),
+		}.Of(o.Owner(), p.Payment))
 		if err != nil {
 			return fmt.Errorf("list what is back of an order: %w", err)
 		}

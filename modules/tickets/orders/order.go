@@ -144,6 +144,13 @@ func (o Order) CardTerms(payer gateway.Payer, description string, instrument gat
 	}
 }
 
+// Owner is the order as that of its money.
+func (o Order) Owner() gateway.Owner {
+	return gateway.Owner{
+		Gateway: nullable.Value(o.Gateway), Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID,
+	}
+}
+
 // WithdrawalUntil is until when a paid order may be given back, and by which right: of a
 // distance purchase until the end of the day, in REPORT_TZ, that lies WithdrawalDays after
 // that of its payment, and WithdrawalBefore the event at the latest; whatever these limits,

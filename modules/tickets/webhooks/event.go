@@ -71,7 +71,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 		return gateway.AwaitingConfirmation(nil, gateway.ReasonToConfirmPayment), err
 	}
 	if nullable.Value(o.Gateway) != e.Gateway {
-		return s.strayTx(ctx, tx, o.ID, o.CustomerID, e, gateway.ReasonOrderOtherGateway)
+		return s.strayTx(ctx, tx, o, e, gateway.ReasonOrderOtherGateway)
 	}
 	// Refunds and disputes lock their ledger first, as the answer to a refund does.
 	if err := s.recordTx(ctx, tx, o, e); err != nil {
@@ -185,18 +185,14 @@ func (s *Applier) recordTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gat
 		if e.Known != nil {
 			paid.Amount = e.Known.Payment.Amount
 		}
-		_, err := s.deps.Payments.RecordRefundTx(ctx, tx, payments.RefundRecord{
-			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID,
-			Report: payload.Report, Payment: &paid,
-		})
+		_, err := s.deps.Payments.RecordRefundTx(ctx, tx,
+			payments.RefundRecord{Owner: o.Owner(), Report: payload.Report, Payment: &paid})
 		if err != nil {
 			return fmt.Errorf("record refund: %w", err)
 		}
 	case gateway.DisputeChange:
-		_, err := s.deps.Payments.RecordDisputeTx(ctx, tx, payments.DisputeRecord{
-			Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: o.ID, CustomerID: o.CustomerID,
-			Report: payload.Report,
-		})
+		_, err := s.deps.Payments.RecordDisputeTx(ctx, tx,
+			payments.DisputeRecord{Owner: o.Owner(), Report: payload.Report})
 		if err != nil {
 			return fmt.Errorf("record dispute: %w", err)
 		}

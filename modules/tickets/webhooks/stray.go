@@ -16,27 +16,21 @@ import (
 
 // strayTx answers an event that names an order and cannot be applied to it. Money is
 // listed, never kept in silence.
-func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, id, customer objectid.ID, e gateway.Event,
+func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event,
 	why gateway.Reason,
 ) (gateway.Result, error) {
-	r := gateway.Result{Status: gateway.ResultIgnored, Reason: why}
+	return gateway.Result{Status: gateway.ResultIgnored, Reason: why}, s.listTx(ctx, tx, o, e, payments.Unapplied{
+		Kind: payments.UnappliedForeign, Note: "The event names the order, but " + string(why) + ".",
+	})
+}
+
+// listTx books and lists the money that an event tells of; u says why.
+func (s *Applier) listTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event, u payments.Unapplied) error {
 	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled {
-		return r, nil
+		return nil
 	}
-	p := paid.Payment
-	_, err := s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: id, CustomerID: customer, Payment: p,
-	})
-	if err != nil {
-		return gateway.Result{}, fmt.Errorf("record payment: %w", err)
-	}
-	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedForeign, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount,
-		CustomerID: customer, OrderID: id, PaidAt: p.SettledAt,
-		Note: "The event names the order, but " + string(why) + ".",
-	})
-	return r, err
+	return s.deps.Payments.Cases().BookUnappliedTx(ctx, tx, o.Owner().At(e.Gateway), paid.Payment, u)
 }
 
 // applyDeletedTx applies an event about an order that was deleted with its event:
@@ -53,31 +47,16 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 	if confirming, err := s.confirmFirstTx(ctx, tx, o, e); err != nil || confirming {
 		return gateway.AwaitingConfirmation(nil, gateway.ReasonToConfirmPayment), err
 	}
-	const why = gateway.ReasonOrderDeleted
 	if d.Gateway != e.Gateway {
-		return s.strayTx(ctx, tx, d.ID, d.CustomerID, e, gateway.ReasonDeletedOtherGateway)
+		return s.strayTx(ctx, tx, o, e, gateway.ReasonDeletedOtherGateway)
 	}
-	r := gateway.Result{Status: gateway.ResultIgnored, Reason: why}
 	if err := s.recordTx(ctx, tx, o, e); err != nil {
 		return gateway.Result{}, err
 	}
-	paid, settled := e.Payload.(gateway.SettledPayment)
-	if !settled {
-		return r, nil
-	}
-	p := paid.Payment
-	_, err = s.deps.Payments.RecordPaymentTx(ctx, tx, payments.Record{
-		Gateway: e.Gateway, Purpose: gateway.ForOrder, LocalID: d.ID, CustomerID: d.CustomerID, Payment: p,
+	r := gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonOrderDeleted}
+	return r, s.listTx(ctx, tx, o, e, payments.Unapplied{
+		Kind: payments.UnappliedLate, Note: "Paid after the order had been deleted with its event.", Automatic: true,
 	})
-	if err != nil {
-		return gateway.Result{}, fmt.Errorf("record payment: %w", err)
-	}
-	_, err = s.deps.Payments.Cases().RecordUnappliedTx(ctx, tx, payments.Unapplied{
-		Kind: payments.UnappliedLate, Gateway: e.Gateway, PaymentID: p.ID, Amount: &p.Amount, CustomerID: d.CustomerID,
-		OrderID: d.ID,
-		PaidAt:  p.SettledAt, Note: "Paid after the order had been deleted with its event.", Automatic: true,
-	})
-	return r, err
 }
 
 func (s *Applier) locateDeleted(ctx context.Context, tx pgx.Tx,
