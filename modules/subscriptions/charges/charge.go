@@ -220,9 +220,10 @@ func (s *Charges) keepCodeTx(ctx context.Context, tx pgx.Tx, charge lifecycle.Re
 		}
 	}
 	if made.Payment.Status == gateway.PaymentStatusSettled {
-		return s.deps.Settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{
+		_, err := s.deps.Settler.SettlePaymentTx(ctx, tx, &sub, settle.Payment{
 			Payment: made.Payment, Source: state.ByRecovery, Charge: &charge, Recurs: charge.Cycle.Valid,
 		})
+		return err
 	}
 	if sub.Status.Ended() {
 		return s.deps.Store.TendTx(ctx, tx, charge.ID, s.deps.Clock.Now())
@@ -250,12 +251,11 @@ func (s *Charges) ApplyChargeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.S
 	}
 	switch p := e.Payload.(type) {
 	case gateway.SettledPayment:
-		confirmFirst := false
-		err := s.deps.Settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
+		confirming, err := s.deps.Settler.SettlePaymentTx(ctx, tx, sub, settle.Payment{
 			Payment: p.Payment, Source: settle.SourceOf(e), Event: settle.EventOf(e), Charge: &charge,
-			Recurs: charge.Cycle.Valid, ConfirmFirst: &confirmFirst,
+			Recurs: charge.Cycle.Valid,
 		})
-		if err == nil && confirmFirst {
+		if err == nil && confirming {
 			return gateway.ReasonToConfirmPayment, nil
 		}
 		if err == nil && sub.Status.Ended() {

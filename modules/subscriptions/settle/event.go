@@ -22,20 +22,34 @@ func IsFirst(sub lifecycle.Subscription, e gateway.Event) bool {
 	return sub.FirstAmountCents != nil && e.Gateway.Traits().FirstMonthApart && e.SubscriptionID == ""
 }
 
-// IsBesideTx reports whether a payment names the subscription and is none of its own: a
+// RoleOfTx judges a payment that names the subscription, which may be none of its own: a
 // card is paid by the charges that name its recurrence, at gateway B by its invoices, and
 // by one first month that a promo code lowered; automatic PIX by its first code and its
 // debits. Whatever else was made for them, also of the right amount, pays no period. A
 // manual PIX is lengthened by each payment. What is read live has to tell its
 // authorization itself: of an event's word it is not known who sent it.
-func (s *Settler) IsBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
+func (s *Settler) RoleOfTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
+	p gateway.Payment,
+) (Role, error) {
+	if IsFirst(sub, e) {
+		if sub.LastPaymentAt != nil && !sub.PaysOnce() {
+			return OpeningAgain, nil
+		}
+		return Opening, nil
+	}
+	beside, err := s.isBesideTx(ctx, tx, sub, e, p)
+	if beside {
+		return Beside, err
+	}
+	return OfPeriod, err
+}
+
+func (s *Settler) isBesideTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
 	p gateway.Payment,
 ) (bool, error) {
 	switch {
 	case sub.PaysOnce():
 		return false, nil
-	case IsFirst(sub, e):
-		return sub.LastPaymentAt != nil, nil
 	case !sub.PixAutomatic && !e.Gateway.Traits().Invoices:
 		return e.SubscriptionID == "", nil
 	case !sub.PixAutomatic:

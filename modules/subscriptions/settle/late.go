@@ -22,36 +22,36 @@ import (
 // and is told after it, bought nothing: whoever ended it was not told that it was paid.
 // It is listed and refunded, as is money that opens nothing because the customer has
 // another subscription by now, or disputes what they paid, or has deleted the account.
-func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, p Payment) error {
-	withdrawals, err := s.db.TransitionListWithdrawals(ctx, tx, sub.ID)
+func (p settling) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription) error {
+	withdrawals, err := p.db.TransitionListWithdrawals(ctx, tx, sub.ID)
 	if err != nil {
 		return fmt.Errorf("read withdrawals: %w", err)
 	}
 	if len(withdrawals) > 0 { // all goes back, also what was charged before
-		return s.ListUnappliedTx(ctx, tx, *sub, p, "Reported after the customer had withdrawn from the subscription.", true)
+		return p.listLateTx(ctx, tx, *sub, "Reported after the customer had withdrawn from the subscription.")
 	}
-	if chargedBeforeEnd(*sub, p) {
+	if p.chargedBeforeEnd(*sub) {
 		if !p.Absent.Deletion {
-			if refunded, err := s.refundDeletedTx(ctx, tx, sub, p); err != nil || refunded {
+			if refunded, err := p.refundDeletedTx(ctx, tx, sub); err != nil || refunded {
 				return err
 			}
 		}
-		return s.ListUnappliedTx(ctx, tx, *sub, p,
-			"Charged before the subscription ended, and reported after it: it added no paid time.", true)
+		return p.listLateTx(ctx, tx, *sub,
+			"Charged before the subscription ended, and reported after it: it added no paid time.")
 	}
-	why, err := s.cannotOpenTx(ctx, tx, *sub, p)
+	why, err := p.cannotOpenTx(ctx, tx, *sub)
 	if err != nil {
 		return err
 	}
 	if why != "" {
-		s.deps.Log.WarnContext(ctx, "money for an ended subscription opens nothing",
+		p.deps.Log.WarnContext(ctx, "money for an ended subscription opens nothing",
 			slog.String("subscription_id", sub.ID.String()),
 			slog.String("gateway", string(sub.Gateway)), slog.String("payment_id", p.ID), slog.String("why", why))
-		return s.ListUnappliedTx(ctx, tx, *sub, p, why, true)
+		return p.listLateTx(ctx, tx, *sub, why)
 	}
-	p.Recurs = p.Recurs && !p.Beside
+	p.Recurs = p.Recurs && !p.Role.beside()
 	if p.Recurs {
-		if p.Recurs, err = s.endedUnknownTx(ctx, tx, *sub); err != nil {
+		if p.Recurs, err = p.endedUnknownTx(ctx, tx, *sub); err != nil {
 			return err
 		}
 	}
@@ -61,26 +61,26 @@ func (s *Settler) lateMoneyTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Sub
 		}
 		r.CancelAtPeriodEnd = false
 		if !p.Recurs { // what ended here was to end at the gateway, too
-			s.deps.Store.Reopen(r, *sub)
+			p.deps.Store.Reopen(r, *sub)
 		}
-		s.pay(r, p)
+		p.pay(r)
 	}
-	moved, err := s.deps.Store.MoveTx(ctx, tx, sub,
+	moved, err := p.deps.Store.MoveTx(ctx, tx, sub,
 		lifecycle.Change{Action: state.LateMoney, Source: p.Source, Event: p.Event, Edit: reopen})
 	if err != nil || !moved {
 		return err
 	}
-	if err := s.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID); err != nil {
+	if err := p.deps.Payments.CountPaymentTx(ctx, tx, sub.Gateway, p.ID); err != nil {
 		return err
 	}
-	return s.deps.Store.StopTx(ctx, tx, *sub, s.deps.Clock.Now())
+	return p.deps.Store.StopTx(ctx, tx, *sub, p.deps.Clock.Now())
 }
 
 // endedUnknownTx reports whether a subscription ended only because nothing of it was found
 // at the gateway: a recurrence that shows itself by its money is the one that was ordered,
 // and goes on. What ended otherwise was to end there, too, also when nobody knew it.
-func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) (bool, error) {
-	reason, err := s.db.TransitionGetLastReason(ctx, tx, sub.ID)
+func (p settling) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) (bool, error) {
+	reason, err := p.db.TransitionGetLastReason(ctx, tx, sub.ID)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("read why the subscription ended: %w", err)
 	}
@@ -88,19 +88,19 @@ func (s *Settler) endedUnknownTx(ctx context.Context, tx pgx.Tx, sub lifecycle.S
 }
 
 // cannotOpenTx says why money opens an ended subscription no more; "" when it does.
-func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, p Payment) (string, error) {
+func (p settling) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription) (string, error) {
 	if sub.HasChargeback { // while its money is disputed nothing opens
 		return "Paid after the subscription had ended, of which a payment is disputed.", nil
 	}
-	withdrawals, err := s.db.TransitionListWithdrawals(ctx, tx, sub.ID)
+	withdrawals, err := p.db.TransitionListWithdrawals(ctx, tx, sub.ID)
 	if err != nil || len(withdrawals) > 0 {
 		return "Paid after the customer had withdrawn from the subscription.", err
 	}
-	gone, err := s.deps.Store.IsGoneTx(ctx, tx, sub.CustomerID)
+	gone, err := p.deps.Store.IsGoneTx(ctx, tx, sub.CustomerID)
 	if err != nil || gone {
 		return "Paid after the customer had deleted the account.", err
 	}
-	live, err := s.db.SubscriptionGetLive(ctx, tx, sub.CustomerID)
+	live, err := p.db.SubscriptionGetLive(ctx, tx, sub.CustomerID)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return "", nil
@@ -115,7 +115,7 @@ func (s *Settler) cannotOpenTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Sub
 // chargedBeforeEnd reports whether a payment that is told after the end was a charge of
 // a recurrence before it. Gateways tell seconds at most: one in the second of the end
 // came after it. A code that was paid before the end and is told after it opens the row.
-func chargedBeforeEnd(sub lifecycle.Subscription, p Payment) bool {
+func (p Payment) chargedBeforeEnd(sub lifecycle.Subscription) bool {
 	oneOff := sub.PaymentMethod == gateway.MethodPix && !sub.PixAutomatic
 	return sub.StartedAt != nil && !oneOff && p.SettledAt != nil &&
 		p.SettledAt.Before(sub.EndedAt.Truncate(time.Second))

@@ -114,7 +114,7 @@ func (s *Settler) Settle(ctx context.Context, sub lifecycle.Subscription, source
 func (s *Settler) SettleTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, source state.Source,
 	outcome Outcome,
 ) (lifecycle.Subscription, error) {
-	settled, a, err := lockTx(ctx, s, tx, sub, outcome)
+	settled, a, err := s.lockTx(ctx, tx, sub, outcome)
 	ended := err == nil && settled.Status.Ended()
 	if err == nil {
 		err = s.settleTx(ctx, tx, &settled, source, outcome, a)
@@ -136,7 +136,7 @@ type ahead struct {
 
 // lockTx locks the subscription as LockTx of its store does. In the same round trip it is read, behind the locks, what
 // the payment of a recurrence has to be held against.
-func lockTx(ctx context.Context, s *Settler, tx pgx.Tx, sub lifecycle.Subscription, outcome Outcome,
+func (s *Settler) lockTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, outcome Outcome,
 ) (locked lifecycle.Subscription, a ahead, err error) {
 	if err := s.deps.Store.LockCustomerTx(ctx, tx, sub.CustomerID); err != nil {
 		return locked, a, err
@@ -258,10 +258,12 @@ func (s *Settler) settleMadeTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Su
 		if made.Payment.Status != gateway.PaymentStatusSettled {
 			return nil
 		}
-		return s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source, Recurs: false})
+		_, err := s.SettlePaymentTx(ctx, tx, sub, Payment{Payment: made.Payment, Source: source})
+		return err
 	case Invoice:
-		return s.SettlePaymentTx(ctx, tx, sub,
+		_, err := s.SettlePaymentTx(ctx, tx, sub,
 			Payment{Payment: made.Payment, Source: source, Recurs: !sub.Status.Ended()})
+		return err
 	case Authorization:
 		return s.settleAuthorizationTx(ctx, tx, sub, source, &made.PixAuthorization)
 	case FirstMonth:
@@ -326,7 +328,7 @@ func (s *Settler) settleRemoteTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 			}})
 		return err
 	case paid && !awaitsPayment:
-		return settleFirstSeenTx(ctx, s, tx, sub,
+		return s.settleFirstSeenTx(ctx, tx, sub,
 			Payment{Payment: *latest, Source: source, Recurs: true, Absent: a.absent}, a.replays)
 	case sub.Traits().StatusImpliesPayment &&
 		sub.Status != state.Suspended: // what reopens that is judged elsewhere
@@ -398,9 +400,11 @@ func (s *Settler) settleFirstMonthTx(ctx context.Context, tx pgx.Tx, sub *lifecy
 	}
 	recurs := m.Recurrence != nil || open
 	if paid {
-		err := s.SettlePaymentTx(ctx, tx, sub,
-			Payment{Payment: m.Charge.Payment, Source: source, Recurs: recurs, First: recurs})
-		if err != nil {
+		p := Payment{Payment: m.Charge.Payment, Source: source, Recurs: recurs}
+		if recurs {
+			p.Role = Opening
+		}
+		if _, err := s.SettlePaymentTx(ctx, tx, sub, p); err != nil {
 			return err
 		}
 	}

@@ -372,7 +372,7 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subs
 ) (ignored gateway.Reason, err error) {
 	switch payload := e.Payload.(type) {
 	case gateway.SettledPayment:
-		return s.applyPaymentTx(ctx, tx, sub, e, settle.Payment{Payment: payload.Payment, Absent: absent})
+		return s.applyPaymentTx(ctx, tx, sub, e, payload.Payment, absent)
 	case gateway.FailedPayment:
 		return s.applyFailureTx(ctx, tx, sub, e, payload)
 	case gateway.LostPayment:
@@ -399,44 +399,58 @@ func (s *Applier) applyOneTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subs
 	return "", fmt.Errorf("an event %s is of no subscription", e.Kind())
 }
 
-// applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED. Of p the payment is given, what was looked for,
-// and its booking.
+// applyPaymentTx: invoice.paid, PAYMENT_CONFIRMED, PAYMENT_RECEIVED.
 func (s *Applier) applyPaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
-	p settle.Payment,
+	paid gateway.Payment, absent settle.Absent,
 ) (gateway.Reason, error) {
-	adopted, err := s.locator.adoptTx(ctx, tx, sub, e)
+	p, err := s.judgePaymentTx(ctx, tx, sub, e, paid, absent)
 	if err != nil {
 		return "", err
 	}
-	if !p.Absent.Failures {
-		if p.Older, err = s.olderInvoiceTx(ctx, tx, *sub, e, p.Payment); err != nil {
-			return "", err
+	confirming, err := s.deps.Settler.SettlePaymentTx(ctx, tx, sub, p)
+	if err != nil {
+		return "", err
+	}
+	return whyUnapplied(*sub, p, confirming), nil
+}
+
+// whyUnapplied is why a payment that was settled lengthened nothing, or is yet to; "" when it did.
+func whyUnapplied(sub lifecycle.Subscription, p settle.Payment, confirming bool) gateway.Reason {
+	switch {
+	case confirming:
+		return gateway.ReasonToConfirmPayment
+	case p.Older:
+		return gateway.ReasonOlderPayment
+	case sub.Status.Ended():
+		return gateway.ReasonEnded
+	}
+	return ""
+}
+
+// judgePaymentTx says what the payment that an event tells is to the subscription, which learns its recurrence by it.
+func (s *Applier) judgePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription, e gateway.Event,
+	paid gateway.Payment, absent settle.Absent,
+) (p settle.Payment, err error) {
+	p = settle.Payment{Payment: paid, Source: settle.SourceOf(e), Event: settle.EventOf(e), Absent: absent}
+	adopted, err := s.locator.adoptTx(ctx, tx, sub, e)
+	if err != nil {
+		return p, err
+	}
+	if !absent.Failures {
+		if p.Older, err = s.olderInvoiceTx(ctx, tx, *sub, e, paid); err != nil {
+			return p, err
 		}
 	}
-	if chargedThoughEnding(*sub, e, p.Payment) {
+	if chargedThoughEnding(*sub, e, paid) {
 		if err := s.queueRecurrenceCheckTx(ctx, tx, sub, RecurrenceArgs{EventID: e.ID}); err != nil {
-			return "", err
+			return p, err
 		}
 	}
 	// What has ended here was ended at the gateway too, unless nobody knew that it
 	// was there.
 	p.Recurs = (sub.PaymentMethod != gateway.MethodPix || sub.PixAutomatic) && (adopted || !sub.Status.Ended())
-	if p.Beside, err = s.deps.Settler.IsBesideTx(ctx, tx, *sub, e, p.Payment); err != nil {
-		return "", err
-	}
-	confirming := false
-	p.Source, p.Event = settle.SourceOf(e), settle.EventOf(e)
-	p.First, p.ConfirmFirst = settle.IsFirst(*sub, e), &confirming
-	err = s.deps.Settler.SettlePaymentTx(ctx, tx, sub, p)
-	switch {
-	case err == nil && confirming:
-		return gateway.ReasonToConfirmPayment, nil
-	case err == nil && p.Older:
-		return gateway.ReasonOlderPayment, nil
-	case err == nil && sub.Status.Ended():
-		return gateway.ReasonEnded, nil
-	}
-	return "", err
+	p.Role, err = s.deps.Settler.RoleOfTx(ctx, tx, *sub, e, paid)
+	return p, err
 }
 
 // adoptTx keeps the gateway's subscription id when an event tells it first.

@@ -101,8 +101,8 @@ func (s *Applier) bookGoneTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subsc
 	if err != nil || !first {
 		return err
 	}
-	return s.deps.Settler.ListUnappliedTx(ctx, tx, sub, settle.Payment{Payment: p},
-		"Reported only after the subscription had ended, when it was taken back: it added no paid time.", true)
+	return s.deps.Settler.ListUnappliedTx(ctx, tx, sub, p,
+		"Reported only after the subscription had ended, when it was taken back: it added no paid time.")
 }
 
 // applyRefundTx: charge.refunded, refund.*; PAYMENT_REFUNDED,

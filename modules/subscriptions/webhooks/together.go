@@ -83,9 +83,12 @@ func (r *Renewals) renewTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscr
 	absent settle.Absent,
 ) (payments.Record, error) {
 	paid, _ := e.Payment()
-	booking := settle.Booking{}
-	ignored, err := r.applier.applyPaymentTx(ctx, tx, sub, e,
-		settle.Payment{Payment: paid, Absent: absent, Booking: &booking})
+	p, err := r.applier.judgePaymentTx(ctx, tx, sub, e, paid, absent)
+	if err != nil {
+		return payments.Record{}, err
+	}
+	booking, confirming, err := r.applier.deps.Settler.SettleUnbookedTx(ctx, tx, sub, p)
+	ignored := whyUnapplied(*sub, p, confirming)
 	if err == nil && (ignored != "" || !booking.Counts) {
 		err = fmt.Errorf("%w: event %s of subscription %s: %q", errNotPlain, e.ID, sub.ID, ignored)
 	}
