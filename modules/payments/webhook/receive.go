@@ -373,10 +373,7 @@ func (s *Webhooks) applyUnsignedTx(ctx context.Context, tx pgx.Tx, e gateway.Eve
 	if err != nil {
 		return gateway.Result{}, err
 	}
-	if result.Unclaimed || result.Taken ||
-		!e.NeedsConfirmation() &&
-			(!result.Unproven ||
-				isSettled && e.ConciliationID == "" && !settled.Payment.IsFarAhead(s.deps.Clock.Now())) {
+	if result.Unclaimed || result.Taken || countsUnsigned(e, result, s.deps.Clock.Now()) {
 		return result, trial.Commit(ctx)
 	}
 	if err := trial.Rollback(ctx); err != nil {
@@ -384,6 +381,25 @@ func (s *Webhooks) applyUnsignedTx(ctx context.Context, tx pgx.Tx, e gateway.Eve
 	}
 	return gateway.AwaitingConfirmation(result.SubscriptionID, gateway.ReasonToConfirm),
 		s.queueConfirmationTx(ctx, tx, ConfirmEventArgs{Gateway: e.Gateway, EventID: e.ID}, time.Time{})
+}
+
+// countsUnsigned reports whether what an event changed here stands, although nothing signs it and its gateway was not
+// asked (docs/gateways.md, Money that gateway A tells). It does when its id was told here before, by the answer to our
+// own call. A charge of a card's recurrence has an id that the gateway makes, and its applier has held the amount
+// against the price: it stands as well, so that renewals wait for no call. A forged one gives the period of one due
+// date, and reconciliation finds that the gateway does not show it. What says that it was paid, or was due, far ahead
+// would give more than that, and the first code of an automatic PIX opens a subscription: these are asked for, as are
+// failures by such an id, and all that opens, ends or takes back.
+func countsUnsigned(e gateway.Event, r gateway.Result, now time.Time) bool {
+	if e.NeedsConfirmation() {
+		return false
+	}
+	if !r.Unproven {
+		return true
+	}
+	paid, settled := e.Payload.(gateway.SettledPayment)
+	firstCode := e.ConciliationID != ""
+	return settled && !firstCode && !paid.Payment.IsFarAhead(now)
 }
 
 // dispatchTx has the one apply an event whose subject it is.
