@@ -27,6 +27,14 @@ const Schema = "jobs"
 // Client inserts jobs, and works them when it was made with workers.
 type Client = river.Client[pgx.Tx]
 
+// InsertTx inserts a job, of which the caller does not need the row. An error is the database's, and names its kind.
+func InsertTx(ctx context.Context, c *Client, tx pgx.Tx, args river.JobArgs, o *river.InsertOpts) error {
+	if _, err := c.InsertTx(ctx, tx, args, o); err != nil {
+		return fmt.Errorf("queue %s: %w", args.Kind(), err)
+	}
+	return nil
+}
+
 // InsertLaterTx inserts a job that is not unique as InsertTx of the client does, with the next statement of a
 // transaction of postgres.InTx (postgres.Later).
 func InsertLaterTx(ctx context.Context, c *Client, within pgx.Tx, args river.JobArgs, o *river.InsertOpts) error {

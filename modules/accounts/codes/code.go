@@ -11,6 +11,7 @@ import (
 	"marquee/modules/accounts/identity"
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
+	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
@@ -121,10 +122,7 @@ func (s *Codes) IssueTx(ctx context.Context, tx pgx.Tx, userID objectid.ID, purp
 	if err != nil {
 		return fmt.Errorf("issue code: %w", err)
 	}
-	if _, err := s.deps.Jobs.InsertTx(ctx, tx, SendCodeArgs{CodeID: id}, nil); err != nil {
-		return fmt.Errorf("queue code: %w", err)
-	}
-	return nil
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, SendCodeArgs{CodeID: id}, nil)
 }
 
 // tryTx counts an attempt and compares. A wrong code is the refusal, which

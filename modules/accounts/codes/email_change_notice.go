@@ -148,10 +148,7 @@ func (s *EmailChanges) ForgetTx(ctx context.Context, tx pgx.Tx, userID objectid.
 }
 
 func (s *EmailChanges) notifyChangeTx(ctx context.Context, tx pgx.Tx, notice SendEmailNoticeArgs) error {
-	if _, err := s.deps.Jobs.InsertTx(ctx, tx, notice, nil); err != nil {
-		return fmt.Errorf("queue notice: %w", err)
-	}
-	return nil
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, notice, nil)
 }
 
 // SendEmailNoticeArgs is the job that tells an address that another is to take its

@@ -15,6 +15,7 @@ import (
 	"marquee/modules/files"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
 	"marquee/platform/secret"
@@ -42,10 +43,7 @@ func (s *Codes) requestCode(ctx context.Context, purpose, email string,
 		if err := s.ClaimTurnTx(ctx, tx, purpose, email); err != nil {
 			return err
 		}
-		if _, err := s.deps.Jobs.InsertTx(ctx, tx, job(objectid.ID(owner)), nil); err != nil {
-			return fmt.Errorf("queue code: %w", err)
-		}
-		return nil
+		return jobs.InsertTx(ctx, s.deps.Jobs, tx, job(objectid.ID(owner)), nil)
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"marquee/modules/accounts/internal/accountsdb"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
+	"marquee/platform/jobs"
 	"marquee/platform/nullable"
 	"marquee/platform/objectid"
 	"marquee/platform/postgres"
@@ -71,10 +72,7 @@ func (s *Customers) DeleteCustomerTx(ctx context.Context, tx pgx.Tx, id, by obje
 	}); err != nil {
 		return fmt.Errorf("record deletion: %w", err)
 	}
-	if _, err := s.deps.Jobs.InsertTx(ctx, tx, EraseCustomerArgs{CustomerID: id}, nil); err != nil {
-		return fmt.Errorf("queue erasing: %w", err)
-	}
-	return nil
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, EraseCustomerArgs{CustomerID: id}, nil)
 }
 
 // canBeClosedByOwner is 409 while a link can give the account back to who had its address

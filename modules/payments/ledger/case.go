@@ -270,9 +270,5 @@ func (CaseArgs) Kind() string { return "payments_unapplied" }
 // insertJobTx has the money of a case given back by itself once the transaction is committed. An error is the
 // database's, which has the jobs.
 func (s *Cases) insertJobTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, CaseArgs{ID: id}, &river.InsertOpts{Queue: jobs.QueueGateway})
-	if err != nil {
-		return fmt.Errorf("queue unapplied payment: %w", err)
-	}
-	return nil
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, CaseArgs{ID: id}, &river.InsertOpts{Queue: jobs.QueueGateway})
 }

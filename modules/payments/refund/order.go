@@ -438,13 +438,9 @@ type TrackRefundArgs struct {
 func (TrackRefundArgs) Kind() string { return "payments_refund_recover" }
 
 func (s *Refunds) queueTrackingTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, TrackRefundArgs{RefundID: id}, &river.InsertOpts{
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, TrackRefundArgs{RefundID: id}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(refundGrace),
 	})
-	if err != nil {
-		return fmt.Errorf("queue refund: %w", err)
-	}
-	return nil
 }
 
 // RefundByID is a refund with what its gateway answered, null while it has not, or

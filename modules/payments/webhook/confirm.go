@@ -80,11 +80,7 @@ func (s *Webhooks) decideTx(ctx context.Context, tx pgx.Tx, c Confirmation, live
 }
 
 func (s *Webhooks) queueConfirmationTx(ctx context.Context, tx pgx.Tx, a river.JobArgs, at time.Time) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
-	if err != nil {
-		return fmt.Errorf("have the gateway asked by %s: %w", a.Kind(), err)
-	}
-	return nil
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway, ScheduledAt: at})
 }
 
 // ConfirmEventArgs reads at the gateway what an event tells that proves nothing by itself, and

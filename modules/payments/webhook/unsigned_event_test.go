@@ -16,7 +16,9 @@ func TestWhatCountsUnsigned(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	day := func(n int) *time.Time { return new(now.AddDate(0, 0, n)) }
-	paid := func(p gateway.Payment) gateway.Event { return gateway.Event{Payload: gateway.SettledPayment{Payment: p}} }
+	paid := func(p gateway.Payment) gateway.Event {
+		return gateway.Event{Payload: gateway.SettledPayment{Payment: p}}
+	}
 	firstCode := paid(gateway.Payment{SettledAt: day(0)})
 	firstCode.ConciliationID = "qr_1"
 	ending := gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{Status: gateway.AuthorizationStatusCancelled}}

@@ -204,11 +204,7 @@ func (s *Store) GiveBackWithdrawnTx(ctx context.Context, tx pgx.Tx, id objectid.
 
 // GiveBackLaterTx has a job give back what a withdrawn subscription still has. An error is the database's.
 func (s *Store) GiveBackLaterTx(ctx context.Context, tx pgx.Tx, id objectid.ID) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, GiveBackArgs{SubscriptionID: id}, &river.InsertOpts{
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, GiveBackArgs{SubscriptionID: id}, &river.InsertOpts{
 		Queue: jobs.QueueGateway, ScheduledAt: s.deps.Clock.Now().Add(EndRetry),
 	})
-	if err != nil {
-		return fmt.Errorf("queue refund: %w", err)
-	}
-	return nil
 }

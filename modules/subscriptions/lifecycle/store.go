@@ -310,13 +310,9 @@ func (s *Store) InsertAtTx(ctx context.Context, tx pgx.Tx, at time.Time, args ri
 
 // insertAtTx is InsertAtTx for any queue. An error is the database's.
 func (s *Store) insertAtTx(ctx context.Context, tx pgx.Tx, queue string, at time.Time, args river.JobArgs) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, args, &river.InsertOpts{
 		ScheduledAt: at, Queue: queue, UniqueOpts: river.UniqueOpts{ByArgs: true},
 	})
-	if err != nil {
-		return fmt.Errorf("schedule %s: %w", args.Kind(), err)
-	}
-	return nil
 }
 
 // movePromoTx redeems the promo code of a subscription once access begins, and gives it

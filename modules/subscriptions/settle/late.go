@@ -141,8 +141,5 @@ func (LateMoneyArgs) Kind() string { return "subscriptions_late_money" }
 
 // InsertLateTx has the gateway asked for a payment.
 func (s *Settler) InsertLateTx(ctx context.Context, tx pgx.Tx, a LateMoneyArgs) error {
-	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
-		return fmt.Errorf("have late money read: %w", err)
-	}
-	return nil
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
 }

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -95,9 +94,5 @@ type RefusedArgs struct {
 func (RefusedArgs) Kind() string { return "subscriptions_authorization_refused" }
 
 func (s *Applier) queueAuthorizationCheckTx(ctx context.Context, tx pgx.Tx, a RefusedArgs) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
-	if err != nil {
-		return fmt.Errorf("have the authorization looked at: %w", err)
-	}
-	return nil
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
 }

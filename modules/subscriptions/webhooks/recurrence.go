@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -88,11 +87,7 @@ func (s *Applier) queueRecurrenceCheckTx(ctx context.Context, tx pgx.Tx, sub *li
 		}
 	}
 	a.SubscriptionID = sub.ID
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
-	if err != nil {
-		return fmt.Errorf("have the recurrence read: %w", err)
-	}
-	return nil
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
 }
 
 // EndWithGatewayTx ends a subscription whose recurrence has ended at its gateway. Where it

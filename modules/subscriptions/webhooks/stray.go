@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -66,10 +65,6 @@ func (EndStrayArgs) Kind() string { return "subscriptions_end_stray" }
 
 // InsertEndStrayTx has a recurrence ended that nobody owns.
 func (s *Locator) InsertEndStrayTx(ctx context.Context, tx pgx.Tx, args EndStrayArgs) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, args,
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, args,
 		&river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByArgs: true}})
-	if err != nil {
-		return fmt.Errorf("queue the end of a recurrence: %w", err)
-	}
-	return nil
 }

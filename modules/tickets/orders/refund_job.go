@@ -2,7 +2,6 @@ package orders
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -30,11 +29,7 @@ func (s *Store) RefundLaterTx(ctx context.Context, tx pgx.Tx, o Order, paymentID
 
 // insertRefundTx queues a refund: once, or by what unique says.
 func (s *Store) insertRefundTx(ctx context.Context, tx pgx.Tx, args RefundArgs, unique river.UniqueOpts) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: unique})
-	if err != nil {
-		return fmt.Errorf("queue refund: %w", err)
-	}
-	return nil
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, args, &river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: unique})
 }
 
 // SharesArgs gives back again the shares of tickets whose refund failed after it was

@@ -37,12 +37,8 @@ const (
 // giveBackLaterTx has the job run, of which there is one at a time: the limit of refunds a
 // second holds for all events together.
 func (s *Refunds) giveBackLaterTx(ctx context.Context, tx pgx.Tx) error {
-	_, err := s.deps.Jobs.InsertTx(ctx, tx, GiveBackArgs{},
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, GiveBackArgs{},
 		&river.InsertOpts{Queue: jobs.QueueGateway, UniqueOpts: river.UniqueOpts{ByState: jobs.WaitingStates}})
-	if err != nil {
-		return fmt.Errorf("queue refunds: %w", err)
-	}
-	return nil
 }
 
 // QueueGiveBacks sees to it that the job is there while an order is due.

@@ -3,7 +3,6 @@ package webhooks
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 
 	"github.com/jackc/pgx/v5"
@@ -29,10 +28,7 @@ type LiveMoneyArgs struct {
 func (LiveMoneyArgs) Kind() string { return "tickets_live_money" }
 
 func (s *Applier) insertLiveTx(ctx context.Context, tx pgx.Tx, a LiveMoneyArgs) error {
-	if _, err := s.deps.Jobs.InsertTx(ctx, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway}); err != nil {
-		return fmt.Errorf("have money of an order read: %w", err)
-	}
-	return nil
+	return jobs.InsertTx(ctx, s.deps.Jobs, tx, a, &river.InsertOpts{Queue: jobs.QueueGateway})
 }
 
 // ConfirmLiveMoney applies money of an order as the gateway shows it. What it does not

@@ -19,13 +19,13 @@ import (
 func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event,
 	why gateway.Reason,
 ) (gateway.Result, error) {
-	return gateway.Result{Status: gateway.ResultIgnored, Reason: why}, s.listTx(ctx, tx, o, e, payments.Unapplied{
+	return gateway.Result{Status: gateway.ResultIgnored, Reason: why}, s.keepMoneyTx(ctx, tx, o, e, payments.Unapplied{
 		Kind: payments.UnappliedForeign, Note: "The event names the order, but " + string(why) + ".",
 	})
 }
 
-// listTx books and lists the money that an event tells of; u says why.
-func (s *Applier) listTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event, u payments.Unapplied) error {
+// keepMoneyTx books and lists the money that an event tells of; u says why.
+func (s *Applier) keepMoneyTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event, u payments.Unapplied) error {
 	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled {
 		return nil
@@ -54,7 +54,7 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 		return gateway.Result{}, err
 	}
 	r := gateway.Result{Status: gateway.ResultIgnored, Reason: gateway.ReasonOrderDeleted}
-	return r, s.listTx(ctx, tx, o, e, payments.Unapplied{
+	return r, s.keepMoneyTx(ctx, tx, o, e, payments.Unapplied{
 		Kind: payments.UnappliedLate, Note: "Paid after the order had been deleted with its event.", Automatic: true,
 	})
 }
