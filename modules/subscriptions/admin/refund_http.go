@@ -98,7 +98,10 @@ func (h handlers) replayRefund(ctx context.Context, id objectid.ID) (*lifecycle.
 func (h handlers) replayRefundAt(ctx context.Context,
 	id objectid.ID,
 ) (*httpapi.Output[subscriptionRefundedBody], error) {
-	r, err := h.service.replayRefund(ctx, id)
+	return refundedAt(h.service.replayRefund(ctx, id))
+}
+
+func refundedAt(r refunded, err error) (*httpapi.Output[subscriptionRefundedBody], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -138,11 +141,7 @@ func (h handlers) refundGWB(ctx context.Context,
 		}
 		o.amount = money.Cents(amount)
 	}
-	r, err := h.giveBack(ctx, in.ID, o)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OK(refundedOf(r))
+	return refundedAt(h.giveBack(ctx, in.ID, o))
 }
 
 type refundGWAInput struct {
@@ -166,22 +165,23 @@ func (h handlers) refundGWA(ctx context.Context,
 		}
 		o.amount = amount
 	}
-	r, err := h.giveBack(ctx, in.ID, o)
-	if err != nil {
-		return nil, err
-	}
-	return httpapi.OK(refundedOf(r))
+	return refundedAt(h.giveBack(ctx, in.ID, o))
 }
 
-// reais is an amount of a request, read by the handler so that what is wrong with
+// rawAmount is an amount of a request, read by the handler so that what is wrong with
 // it is told as the contract says (docs/contract/payments.md, Refunds).
-type reais struct{ raw json.RawMessage }
+type rawAmount struct{ raw json.RawMessage }
 
 // UnmarshalJSON keeps what was sent.
-func (r *reais) UnmarshalJSON(b []byte) error {
-	r.raw = bytes.Clone(b)
+func (a *rawAmount) UnmarshalJSON(b []byte) error {
+	a.raw = bytes.Clone(b)
 	return nil
 }
+
+type (
+	reais struct{ rawAmount }
+	cents struct{ rawAmount }
+)
 
 // Schema documents the amount.
 func (reais) Schema(huma.Registry) *huma.Schema {
@@ -190,15 +190,6 @@ func (reais) Schema(huma.Registry) *huma.Schema {
 		Type: huma.TypeNumber, Maximum: &most,
 		Description: "Reais, above 0, at most two decimals and what was paid; left out: all that is left",
 	}
-}
-
-// cents is an amount of a request, read by the handler as reais is.
-type cents struct{ raw json.RawMessage }
-
-// UnmarshalJSON keeps what was sent.
-func (c *cents) UnmarshalJSON(b []byte) error {
-	c.raw = bytes.Clone(b)
-	return nil
 }
 
 // Schema documents the amount.

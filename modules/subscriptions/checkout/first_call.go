@@ -168,18 +168,9 @@ func (s *Checkout) ways(c firstCall) []step {
 	sub, plan, payer := c.sub, c.plan, c.payer
 	switch {
 	case sub.PixAutomatic:
-		terms := s.deps.Calendar.AuthorizationOf(sub, plan, payer)
-		return []step{{
-			FaultPoint: "subscribe.after_call",
-			Call: func(ctx context.Context, gw gateway.Gateway, _ firstCall, _ settle.Made) (settle.Made, error) {
-				auth, err := gw.AuthorizePix(ctx, terms)
-				return settle.Authorization{PixAuthorization: auth}, err
-			},
-			Find: func(ctx context.Context, gw gateway.Gateway, _ firstCall, _ settle.Made) (settle.Made, bool, error) {
-				auth, found, err := gw.FindPixAuthorization(gateway.Background(ctx), terms)
-				return settle.Authorization{PixAuthorization: auth}, found, err
-			},
-		}}
+		return []step{oneCall(s.deps.Calendar.AuthorizationOf(sub, plan, payer), nil,
+			gateway.Gateway.AuthorizePix, gateway.Gateway.FindPixAuthorization,
+			func(made gateway.PixAuthorization) settle.Made { return settle.Authorization{PixAuthorization: made} })}
 	case sub.ChargesFirstMonth() && *sub.FirstAmountCents > 0:
 		return []step{
 			{
@@ -192,32 +183,32 @@ func (s *Checkout) ways(c firstCall) []step {
 			},
 		}
 	case sub.PaymentMethod == gateway.MethodPix:
-		terms := s.deps.Calendar.PixTermsOf(sub, plan, payer)
-		return []step{{
-			FaultPoint: "subscribe.after_call",
-			Call: func(ctx context.Context, gw gateway.Gateway, _ firstCall, _ settle.Made) (settle.Made, error) {
-				charge, err := gw.CreatePix(ctx, terms)
-				return settle.Code{PixCharge: charge}, err
-			},
-			Find: func(ctx context.Context, gw gateway.Gateway, _ firstCall, _ settle.Made) (settle.Made, bool, error) {
-				charge, found, err := gw.FindPix(gateway.Background(ctx), terms)
-				return settle.Code{PixCharge: charge}, found, err
-			},
-		}}
+		return []step{oneCall(s.deps.Calendar.PixTermsOf(sub, plan, payer), nil,
+			gateway.Gateway.CreatePix, gateway.Gateway.FindPix,
+			func(made gateway.PixCharge) settle.Made { return settle.Code{PixCharge: made} })}
 	}
 	terms := s.deps.Calendar.TermsOf(sub, plan, payer)
 	terms.Instrument = c.instrument
-	return []step{{
-		FaultPoint: "subscribe.after_call", Judge: judgeRecurrence,
+	return []step{oneCall(terms, judgeRecurrence, gateway.Gateway.Subscribe, gateway.Gateway.FindSubscription,
+		func(made gateway.RemoteSubscription) settle.Made { return settle.Recurrence{RemoteSubscription: made} })}
+}
+
+// oneCall is a way to pay of one step: what the gateway makes by the terms, and finds by them.
+func oneCall[T, A any](terms T, judge func(firstCall, settle.Made) settle.Outcome,
+	call func(gateway.Gateway, context.Context, T) (A, error),
+	find func(gateway.Gateway, context.Context, T) (A, bool, error), made func(A) settle.Made,
+) step {
+	return step{
+		FaultPoint: "subscribe.after_call", Judge: judge,
 		Call: func(ctx context.Context, gw gateway.Gateway, _ firstCall, _ settle.Made) (settle.Made, error) {
-			remote, err := gw.Subscribe(ctx, terms)
-			return settle.Recurrence{RemoteSubscription: remote}, err
+			a, err := call(gw, ctx, terms)
+			return made(a), err
 		},
 		Find: func(ctx context.Context, gw gateway.Gateway, _ firstCall, _ settle.Made) (settle.Made, bool, error) {
-			remote, found, err := gw.FindSubscription(gateway.Background(ctx), terms)
-			return settle.Recurrence{RemoteSubscription: remote}, found, err
+			a, found, err := find(gw, gateway.Background(ctx), terms)
+			return made(a), found, err
 		},
-	}}
+	}
 }
 
 // anew has a call made again that is proved to have made nothing.

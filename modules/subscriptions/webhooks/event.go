@@ -437,7 +437,7 @@ func (s *Applier) judgePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.
 		return p, err
 	}
 	if !absent.Failures {
-		if p.Older, err = s.olderInvoiceTx(ctx, tx, *sub, e, paid); err != nil {
+		if p.Older, err = s.locator.olderInvoiceTx(ctx, tx, *sub, e, paid); err != nil {
 			return p, err
 		}
 	}
@@ -470,7 +470,7 @@ func (s *Locator) adoptTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscri
 
 // olderInvoiceTx reports whether the event tells of an invoice of gateway B that was
 // paid before another one failed, and so says nothing about that one.
-func (s *Applier) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
+func (s *Locator) olderInvoiceTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subscription, e gateway.Event,
 	p gateway.Payment,
 ) (bool, error) {
 	status := sub.Status

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -60,7 +59,7 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	if !isOfOrders(e) {
 		return unclaimed, nil
 	}
-	o, err := s.locate(ctx, tx, e)
+	o, err := s.locateOrder(ctx, tx, e)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s.applyDeletedTx(ctx, tx, e)
 	}
@@ -91,27 +90,37 @@ func (s *Applier) ApplyEventTx(ctx context.Context, tx pgx.Tx, e gateway.Event) 
 	return r, nil
 }
 
-// locate finds the order: by the ledger's row, by the gateway's payment, by the
-// local id that the gateway was told, which also finds events that overtook our
-// own commit.
-func (s *Applier) locate(ctx context.Context, tx pgx.Tx, e gateway.Event) (orders.Order, error) {
+// locate finds the order, or what is kept of a deleted one: by the ledger's row, by the gateway's payment, by the
+// local id that the gateway was told, which also finds events that overtook our own commit.
+func locate[T any](e gateway.Event, byID func(objectid.ID) (T, error), byPayment func(string) (T, error)) (T, error) {
+	var none T
 	if e.Known != nil {
 		if e.Known.Purpose != gateway.ForOrder {
-			return orders.Order{}, pgx.ErrNoRows
+			return none, pgx.ErrNoRows
 		}
-		return s.db.OrderGet(ctx, tx, e.Known.LocalID)
+		return byID(e.Known.LocalID)
 	}
-	for _, paymentID := range paymentIDs(e) {
-		o, err := s.db.OrderGetByPayment(ctx, tx,
-			ticketsdb.OrderGetByPaymentParams{Gateway: &e.Gateway, GatewayPaymentID: &paymentID})
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return o, err
+	for _, paymentID := range []string{e.PaymentID(), e.TakenFrom()} {
+		if paymentID == "" {
+			continue
+		}
+		if found, err := byPayment(paymentID); !errors.Is(err, pgx.ErrNoRows) {
+			return found, err
 		}
 	}
 	if e.Purpose == gateway.ForSubscription || !objectid.Valid(e.Reference.String()) {
-		return orders.Order{}, pgx.ErrNoRows
+		return none, pgx.ErrNoRows
 	}
-	return s.db.OrderGet(ctx, tx, e.Reference)
+	return byID(e.Reference)
+}
+
+func (s *Applier) locateOrder(ctx context.Context, tx pgx.Tx, e gateway.Event) (orders.Order, error) {
+	return locate(e,
+		func(id objectid.ID) (orders.Order, error) { return s.db.OrderGet(ctx, tx, id) },
+		func(id string) (orders.Order, error) {
+			return s.db.OrderGetByPayment(ctx, tx,
+				ticketsdb.OrderGetByPaymentParams{Gateway: &e.Gateway, GatewayPaymentID: &id})
+		})
 }
 
 // confirmFirstTx has money that the event alone does not prove be read from the gateway, by
@@ -134,10 +143,6 @@ func (s *Applier) confirmFirstTx(ctx context.Context, tx pgx.Tx, o orders.Order,
 	}
 	return true, s.insertLiveTx(ctx, tx,
 		LiveMoneyArgs{Gateway: e.Gateway, OrderID: o.ID, PaymentID: p.ID, EventID: e.ID})
-}
-
-func paymentIDs(e gateway.Event) []string {
-	return slices.DeleteFunc([]string{e.PaymentID(), e.TakenFrom()}, func(id string) bool { return id == "" })
 }
 
 // applyPaymentTx: PAYMENT_CONFIRMED, PAYMENT_RECEIVED, payment_intent.succeeded.

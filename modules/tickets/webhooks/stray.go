@@ -62,21 +62,10 @@ func (s *Applier) applyDeletedTx(ctx context.Context, tx pgx.Tx, e gateway.Event
 func (s *Applier) locateDeleted(ctx context.Context, tx pgx.Tx,
 	e gateway.Event,
 ) (ticketsdb.TicketsDeletedOrder, error) {
-	if e.Known != nil {
-		if e.Known.Purpose != gateway.ForOrder {
-			return ticketsdb.TicketsDeletedOrder{}, pgx.ErrNoRows
-		}
-		return s.db.DeletedOrderGet(ctx, tx, e.Known.LocalID)
-	}
-	for _, paymentID := range paymentIDs(e) {
-		d, err := s.db.DeletedOrderGetByPayment(ctx, tx,
-			ticketsdb.DeletedOrderGetByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &paymentID})
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return d, err
-		}
-	}
-	if e.Purpose == gateway.ForSubscription || !objectid.Valid(e.Reference.String()) {
-		return ticketsdb.TicketsDeletedOrder{}, pgx.ErrNoRows
-	}
-	return s.db.DeletedOrderGet(ctx, tx, e.Reference)
+	return locate(e,
+		func(id objectid.ID) (ticketsdb.TicketsDeletedOrder, error) { return s.db.DeletedOrderGet(ctx, tx, id) },
+		func(id string) (ticketsdb.TicketsDeletedOrder, error) {
+			return s.db.DeletedOrderGetByPayment(ctx, tx,
+				ticketsdb.DeletedOrderGetByPaymentParams{Gateway: e.Gateway, GatewayPaymentID: &id})
+		})
 }
