@@ -38,14 +38,6 @@ func (d Cases) UncountUnshownTx(ctx context.Context, tx pgx.Tx, gateway gateway.
 	return d.s.cases.UncountUnshownTx(ctx, tx, gateway, paymentID)
 }
 
-// BookUnappliedTx books money that gives its owner nothing, and lists it: the caller says of u why, and whether it is
-// refunded automatically.
-func (d Cases) BookUnappliedTx(ctx context.Context, tx pgx.Tx, o gateway.Owner, p gateway.Payment,
-	u ledger.Unapplied,
-) error {
-	return d.s.ledger.BookUnappliedTx(ctx, tx, o, p, u)
-}
-
 // TakeExtensionBackTx opens again the payments that have lengthened a subscription since
 // an instant: its gateway refuses to charge it later. The operators are told.
 func (d Cases) TakeExtensionBackTx(ctx context.Context, tx pgx.Tx, subscription objectid.ID, since time.Time,

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/reconcile"
 )
 
@@ -51,5 +52,5 @@ func (d Comparison) IsConfirmed(ctx context.Context, name gateway.Name, paymentI
 // AcceptDatabase says that this database is complete again: what both gateways know
 // has been reconciled (`marquee reconcile --apply`). Automatic refunds go on.
 func (d Comparison) AcceptDatabase(ctx context.Context) error {
-	return d.s.ledger.AcceptDatabase(ctx)
+	return ledger.AcceptDatabase(ctx, d.s.books)
 }

@@ -53,16 +53,19 @@ type Deps struct {
 	GWBPublishableKey string
 }
 
-type reader = ledger.Reader
+type (
+	reader = ledger.Reader
+	books  = ledger.Ledger
+)
 
 // Service is the module: it makes the rooms and is their only door.
 type Service struct {
 	*reader    // what the ledgers hold, read by the modules above as it is by the rooms
+	*books     // what writes them, likewise
 	deps       Deps
 	gateways   gateway.Set
 	intents    *intent.Service
 	cases      *ledger.Cases
-	ledger     *ledger.Ledger
 	refusals   *webhook.Refusals
 	log        *webhook.Log
 	webhooks   *webhook.Webhooks
@@ -87,16 +90,16 @@ func New(d Deps) *Service {
 	}
 	s.reader = ledger.NewReader(rows)
 	s.cases = ledger.NewCases(rows, s.reader)
-	s.ledger = ledger.New(rows, s.reader, s.cases)
+	s.books = ledger.New(rows, s.reader, s.cases)
 	calls := webhook.Deps{Deps: rows, Reads: d.Reads, Gateways: s.gateways}
 	s.refusals = webhook.NewRefusals(calls)
 	s.log = webhook.NewLog(calls, s.refusals)
-	s.webhooks = webhook.New(calls, s.reader, s.ledger, s.refusals)
-	s.refunds = refund.New(refund.Deps{Deps: rows, Gateways: s.gateways}, s.reader, s.cases, s.ledger, s.webhooks)
+	s.webhooks = webhook.New(calls, s.reader, s.books, s.refusals)
+	s.refunds = refund.New(refund.Deps{Deps: rows, Gateways: s.gateways}, s.reader, s.cases, s.books, s.webhooks)
 	s.unapplied = unapplied.New(unapplied.Deps{
 		Deps: rows, Reads: d.Reads.Primary(), Gateways: s.gateways, Operators: d.Operators, Automatic: d.Automatic,
 		Mail: d.Mail, Templates: d.Templates,
-	}, s.reader, s.cases, s.ledger, s.refunds)
+	}, s.reader, s.cases, s.books, s.refunds)
 	s.reconciler = reconcile.New(reconcile.Deps{Deps: rows, Gateways: s.gateways, ReconcilePause: d.ReconcilePause},
 		s.reader, s.cases, s.webhooks)
 	s.intents.Connect(intent.Hooks{

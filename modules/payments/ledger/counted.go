@@ -47,7 +47,7 @@ func (s *Ledger) RecordCountedTx(ctx context.Context, tx pgx.Tx, all []Record) e
 		return fmt.Errorf("book %d payments: %w", len(all), err)
 	}
 	for _, id := range awaited {
-		if err := s.InsertReplayTx(ctx, tx, p.Gateway, byID[id].EventSubjects()); err != nil {
+		if err := InsertReplayTx(ctx, tx, s, p.Gateway, byID[id].EventSubjects()); err != nil {
 			return err
 		}
 	}

@@ -49,7 +49,7 @@ type Cases struct {
 func NewCases(d Deps, r *Reader) *Cases { return &Cases{deps: d, db: paymentsdb.New(), reader: r} }
 
 // Ledger writes the ledgers; what they make of a case on the list follows in the same
-// transaction.
+// transaction. Its methods are for the modules above, too; what the rooms alone may do are functions beside it.
 type Ledger struct {
 	deps   Deps
 	db     *paymentsdb.Queries
@@ -77,7 +77,7 @@ func (s *Ledger) LockMoneyTx(ctx context.Context, tx pgx.Tx, on gateway.Name, na
 }
 
 // LockRefundsTx locks the money of a payment and gives its refunds. Errors are as of LockMoneyTx.
-func (s *Ledger) LockRefundsTx(ctx context.Context, tx pgx.Tx, on gateway.Name, paymentID string) ([]*Refund, error) {
+func LockRefundsTx(ctx context.Context, tx pgx.Tx, s *Ledger, on gateway.Name, paymentID string) ([]*Refund, error) {
 	if err := s.LockMoneyTx(ctx, tx, on, paymentID); err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func (s *Ledger) RecordPaymentTx(ctx context.Context, tx pgx.Tx, r Record) (firs
 		return false, s.cases.confirmAgainTx(ctx, tx, r.Gateway, p.ID)
 	}
 	if row.IsAwaited {
-		return true, s.InsertReplayTx(ctx, tx, r.Gateway, ids)
+		return true, InsertReplayTx(ctx, tx, s, r.Gateway, ids)
 	}
 	return true, nil
 }
@@ -136,11 +136,11 @@ func (s *Ledger) ReplayWaitingTx(ctx context.Context, tx pgx.Tx, gateway gateway
 			known = append(known, id)
 		}
 	}
-	return s.InsertReplayTx(ctx, tx, gateway, known)
+	return InsertReplayTx(ctx, tx, s, gateway, known)
 }
 
 // InsertReplayTx has the events applied that wait for one of the subjects. An error is the database's.
-func (s *Ledger) InsertReplayTx(ctx context.Context, tx pgx.Tx, gateway gateway.Name, subjects []string) error {
+func InsertReplayTx(ctx context.Context, tx pgx.Tx, s *Ledger, gateway gateway.Name, subjects []string) error {
 	if len(subjects) == 0 {
 		return nil
 	}

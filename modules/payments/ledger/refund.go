@@ -54,7 +54,7 @@ func (s *Ledger) RecordRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord) 
 	if r.Report.PaymentID == "" {
 		return RefundChange{}, errors.New("payments: a refund needs the payment's id")
 	}
-	rows, err := s.LockRefundsTx(ctx, tx, r.Gateway, r.Report.PaymentID)
+	rows, err := LockRefundsTx(ctx, tx, s, r.Gateway, r.Report.PaymentID)
 	if err != nil {
 		return RefundChange{}, err
 	}
@@ -214,7 +214,7 @@ func (s *Reader) RefundsOfPayment(ctx context.Context, db postgres.DB, gateway g
 
 // InsertRefundTx writes the row of a refund that is asked for, before the gateway hears of it: whoever
 // dies then is found by its intent. An error is the database's: do not ask the gateway then.
-func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error {
+func InsertRefundTx(ctx context.Context, tx pgx.Tx, s *Ledger, r Refund) error {
 	source := state.ByAdmin
 	if r.AdminID == nil && r.Admin == "" {
 		source = state.ByPlatform
@@ -232,7 +232,9 @@ func (s *Ledger) InsertRefundTx(ctx context.Context, tx pgx.Tx, r Refund) error 
 // FailRefundTx marks a request that came to nothing, and why. Failed is false when a report
 // took it for done meanwhile: money that went back is never called failed by a late answer. An error is the
 // database's.
-func (s *Ledger) FailRefundTx(ctx context.Context, tx pgx.Tx, id objectid.ID, failure string) (failed bool, err error) {
+func FailRefundTx(ctx context.Context, tx pgx.Tx, s *Ledger, id objectid.ID,
+	failure string,
+) (failed bool, err error) {
 	to, err := state.Refunds.Move(gateway.RefundStatusRequested, state.RefundRefused)
 	if err != nil {
 		return false, err

@@ -46,7 +46,7 @@ func (s *Reader) MayLack(ctx context.Context, db postgres.DB, paidAt *time.Time)
 // AcceptDatabase says that this database is complete again: what both gateways know
 // has been reconciled (`marquee reconcile --apply`). Automatic refunds go on. Not in a transaction: with
 // an error they stay stopped.
-func (s *Ledger) AcceptDatabase(ctx context.Context) error {
+func AcceptDatabase(ctx context.Context, s *Ledger) error {
 	if err := s.db.DatabaseMarkAccept(ctx, s.deps.Pool, s.deps.Clock.Now()); err != nil {
 		return fmt.Errorf("note the database: %w", err)
 	}

@@ -111,7 +111,7 @@ func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Reques
 	}
 	c := refundCall{payment: q.Payment}
 	err = s.Operation().Begin(ctx, &c, func(tx pgx.Tx) error {
-		rows, err := s.ledger.LockRefundsTx(ctx, tx, refund.Gateway, refund.PaymentID)
+		rows, err := ledger.LockRefundsTx(ctx, tx, s.ledger, refund.Gateway, refund.PaymentID)
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (s *Refunds) commitRefund(ctx context.Context, gw gateway.Gateway, q Reques
 		if refund.Amount <= 0 || refund.Amount > left {
 			return ErrTooMuch
 		}
-		if err := s.ledger.InsertRefundTx(ctx, tx, refund); err != nil {
+		if err := ledger.InsertRefundTx(ctx, tx, s.ledger, refund); err != nil {
 			return err
 		}
 		if q.Requested != nil {
@@ -309,7 +309,7 @@ func (s *Refunds) enoughLeft(ctx context.Context, gw gateway.Gateway,
 func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, c *refundCall, outcome intent.Outcome[gateway.RemoteRefund],
 	by intent.By,
 ) error {
-	if _, err := s.ledger.LockRefundsTx(ctx, tx, c.refund.Gateway, c.refund.PaymentID); err != nil {
+	if _, err := ledger.LockRefundsTx(ctx, tx, s.ledger, c.refund.Gateway, c.refund.PaymentID); err != nil {
 		return err
 	}
 	switch outcome := outcome.(type) {
@@ -366,7 +366,7 @@ func (s *Refunds) failTx(ctx context.Context, tx pgx.Tx, c *refundCall, why erro
 	case errors.Is(why, gateway.ErrUnavailable):
 		failure = ledger.FailedUnasked + " " + failure
 	}
-	failed, err := s.ledger.FailRefundTx(ctx, tx, c.refund.ID, failure)
+	failed, err := ledger.FailRefundTx(ctx, tx, s.ledger, c.refund.ID, failure)
 	if err != nil || !failed {
 		return err // a report took it for done: then it is the gateway's own of the same amount
 	}

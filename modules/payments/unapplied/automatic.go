@@ -257,7 +257,7 @@ func (s *List) refundOpenTx(ctx context.Context, tx pgx.Tx, paid gateway.LedgerP
 	if key == "" {
 		return false, nil // its intent is not known: no refund names it
 	}
-	rows, err := s.ledger.LockRefundsTx(ctx, tx, paid.Gateway, key)
+	rows, err := ledger.LockRefundsTx(ctx, tx, s.ledger, paid.Gateway, key)
 	if err != nil {
 		return false, err
 	}

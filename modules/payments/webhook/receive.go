@@ -16,6 +16,7 @@ import (
 
 	"marquee/modules/payments/gateway"
 	"marquee/modules/payments/internal/paymentsdb"
+	"marquee/modules/payments/ledger"
 	"marquee/modules/payments/state"
 	"marquee/platform/fault"
 	"marquee/platform/faultpoint"
@@ -296,7 +297,7 @@ func (s *Webhooks) receiveTx(ctx context.Context, tx pgx.Tx, d delivery) (gatewa
 		// The row may have been committed since it was looked for, and its call of
 		// ReplayWaitingTx have found nothing: one more check after this commit closes the gap.
 		result, to = unclaimed(result), state.EventWaiting
-		if err := s.ledger.InsertReplayTx(ctx, tx, d.event.Gateway, d.event.Subjects()); err != nil {
+		if err := ledger.InsertReplayTx(ctx, tx, s.ledger, d.event.Gateway, d.event.Subjects()); err != nil {
 			return gateway.Result{}, err
 		}
 	}

@@ -169,7 +169,7 @@ func (s *Strays) listTx(ctx context.Context, tx pgx.Tx, owner gateway.Owner, a S
 		slog.String("gateway", string(a.Gateway)),
 		slog.String("payment_id", p.ID), slog.String("recurrence_id", recurrence),
 		slog.String("customer_id", owner.CustomerID.String()))
-	if err := s.deps.Payments.Cases().BookUnappliedTx(ctx, tx, owner, p, u); err != nil || recurrence == "" {
+	if err := s.deps.Payments.BookUnappliedTx(ctx, tx, owner, p, u); err != nil || recurrence == "" {
 		return err
 	}
 	named := a.Reference

@@ -35,7 +35,7 @@ func (s *Locator) listStrayTx(ctx context.Context, tx pgx.Tx, sub lifecycle.Subs
 	if why.ours {
 		u.Kind, u.Automatic = payments.UnappliedDuplicate, true
 	}
-	err := s.deps.Payments.Cases().BookUnappliedTx(ctx, tx, sub.Owner().At(e.Gateway), p, u)
+	err := s.deps.Payments.BookUnappliedTx(ctx, tx, sub.Owner().At(e.Gateway), p, u)
 	if err != nil || !why.ours || e.SubscriptionID == "" || e.SubscriptionID == sub.RemoteID() {
 		return err
 	}

@@ -30,7 +30,7 @@ func (s *Applier) keepMoneyTx(ctx context.Context, tx pgx.Tx, o orders.Order, e 
 	if !settled {
 		return nil
 	}
-	return s.deps.Payments.Cases().BookUnappliedTx(ctx, tx, o.Owner().At(e.Gateway), paid.Payment, u)
+	return s.deps.Payments.BookUnappliedTx(ctx, tx, o.Owner().At(e.Gateway), paid.Payment, u)
 }
 
 // applyDeletedTx applies an event about an order that was deleted with its event:
