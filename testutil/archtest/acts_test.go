@@ -108,7 +108,7 @@ var acts = map[string][]place{
 
 	// What is made known before an order.
 	"EnsureCustomer": {{"modules/payments/payments.go", "the payer, who is charged nothing by it; made once"}},
-	"SyncPlan": {{"modules/subscriptions/plans/plan.go", "product and price, found again by their names"}},
+	"SyncPlan":       {{"modules/subscriptions/plans/plan.go", "product and price, found again by their names"}},
 }
 
 // reads are the others, which change nothing at a gateway.
