@@ -1,0 +1,77 @@
+// Package film is the sample film that `marquee dev` plays, and whoever serves films in miniature: it checks stream URLs
+// as docs/streaming.md says. A binary for production holds neither (-tags nosandbox). It imports nothing of ours.
+package film
+
+import (
+	"bytes"
+	"embed"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed files
+var files embed.FS
+
+// Paths of the film of a name, both as an HLS directory and as one file, on whatever host the Server answers.
+func HLSPath(name string) string    { return "/films/" + name + "/index.m3u8" }
+func DirectPath(name string) string { return "/films/" + name + "/film.mp4" }
+
+// types are those of the files, by the ends of their names.
+var types = map[string]string{
+	".m3u8": "application/vnd.apple.mpegurl",
+	".m4s":  "video/iso.segment",
+	".mp4":  "video/mp4",
+	".vtt":  "text/vtt; charset=utf-8",
+}
+
+// Server serves the film under any name, to whom a stream URL that is signed and alive admits: 403 to others.
+type Server struct {
+	Key []byte
+	Now func() time.Time
+}
+
+// ServeHTTP answers GET, HEAD and ranges, to pages of any origin.
+func (s Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*") // of a refusal too: a player that cannot read it does not ask anew
+	h.Set("Access-Control-Expose-Headers", "Accept-Ranges, Content-Length, Content-Range")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodOptions:
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD")
+		h.Set("Access-Control-Allow-Headers", "Range")
+		h.Set("Access-Control-Max-Age", "7200")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	default:
+		h.Set("Allow", "GET, HEAD, OPTIONS")
+		http.Error(w, "The film is read alone.", http.StatusMethodNotAllowed)
+		return
+	}
+	asked, allowed := Inside(r, s.Key, s.Now())
+	if !allowed && Allowed(r, s.Key, s.Now()) {
+		asked, allowed = r.URL.EscapedPath(), true
+	}
+	if !allowed {
+		http.Error(w, "The address is not signed, or its time is over: ask for a stream URL.", http.StatusForbidden)
+		return
+	}
+	serve(w, r, asked)
+}
+
+// serve answers with the file of a path that is admitted: /films/<name>/<file>.
+func serve(w http.ResponseWriter, r *http.Request, asked string) {
+	below, _ := strings.CutPrefix(asked, "/films/")
+	_, name, _ := strings.Cut(below, "/")
+	content, err := files.ReadFile("files/" + name)
+	if below == asked || err != nil {
+		http.Error(w, "The film has no such file.", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", types[path.Ext(name)])
+	w.Header().Set("Cache-Control", "private, max-age=3600")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}

@@ -1,0 +1,119 @@
+package film_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"marquee/testutil/film"
+)
+
+var (
+	key = []byte("a key that only tests know about")
+	now = time.Unix(1_800_000_000, 0)
+)
+
+// signed is the signature of a text.
+func signed(text string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// inside is the path of a file below a signed directory.
+func inside(directory, file string, ends time.Time) string {
+	prefix := fmt.Sprintf("/_s/%d", ends.Unix())
+	return prefix + "/" + signed("cdn.example"+prefix+directory) + directory + file
+}
+
+func ask(method, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://cdn.example"+path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	film.Server{Key: key, Now: func() time.Time { return now }}.ServeHTTP(w, r)
+	return w
+}
+
+func TestEveryFileIsServedAsWhatItIs(t *testing.T) {
+	t.Parallel()
+	served, size := 0, 0
+	require.NoError(t, filepath.WalkDir("files", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		require.NoError(t, err)
+		name, err := filepath.Rel("files", path)
+		require.NoError(t, err)
+		a := ask(http.MethodGet, inside("/films/a/", name, now.Add(time.Second)))
+		require.Equal(t, http.StatusOK, a.Code, name)
+		require.True(t, bytes.Equal(content, a.Body.Bytes()), name)
+		require.Equal(t, map[string]string{
+			".m3u8": "application/vnd.apple.mpegurl", ".m4s": "video/iso.segment", ".mp4": "video/mp4",
+			".vtt": "text/vtt; charset=utf-8",
+		}[filepath.Ext(name)], a.Header().Get("Content-Type"), name)
+		require.Equal(t, "*", a.Header().Get("Access-Control-Allow-Origin"))
+		served++
+		size += len(content)
+		return nil
+	}))
+	require.Equal(t, 34, served)
+	require.Less(t, size, 4_000_000)
+}
+
+func TestWhoIsNotAdmittedIsRefused(t *testing.T) {
+	t.Parallel()
+	soon := now.Add(time.Second)
+	file := fmt.Sprintf("/films/a/film.mp4?expires=%d", soon.Unix())
+	file += "&signature=" + signed("cdn.example"+file)
+	for what, path := range map[string]string{
+		"unsigned":              "/films/a/index.m3u8",
+		"over":                  inside("/films/a/", "index.m3u8", now),
+		"another directory":     inside("/films/b/", "../a/index.m3u8", soon),
+		"another file":          "/films/a/index.m3u8" + file[len("/films/a/film.mp4"):],
+		"the signature missing": file[:len(file)-64],
+	} {
+		a := ask(http.MethodGet, path)
+		require.Equal(t, http.StatusForbidden, a.Code, what)
+		require.Equal(t, "*", a.Header().Get("Access-Control-Allow-Origin"), what)
+	}
+	require.Equal(t, http.StatusOK, ask(http.MethodGet, file).Code)
+	for _, path := range []string{
+		inside("/films/a/", "none.m4s", soon), inside("/films/a/", "720p", soon), inside("/other/a/", "index.m3u8", soon),
+	} {
+		require.Equal(t, http.StatusNotFound, ask(http.MethodGet, path).Code, path)
+	}
+}
+
+func TestRangesHeadAndOtherMethods(t *testing.T) {
+	t.Parallel()
+	path := inside("/films/a/", "film.mp4", now.Add(time.Second))
+	whole := ask(http.MethodGet, path)
+	part := ask(http.MethodGet, path, "Range", "bytes=4-7")
+	require.Equal(t, http.StatusPartialContent, part.Code)
+	require.Equal(t, "ftyp", part.Body.String())
+	require.Equal(t, fmt.Sprintf("bytes 4-7/%d", whole.Body.Len()), part.Header().Get("Content-Range"))
+	require.Equal(t, http.StatusRequestedRangeNotSatisfiable,
+		ask(http.MethodGet, path, "Range", "bytes=99999999-").Code)
+	head := ask(http.MethodHead, path)
+	require.Equal(t, http.StatusOK, head.Code)
+	require.Equal(t, fmt.Sprint(whole.Body.Len()), head.Header().Get("Content-Length"))
+	require.Empty(t, head.Body.Bytes())
+	preflight := ask(http.MethodOptions, path, "Origin", "http://site.example", "Access-Control-Request-Headers", "range")
+	require.Equal(t, http.StatusNoContent, preflight.Code)
+	require.Equal(t, "Range", preflight.Header().Get("Access-Control-Allow-Headers"))
+	require.Equal(t, http.StatusMethodNotAllowed, ask(http.MethodPost, path).Code)
+}
