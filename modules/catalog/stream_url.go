@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -98,23 +99,55 @@ func isVisible(enable *bool, expiration *time.Time, now time.Time) bool {
 	return enable != nil && *enable && (expiration == nil || expiration.After(now))
 }
 
-// signStream adds expires, in unix seconds, and signature to an address. The
-// signature is the hex HMAC-SHA256 of host, path and query as a server is asked
-// for them, up to "&signature=" (docs/streaming.md).
+// signStream signs an address until it ends (docs/streaming.md): that of a file by expires, in unix seconds, and
+// signature at the end of its query, that of an HLS playlist by a prefix of its path, which what the playlist names
+// beside it inherits. The signature is the hex HMAC-SHA256 of what is before "&signature=", without the scheme, or of
+// host, prefix without the signature, and directory.
 func signStream(key []byte, address string, ends time.Time) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "", fmt.Errorf("address of a video: %w", err)
 	}
 	u.Host, u.Fragment, u.RawFragment = strings.ToLower(u.Host), "", ""
-	u.RawQuery = strings.Join(append(hostPairs(u.RawQuery), "expires="+strconv.FormatInt(ends.Unix(), 10)), "&")
 	if u.Path == "" {
 		u.Path = "/"
 	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(u.Host + u.RequestURI()))
-	u.RawQuery += "&signature=" + hex.EncodeToString(mac.Sum(nil))
+	expires := strconv.FormatInt(ends.Unix(), 10)
+	if directory := hlsDirectory(u); directory != "" {
+		prefix := "/_s/" + expires
+		path := prefix + "/" + signature(key, u.Host+prefix+directory)
+		u.Path, u.RawPath, u.RawQuery, u.ForceQuery = path+u.Path, path+u.EscapedPath(), "", false
+		return u.String(), nil
+	}
+	u.RawQuery = strings.Join(append(hostPairs(u.RawQuery), "expires="+expires), "&")
+	u.RawQuery += "&signature=" + signature(key, u.Host+u.RequestURI())
 	return u.String(), nil
+}
+
+func signature(key []byte, text string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// signable is a directory that every server reads as it is signed: below the root, without empty names, names that
+// begin with a dot, and escapes that stand for a separator, a dot or another escape.
+var (
+	signable = regexp.MustCompile(`^(?:/[^/]+){1,8}/$`)
+	misread  = regexp.MustCompile(`(?i)/\.|\\|%(2[5ef]|5c|00)`)
+)
+
+// hlsDirectory is the directory of an HLS playlist, as clients ask for it, and "" for what is signed as a file: any
+// other name than *.m3u8; a playlist with a query of its own, which its segments do not inherit; one that lies at the
+// root, whose directory would be the whole host; and one whose path servers may read in two ways.
+func hlsDirectory(u *url.URL) string {
+	path := u.EscapedPath()
+	directory := path[:strings.LastIndexByte(path, '/')+1]
+	if !strings.HasSuffix(strings.ToLower(path), ".m3u8") || len(hostPairs(u.RawQuery)) > 0 ||
+		!signable.MatchString(directory) || misread.MatchString(path) {
+		return ""
+	}
+	return directory
 }
 
 // hostPairs are the pairs of a query that the host wants kept: written as clients
@@ -158,7 +191,7 @@ type streamOutput struct {
 	CacheControl string `header:"Cache-Control"`
 	Body         struct {
 		VideoID   objectid.ID  `json:"video_id"`
-		URL       string       `json:"url" doc:"The video's address with expires and signature"`
+		URL       string       `json:"url" doc:"The video's address, signed: that of an HLS playlist by a prefix of its path, any other by expires and signature"`
 		ExpiresAt httpapi.Time `json:"expires_at"`
 		PlayID    *objectid.ID `json:"play_id" nullable:"true" doc:"The play that began or goes on: PUT /me/watch-history with it every 30 seconds keeps it, 90 seconds of silence end it. null to staff who see as a customer"`
 	}

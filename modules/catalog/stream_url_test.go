@@ -14,6 +14,7 @@ import (
 	"marquee/modules/catalog/catalogtest"
 	"marquee/platform/objectid"
 	"marquee/testutil/apitest"
+	"marquee/testutil/film"
 )
 
 type streamDoc struct {
@@ -36,7 +37,7 @@ func (b *bundle) stream(t *testing.T, who string, id objectid.ID) streamDoc {
 // checkStreamURL asks the documented check about the address, as a client requests it.
 func checkStreamURL(t *testing.T, address string, now time.Time) bool {
 	t.Helper()
-	return Allowed(httptest.NewRequest(http.MethodGet, address, nil), streamKey, now)
+	return film.Allowed(httptest.NewRequest(http.MethodGet, address, nil), streamKey, now)
 }
 
 func TestStreamURLIsSignedAndExpires(t *testing.T) {
@@ -74,7 +75,7 @@ func TestStreamURLCannotBeChanged(t *testing.T) {
 		require.NotEqual(t, doc.URL, changed, what)
 		require.False(t, checkStreamURL(t, changed, start), what)
 	}
-	require.False(t, Allowed(httptest.NewRequest(http.MethodGet, doc.URL, nil), []byte("another key"), start))
+	require.False(t, film.Allowed(httptest.NewRequest(http.MethodGet, doc.URL, nil), []byte("another key"), start))
 }
 
 func TestStreamURLOfEveryAddressIsAdmitted(t *testing.T) {
@@ -137,11 +138,15 @@ func TestStreamURLEndsWithItsVideo(t *testing.T) {
 
 func TestDocumentedCheckIsTheTestedOne(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("stream_url_check_test.go")
+	source, err := os.ReadFile("../../testutil/film/check.go")
 	require.NoError(t, err)
 	page, err := os.ReadFile("../../docs/streaming.md")
 	require.NoError(t, err)
-	_, check, found := strings.Cut(string(source), "\n)\n\n")
+	_, checks, found := strings.Cut(string(source), "\n)\n\n")
 	require.True(t, found)
-	require.Contains(t, string(page), "```go\n"+check+"```\n")
+	file, directory, found := strings.Cut(checks, "\n\nvar (")
+	require.True(t, found)
+	for _, check := range []string{file + "\n", "var (" + directory} {
+		require.Contains(t, string(page), "```go\n"+check+"```\n")
+	}
 }
