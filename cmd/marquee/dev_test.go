@@ -288,7 +288,7 @@ func TestDevHonoursSecretsOfTheEnvironment(t *testing.T) {
 		"GWB_WEBHOOK_SECRET=whsec_of_the_environment_0123456789", "TRACES_URL="+to.URL)
 	require.Equal(t, token, m.Webhooks.GWAToken)
 	require.Equal(t, "whsec_of_the_environment_0123456789", m.Webhooks.GWBSecret)
-	for _, address := range []string{m.URL, m.MailboxURL, m.Sandbox.GWA, m.Sandbox.GWB, m.DatabaseURL} {
+	for _, address := range []string{m.URL, m.MailboxURL, m.FilmsURL, m.Sandbox.GWA, m.Sandbox.GWB, m.DatabaseURL} {
 		u, err := url.Parse(address)
 		require.NoError(t, err)
 		require.Equal(t, "127.0.0.1", u.Hostname())

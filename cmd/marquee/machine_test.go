@@ -63,6 +63,7 @@ type ready struct {
 	DatabaseURL string `json:"database_url"`
 	MailboxURL  string `json:"mailbox_url"`
 	ClockURL    string `json:"clock_url"`
+	FilmsURL    string `json:"films_url"`
 	Sandbox     struct{ GWA, GWB string }
 	Webhooks    struct {
 		GWAToken  string `json:"gwa_token"`

@@ -5,6 +5,9 @@ import (
 	_ "embed" // the sample catalogue
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"path"
+	"regexp"
 
 	"github.com/jackc/pgx/v5"
 
@@ -32,9 +35,9 @@ type sampleCatalogue struct {
 // its slug, stays as it is, so Seed may run at every start and in several
 // processes at once.
 func (s *Service) Seed(ctx context.Context) error {
-	var all sampleCatalogue
-	if err := json.Unmarshal(sample, &all); err != nil {
-		return fmt.Errorf("read the sample catalogue: %w", err)
+	all, err := readSample()
+	if err != nil {
+		return err
 	}
 	return postgres.InTx(ctx, s.deps.Pool, func(tx pgx.Tx) error {
 		if _, err := catalogdb.New().VersionLock(ctx, tx); err != nil {
@@ -60,6 +63,37 @@ func (s *Service) Seed(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// PointSample has the videos of the sample catalogue play where address says, by their slug, on this machine. One whose
+// address somebody has changed keeps it: neither is it that of the sample, nor one of an earlier start, which differs by
+// port and file.
+func (s *Service) PointSample(ctx context.Context, address func(slug string) *url.URL) error {
+	all, err := readSample()
+	if err != nil {
+		return err
+	}
+	var arg catalogdb.SamplePointVideosParams
+	for _, video := range all.Videos {
+		to := address(slugOf(video))
+		former, _ := video["video_id"].(string)
+		anyPort := url.URL{Scheme: to.Scheme, Host: to.Hostname()}
+		arg.Slugs, arg.Addresses = append(arg.Slugs, slugOf(video)), append(arg.Addresses, to.String())
+		arg.Former = append(arg.Former, former)
+		arg.Earlier = append(arg.Earlier, "^"+regexp.QuoteMeta(anyPort.String())+":[0-9]+"+
+			regexp.QuoteMeta(path.Dir(to.Path))+"/")
+	}
+	if err := s.db.SamplePointVideos(ctx, s.deps.Pool, arg); err != nil {
+		return fmt.Errorf("point the sample catalogue: %w", err)
+	}
+	return nil
+}
+
+func readSample() (all sampleCatalogue, err error) {
+	if err := json.Unmarshal(sample, &all); err != nil {
+		return all, fmt.Errorf("read the sample catalogue: %w", err)
+	}
+	return all, nil
 }
 
 type slugKey struct{ collection, slug string }

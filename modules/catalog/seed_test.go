@@ -43,3 +43,32 @@ func TestSeed(t *testing.T) {
 	require.Equal(t, 44, again.Page.Total)
 	require.Equal(t, "Le voyage dans la Lune", again.Docs[0]["title"], "what is there stays as it is")
 }
+
+// TestSampleFilmsPlayOnThisMachine: at each start on whatever port, but for those whose address somebody has changed.
+func TestSampleFilmsPlayOnThisMachine(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.NoError(t, b.service.Seed(t.Context()))
+	point := func(host, file string) {
+		t.Helper()
+		require.NoError(t, b.service.PointSample(t.Context(), func(slug string) *url.URL {
+			return &url.URL{Scheme: "http", Host: host, Path: "/films/" + slug + "/" + file}
+		}))
+	}
+	address := func(slug string) any {
+		t.Helper()
+		return b.find(`{"slug":"`+slug+`"}`, "").Docs[0]["video_id"]
+	}
+	before := b.find(`{"slug":"sintel"}`, "").Docs[0]
+	point("127.0.0.1:1000", "index.m3u8")
+	require.Equal(t, "http://127.0.0.1:1000/films/sintel/index.m3u8", address("sintel"))
+	b.must(http.MethodPut, "/videos", `[{"_id":"`+b.find(`{"slug":"elephants-dream"}`, "").Docs[0]["_id"].(string)+
+		`","video_id":"http://127.0.0.1:1000/films/elephants-dream-of-mine/index.m3u8"}]`)
+	point("127.0.0.1:20000", "film.mp4")
+	require.Equal(t, "http://127.0.0.1:20000/films/sintel/film.mp4", address("sintel"))
+	require.Equal(t, "http://127.0.0.1:1000/films/elephants-dream-of-mine/index.m3u8", address("elephants-dream"))
+	require.Equal(t, 43, b.find(`{"video_id":{"$regex":"^http://127\\.0\\.0\\.1:20000/films/"}}`, "").Page.Total)
+	after := b.find(`{"slug":"sintel"}`, "").Docs[0]
+	after["video_id"] = before["video_id"]
+	require.Equal(t, before, after, "nothing else of it has changed")
+}

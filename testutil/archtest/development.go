@@ -10,6 +10,7 @@ import (
 // development are the packages of testutil that `marquee dev` and `marquee sandbox` run, and who imports them beside tests and cmd/bench:
 // packages of testutil, and files of commands that a binary for production is built without.
 var development = map[string][]string{
+	"film":    {"cmd/internal/app/dev.go"},
 	"localpg": {"testutil/pgtest", "cmd/internal/app/dev.go"},
 	"sandbox": {"cmd/internal/app/dev.go", "cmd/internal/app/dev_clock.go", "cmd/internal/app/sandbox.go"},
 }

@@ -113,7 +113,7 @@ var rooms = map[string][]room{
 	"catalog": {
 		{name: "internal/catalogdb"},
 		{name: "plays", uses: []string{"internal/catalogdb"}, sql: []string{"plays"}},
-		{name: "", sql: []string{"import", "import_row", "record", "slugs", "version", "viewer", "watch_history"}},
+		{name: "", sql: []string{"import", "import_row", "record", "sample", "slugs", "version", "viewer", "watch_history"}},
 	},
 	"finance": {
 		{name: "internal/financedb"},

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"marquee/platform/clock"
 	"marquee/platform/mail"
 	"marquee/platform/telemetry"
+	"marquee/testutil/film"
 	"marquee/testutil/localpg"
 	"marquee/testutil/sandbox"
 )
@@ -35,6 +37,7 @@ type machine struct {
 	secrets  devSecrets
 	listener net.Listener // of the API
 	mailbox  net.Listener // of the mailbox page
+	films    net.Listener // of the sample film
 	catcher  *mail.Catcher
 	gateways *sandbox.Sandbox
 	app      *App
@@ -56,8 +59,9 @@ func Dev(ctx context.Context, o DevOptions) error {
 	group.Go(func() error { return m.app.serveAPI(running, m.listener, devGrace) })
 	group.Go(func() error { return m.app.work(running, devGrace) })
 	group.Go(func() error { return m.serveMailbox(running) })
+	group.Go(func() error { return m.serveFilms(running) })
 	group.Go(func() error {
-		if err := m.app.seedDev(running, m.secrets.Passwords); err != nil {
+		if err := m.app.seedDev(running, m.secrets.Passwords, m.filmAddress); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(running, stopTimeout)
@@ -90,6 +94,10 @@ func (m *machine) open(ctx context.Context, o DevOptions) (err error) {
 		return err
 	}
 	m.onClose(func() { _ = m.mailbox.Close() })
+	if m.films, err = listenLoopback("127.0.0.1:0"); err != nil {
+		return err
+	}
+	m.onClose(func() { _ = m.films.Close() })
 	if err := m.openDatabase(ctx, o); err != nil {
 		return err
 	}
@@ -197,6 +205,32 @@ func (m *machine) serveMailbox(ctx context.Context) error {
 	return nil
 }
 
+// directFilm is the video of the sample catalogue that is one file; the others are HLS directories.
+const directFilm = "a-trip-to-the-moon"
+
+func (m *machine) filmsURL() string { return "http://" + m.films.Addr().String() }
+
+// filmAddress is where the film of a slug lies: as a CDN's, another origin than the API's.
+func (m *machine) filmAddress(slug string) *url.URL {
+	at := &url.URL{Scheme: "http", Host: m.films.Addr().String(), Path: film.HLSPath(slug)}
+	if slug == directFilm {
+		at.Path = film.DirectPath(slug)
+	}
+	return at
+}
+
+// serveFilms serves the sample film, by the platform's clock, to whom a stream URL admits.
+func (m *machine) serveFilms(ctx context.Context) error {
+	server := &http.Server{
+		Handler: film.Server{Key: m.cfg.streamURLKey(), Now: m.clock.clock.Now}, ReadHeaderTimeout: 5 * time.Second,
+	}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	if err := server.Serve(m.films); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("films: %w", err)
+	}
+	return nil
+}
+
 // login is a seeded user as the ready line shows it.
 type login struct {
 	Username string `json:"username"`
@@ -209,6 +243,7 @@ type readyLine struct {
 	DatabaseURL string           `json:"database_url"`
 	MailboxURL  string           `json:"mailbox_url"`
 	ClockURL    string           `json:"clock_url"`
+	FilmsURL    string           `json:"films_url"`
 	Sandbox     readySandbox     `json:"sandbox"`
 	Webhooks    readyWebhooks    `json:"webhooks"`
 	Users       map[string]login `json:"users"`
@@ -227,7 +262,7 @@ type readyWebhooks struct {
 func (m *machine) ready() readyLine {
 	line := readyLine{
 		URL: m.cfg.HTTP.PublicURL, DatabaseURL: m.cfg.Database.URL, MailboxURL: m.mailboxURL(),
-		ClockURL: m.cfg.HTTP.PublicURL + controlRoot + "/clock",
+		ClockURL: m.cfg.HTTP.PublicURL + controlRoot + "/clock", FilmsURL: m.filmsURL(),
 		Sandbox:  readySandbox{GWA: m.cfg.GatewayA.URL, GWB: m.cfg.GatewayB.URL},
 		Webhooks: readyWebhooks{GWAToken: m.cfg.GatewayA.WebhookTokens[0], GWBSecret: m.cfg.GatewayB.WebhookSecrets[0]},
 		Users:    map[string]login{},
@@ -255,6 +290,7 @@ Marquee runs.
   gateway A  %[3]s          controls: %[4]s/_sandbox
   gateway B  %[5]s          controls: %[5]s/_sandbox
   clock      %[12]s          moves all three: curl %[12]s/advance -d '{"by":"32d"}'
+  films      %[13]s          one film under each name, by stream URLs alone
   database   %[6]s
   data       %[7]s
 
@@ -278,7 +314,7 @@ Ctrl-C stops everything; the data stays.
 		line.URL, line.MailboxURL, line.Sandbox.GWA, trimV3(line.Sandbox.GWA), line.Sandbox.GWB, line.DatabaseURL,
 		m.dir,
 		line.Users["root"].Password, line.Users["admin"].Password, line.Users["customer"].Password,
-		line.Users[migratedFlaggedUser].Password, line.ClockURL)
+		line.Users[migratedFlaggedUser].Password, line.ClockURL, line.FilmsURL)
 	return err
 }
 

@@ -21,10 +21,13 @@ import (
 // devCard is gateway B's public test card that approves.
 const devCard = "pm_card_visa"
 
-// seedDev makes the sample data and the five users of `marquee dev`. The
+// seedDev makes the sample data and the five users of `marquee dev`, and has its films play where films says. The
 // customer subscribes through the API, as any client would.
-func (a *App) seedDev(ctx context.Context, passwords map[string]string) error {
+func (a *App) seedDev(ctx context.Context, passwords map[string]string, films func(slug string) *url.URL) error {
 	if err := a.seed(ctx); err != nil {
+		return err
+	}
+	if err := a.modules.catalog.PointSample(ctx, films); err != nil {
 		return err
 	}
 	users := []accounts.NewUser{
