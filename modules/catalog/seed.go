@@ -68,12 +68,12 @@ func (s *Service) Seed(ctx context.Context) error {
 // PointSample has the videos of the sample catalogue play where address says, by their slug, on this machine. One whose
 // address somebody has changed keeps it: neither is it that of the sample, nor one of an earlier start, which differs by
 // port and file.
-func (s *Service) PointSample(ctx context.Context, address func(slug string) *url.URL) error {
+func PointSample(ctx context.Context, pool postgres.Pool, address func(slug string) *url.URL) error {
 	all, err := readSample()
 	if err != nil {
 		return err
 	}
-	var arg catalogdb.SamplePointVideosParams
+	var arg catalogdb.SampleMoveVideosParams
 	for _, video := range all.Videos {
 		to := address(slugOf(video))
 		former, _ := video["video_id"].(string)
@@ -83,7 +83,7 @@ func (s *Service) PointSample(ctx context.Context, address func(slug string) *ur
 		arg.Earlier = append(arg.Earlier, "^"+regexp.QuoteMeta(anyPort.String())+":[0-9]+"+
 			regexp.QuoteMeta(path.Dir(to.Path))+"/")
 	}
-	if err := s.db.SamplePointVideos(ctx, s.deps.Pool, arg); err != nil {
+	if err := catalogdb.New().SampleMoveVideos(ctx, pool, arg); err != nil {
 		return fmt.Errorf("point the sample catalogue: %w", err)
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"marquee/modules/catalog"
 )
 
 func TestSeed(t *testing.T) {
@@ -51,7 +53,7 @@ func TestSampleFilmsPlayOnThisMachine(t *testing.T) {
 	require.NoError(t, b.service.Seed(t.Context()))
 	point := func(host, file string) {
 		t.Helper()
-		require.NoError(t, b.service.PointSample(t.Context(), func(slug string) *url.URL {
+		require.NoError(t, catalog.PointSample(t.Context(), b.db, func(slug string) *url.URL {
 			return &url.URL{Scheme: "http", Host: host, Path: "/films/" + slug + "/" + file}
 		}))
 	}

@@ -1,5 +1,5 @@
--- name: SamplePointVideos :exec
--- SamplePointVideos has videos play elsewhere: those of the slugs whose address is the one that they had, or of the form
+-- name: SampleMoveVideos :exec
+-- SampleMoveVideos has videos play elsewhere: those of the slugs whose address is the one that they had, or of the form
 -- of an earlier one.
 UPDATE catalog.videos v SET video_id = s.address
 FROM (

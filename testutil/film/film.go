@@ -51,23 +51,23 @@ func (s Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The film is read alone.", http.StatusMethodNotAllowed)
 		return
 	}
-	asked, allowed := Inside(r, s.Key, s.Now())
+	at, allowed := Inside(r, s.Key, s.Now())
 	if !allowed && Allowed(r, s.Key, s.Now()) {
-		asked, allowed = r.URL.EscapedPath(), true
+		at, allowed = r.URL.EscapedPath(), true
 	}
 	if !allowed {
 		http.Error(w, "The address is not signed, or its time is over: ask for a stream URL.", http.StatusForbidden)
 		return
 	}
-	serve(w, r, asked)
+	serve(w, r, at)
 }
 
 // serve answers with the file of a path that is admitted: /films/<name>/<file>.
-func serve(w http.ResponseWriter, r *http.Request, asked string) {
-	below, _ := strings.CutPrefix(asked, "/films/")
+func serve(w http.ResponseWriter, r *http.Request, at string) {
+	below, _ := strings.CutPrefix(at, "/films/")
 	_, name, _ := strings.Cut(below, "/")
 	content, err := files.ReadFile("files/" + name)
-	if below == asked || err != nil {
+	if below == at || err != nil {
 		http.Error(w, "The film has no such file.", http.StatusNotFound)
 		return
 	}

@@ -37,7 +37,7 @@ func inside(directory, file string, ends time.Time) string {
 	return prefix + "/" + signed("cdn.example"+prefix+directory) + directory + file
 }
 
-func ask(method, path string, headers ...string) *httptest.ResponseRecorder {
+func send(method, path string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://cdn.example"+path, nil)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
@@ -58,7 +58,7 @@ func TestEveryFileIsServedAsWhatItIs(t *testing.T) {
 		require.NoError(t, err)
 		name, err := filepath.Rel("files", path)
 		require.NoError(t, err)
-		a := ask(http.MethodGet, inside("/films/a/", name, now.Add(time.Second)))
+		a := send(http.MethodGet, inside("/films/a/", name, now.Add(time.Second)))
 		require.Equal(t, http.StatusOK, a.Code, name)
 		require.True(t, bytes.Equal(content, a.Body.Bytes()), name)
 		require.Equal(t, map[string]string{
@@ -86,34 +86,34 @@ func TestWhoIsNotAdmittedIsRefused(t *testing.T) {
 		"another file":          "/films/a/index.m3u8" + file[len("/films/a/film.mp4"):],
 		"the signature missing": file[:len(file)-64],
 	} {
-		a := ask(http.MethodGet, path)
+		a := send(http.MethodGet, path)
 		require.Equal(t, http.StatusForbidden, a.Code, what)
 		require.Equal(t, "*", a.Header().Get("Access-Control-Allow-Origin"), what)
 	}
-	require.Equal(t, http.StatusOK, ask(http.MethodGet, file).Code)
+	require.Equal(t, http.StatusOK, send(http.MethodGet, file).Code)
 	for _, path := range []string{
 		inside("/films/a/", "none.m4s", soon), inside("/films/a/", "720p", soon), inside("/other/a/", "index.m3u8", soon),
 	} {
-		require.Equal(t, http.StatusNotFound, ask(http.MethodGet, path).Code, path)
+		require.Equal(t, http.StatusNotFound, send(http.MethodGet, path).Code, path)
 	}
 }
 
 func TestRangesHeadAndOtherMethods(t *testing.T) {
 	t.Parallel()
 	path := inside("/films/a/", "film.mp4", now.Add(time.Second))
-	whole := ask(http.MethodGet, path)
-	part := ask(http.MethodGet, path, "Range", "bytes=4-7")
+	whole := send(http.MethodGet, path)
+	part := send(http.MethodGet, path, "Range", "bytes=4-7")
 	require.Equal(t, http.StatusPartialContent, part.Code)
 	require.Equal(t, "ftyp", part.Body.String())
 	require.Equal(t, fmt.Sprintf("bytes 4-7/%d", whole.Body.Len()), part.Header().Get("Content-Range"))
 	require.Equal(t, http.StatusRequestedRangeNotSatisfiable,
-		ask(http.MethodGet, path, "Range", "bytes=99999999-").Code)
-	head := ask(http.MethodHead, path)
+		send(http.MethodGet, path, "Range", "bytes=99999999-").Code)
+	head := send(http.MethodHead, path)
 	require.Equal(t, http.StatusOK, head.Code)
 	require.Equal(t, fmt.Sprint(whole.Body.Len()), head.Header().Get("Content-Length"))
 	require.Empty(t, head.Body.Bytes())
-	preflight := ask(http.MethodOptions, path, "Origin", "http://site.example", "Access-Control-Request-Headers", "range")
+	preflight := send(http.MethodOptions, path, "Origin", "http://site.example", "Access-Control-Request-Headers", "range")
 	require.Equal(t, http.StatusNoContent, preflight.Code)
 	require.Equal(t, "Range", preflight.Header().Get("Access-Control-Allow-Headers"))
-	require.Equal(t, http.StatusMethodNotAllowed, ask(http.MethodPost, path).Code)
+	require.Equal(t, http.StatusMethodNotAllowed, send(http.MethodPost, path).Code)
 }

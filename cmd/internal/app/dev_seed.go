@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"marquee/modules/accounts"
+	"marquee/modules/catalog"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/secret"
@@ -27,7 +28,7 @@ func (a *App) seedDev(ctx context.Context, passwords map[string]string, films fu
 	if err := a.seed(ctx); err != nil {
 		return err
 	}
-	if err := a.modules.catalog.PointSample(ctx, films); err != nil {
+	if err := catalog.PointSample(ctx, a.db.writes, films); err != nil {
 		return err
 	}
 	users := []accounts.NewUser{

@@ -9,7 +9,7 @@ import (
 	"context"
 )
 
-const SamplePointVideos = `-- name: SamplePointVideos :exec
+const SampleMoveVideos = `-- name: SampleMoveVideos :exec
 UPDATE catalog.videos v SET video_id = s.address
 FROM (
     SELECT unnest($1::text[]) AS slug, unnest($2::text[]) AS former, unnest($3::text[]) AS earlier,
@@ -18,17 +18,17 @@ FROM (
 WHERE v.slug = s.slug AND v.video_id <> s.address AND (v.video_id = s.former OR v.video_id ~ s.earlier)
 `
 
-type SamplePointVideosParams struct {
+type SampleMoveVideosParams struct {
 	Slugs     []string
 	Former    []string
 	Earlier   []string
 	Addresses []string
 }
 
-// SamplePointVideos has videos play elsewhere: those of the slugs whose address is the one that they had, or of the form
+// SampleMoveVideos has videos play elsewhere: those of the slugs whose address is the one that they had, or of the form
 // of an earlier one.
-func (q *Queries) SamplePointVideos(ctx context.Context, db DBTX, arg SamplePointVideosParams) error {
-	_, err := db.Exec(ctx, SamplePointVideos,
+func (q *Queries) SampleMoveVideos(ctx context.Context, db DBTX, arg SampleMoveVideosParams) error {
+	_, err := db.Exec(ctx, SampleMoveVideos,
 		arg.Slugs,
 		arg.Former,
 		arg.Earlier,
