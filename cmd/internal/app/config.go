@@ -131,8 +131,8 @@ type LoginSync struct {
 
 // Streams are the signed URLs of videos.
 type Streams struct {
-	Key string        `env:"KEY" secret:"yes" doc:"Key of at least 32 characters that signs stream URLs, shared with whoever serves the videos; empty: one derived from FILE_KEY."`
-	TTL time.Duration `env:"TTL" envDefault:"4h" doc:"Life of a stream URL."`
+	Key string        `env:"KEY" secret:"yes" doc:"Key of at least 32 characters that signs stream URLs, of files and of HLS directories, shared with whoever serves the videos (docs/streaming.md); empty: one derived from FILE_KEY."`
+	TTL time.Duration `env:"TTL" envDefault:"4h" doc:"Life of a stream URL; a player asks for the next one before it ends."`
 }
 
 // Files is what may be stored, and for how long an archive may be fetched.
