@@ -18,6 +18,7 @@ func devCommand() *cobra.Command {
 	f.StringVar(&o.Addr, "addr", "127.0.0.1:8080", "Loopback address of the API; port 0 takes a free one.")
 	f.StringVar(&o.DataDir, "data-dir", "", "`DIR` where data is kept between starts.")
 	f.BoolVar(&o.JSON, "json", false, "Print one line of JSON when ready; logs go to stderr.")
+	f.StringVar(&o.Films, "films", "", "`DIR` of further films to serve beside the sample film, each in a directory of its name.")
 	f.BoolVar(&o.NoThrottle, "no-throttle", false,
 		"Lift the limits per address and of unpaid places, for load and end-to-end tests.")
 	return c

@@ -3,10 +3,13 @@
 package film
 
 import (
-	"bytes"
 	"embed"
+	"io"
+	"io/fs"
 	"net/http"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -30,6 +33,7 @@ var types = map[string]string{
 type Server struct {
 	Key []byte
 	Now func() time.Time
+	Dir string // holds further films, each in a directory of its name; "": none
 }
 
 // ServeHTTP answers GET, HEAD and ranges, to pages of any origin.
@@ -59,19 +63,43 @@ func (s Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The address is not signed, or its time is over: ask for a stream URL.", http.StatusForbidden)
 		return
 	}
-	serve(w, r, at)
+	s.serve(w, r, at)
 }
 
 // serve answers with the file of a path that is admitted: /films/<name>/<file>.
-func serve(w http.ResponseWriter, r *http.Request, at string) {
-	below, _ := strings.CutPrefix(at, "/films/")
-	_, name, _ := strings.Cut(below, "/")
-	content, err := files.ReadFile("files/" + name)
-	if below == at || err != nil {
-		http.Error(w, "The film has no such file.", http.StatusNotFound)
+func (s Server) serve(w http.ResponseWriter, r *http.Request, at string) {
+	content := s.open(at)
+	if content == nil {
+		http.Error(w, "There is no such film, or it has no such file.", http.StatusNotFound)
 		return
 	}
-	w.Header().Set("Content-Type", types[path.Ext(name)])
-	w.Header().Set("Cache-Control", "private, max-age=3600")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	defer func() { _ = content.Close() }()
+	w.Header().Set("Content-Type", types[path.Ext(at)])
+	w.Header().Set("Cache-Control", "no-store") // each request meets the check
+	http.ServeContent(w, r, "", time.Time{}, content)
+}
+
+// open returns nil for what is not there.
+func (s Server) open(at string) io.ReadSeekCloser {
+	below, is := strings.CutPrefix(at, "/films/")
+	name, file, _ := strings.Cut(below, "/")
+	from, place := fs.FS(files), "files/"+file
+	if s.Dir != "" && fs.ValidPath(name) {
+		if _, err := os.Stat(filepath.Join(s.Dir, name)); err == nil {
+			from, place = os.DirFS(s.Dir), below
+		}
+	}
+	if _, known := types[path.Ext(file)]; !is || !known {
+		return nil
+	}
+	f, err := from.Open(place)
+	if err != nil {
+		return nil
+	}
+	content, seeks := f.(io.ReadSeekCloser)
+	if about, err := f.Stat(); err != nil || about.IsDir() || !seeks {
+		_ = f.Close()
+		return nil
+	}
+	return content
 }

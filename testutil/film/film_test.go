@@ -98,6 +98,31 @@ func TestWhoIsNotAdmittedIsRefused(t *testing.T) {
 	}
 }
 
+// TestFurtherFilmsHaveNamesOfTheirOwn: a directory holds them, and no address leads out of it.
+func TestFurtherFilmsHaveNamesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	above := t.TempDir()
+	dir := filepath.Join(above, "films")
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "long", "720p.mp4"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "long", "index.m3u8"), []byte("longer"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "long", "notes.txt"), []byte("no film"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(above, "film.mp4"), []byte("outside"), 0o600))
+	get := func(directory, file string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		film.Server{Key: key, Now: func() time.Time { return now }, Dir: dir}.ServeHTTP(w,
+			httptest.NewRequest(http.MethodGet, "http://cdn.example"+inside(directory, file, now.Add(time.Second)), nil))
+		return w
+	}
+	require.Equal(t, "longer", get("/films/long/", "index.m3u8").Body.String())
+	require.Contains(t, get("/films/a/", "index.m3u8").Body.String(), "#EXTM3U")
+	for _, file := range []string{"film.mp4", "notes.txt", "720p.mp4", "none.m4s"} {
+		require.Equal(t, http.StatusNotFound, get("/films/long/", file).Code, file)
+	}
+	for _, file := range []string{"../film.mp4", "%2e%2e/film.mp4", "..%2ffilm.mp4"} {
+		require.Equal(t, http.StatusForbidden, get("/films/long/", file).Code, file)
+	}
+}
+
 func TestRangesHeadAndOtherMethods(t *testing.T) {
 	t.Parallel()
 	path := inside("/films/a/", "film.mp4", now.Add(time.Second))

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# make.sh [DIR]: the sample film anew, into files/ or DIR. Needs ffmpeg with libx264 and a font: on Debian
+# make.sh [DIR [SECONDS]]: the sample film anew, into files/ or DIR, or a longer one. Needs ffmpeg with libx264 and a font: on Debian
 # apt-get install ffmpeg fonts-liberation.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 out="${1:-$here/files}"
 font="${FONT:-/usr/share/fonts/truetype/liberation/LiberationMono-Bold.ttf}"
-seconds=20
+seconds="${2:-20}"
 rate=25
 segment=4
 mkdir -p "$out" && cd "$out"
@@ -39,7 +39,8 @@ captions() {
   {
     printf 'WEBVTT\n'
     for ((at = 0; at < seconds; at += 2)); do
-      printf '\n00:00:%02d.000 --> 00:00:%02d.000\n%s %d\n' "$at" $((at + 2)) "$2" "$at"
+      printf '\n00:%02d:%02d.000 --> 00:%02d:%02d.000\n%s %d\n' $((at / 60)) $((at % 60)) $(((at + 2) / 60)) $(((at + 2) % 60)) \
+        "$2" "$at"
     done
   } >"captions-$1/captions.vtt"
   printf '%s\n' '#EXTM3U' '#EXT-X-VERSION:7' "#EXT-X-TARGETDURATION:$seconds" '#EXT-X-MEDIA-SEQUENCE:0' \

@@ -59,7 +59,7 @@ func Dev(ctx context.Context, o DevOptions) error {
 	group.Go(func() error { return m.app.serveAPI(running, m.listener, devGrace) })
 	group.Go(func() error { return m.app.work(running, devGrace) })
 	group.Go(func() error { return m.serveMailbox(running) })
-	group.Go(func() error { return m.serveFilms(running) })
+	group.Go(func() error { return m.serveFilms(running, o.Films) })
 	group.Go(func() error {
 		if err := m.app.seedDev(running, m.secrets.Passwords, m.filmAddress); err != nil {
 			return err
@@ -219,10 +219,10 @@ func (m *machine) filmAddress(slug string) *url.URL {
 	return at
 }
 
-// serveFilms serves the sample film, by the platform's clock, to whom a stream URL admits.
-func (m *machine) serveFilms(ctx context.Context) error {
+// serveFilms serves the sample film, and those of a directory, by the platform's clock, to whom a stream URL admits.
+func (m *machine) serveFilms(ctx context.Context, dir string) error {
 	server := &http.Server{
-		Handler: film.Server{Key: m.cfg.streamURLKey(), Now: m.clock.clock.Now}, ReadHeaderTimeout: 5 * time.Second,
+		Handler: film.Server{Key: m.cfg.streamURLKey(), Now: m.clock.clock.Now, Dir: dir}, ReadHeaderTimeout: 5 * time.Second,
 	}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	if err := server.Serve(m.films); !errors.Is(err, http.ErrServerClosed) {

@@ -11,6 +11,7 @@ type DevOptions struct {
 	DataDir    string // empty: localpg.DefaultDataDir
 	JSON       bool   // one line of JSON on Out instead of the greeting
 	NoThrottle bool
+	Films      string // directory of further films; "": the sample film alone
 	Out, Err   io.Writer
 }
 
