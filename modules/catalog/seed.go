@@ -66,7 +66,7 @@ func (s *Service) Seed(ctx context.Context) error {
 }
 
 // PointSample has the videos of the sample catalogue play where address says, by their slug, on this machine. One whose
-// address somebody has changed keeps it: neither is it that of the sample, nor one of an earlier start, which differs by
+// address somebody has changed keeps it: it is neither that of the sample nor one of an earlier start, which differs by
 // port and file.
 func PointSample(ctx context.Context, pool postgres.Pool, address func(slug string) *url.URL) error {
 	all, err := readSample()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,7 +54,7 @@ func TestStreamURLOfAnHLSDirectoryIsInheritedByItsFiles(t *testing.T) {
 func TestStreamURLOfAnHLSDirectoryOpensNothingElse(t *testing.T) {
 	t.Parallel()
 	prefix, doc := directoryStream(t, "https://cdn.example/films/a/index.m3u8")
-	expires := fmt.Sprint(doc.ExpiresAt.Unix())
+	expires := strconv.FormatInt(doc.ExpiresAt.Unix(), 10)
 	above, _ := strings.CutSuffix(prefix, "a/")
 	signature := strings.Split(prefix, "/")[5]
 	for what, address := range map[string]string{
@@ -62,7 +63,7 @@ func TestStreamURLOfAnHLSDirectoryOpensNothingElse(t *testing.T) {
 		"the directory above":       above + "index.m3u8",
 		"the root":                  strings.TrimSuffix(above, "films/") + "index.m3u8",
 		"below another":             above + "b/a/index.m3u8",
-		"longer":                    strings.Replace(doc.URL, expires, fmt.Sprint(doc.ExpiresAt.Unix()+1), 1),
+		"longer":                    strings.Replace(doc.URL, expires, strconv.FormatInt(doc.ExpiresAt.Unix()+1, 10), 1),
 		"longer with zeros":         strings.Replace(doc.URL, expires, "0"+expires, 1),
 		"another host":              strings.Replace(doc.URL, "cdn.example", "cdn2.example", 1),
 		"another port":              strings.Replace(doc.URL, "cdn.example", "cdn.example:8443", 1),

@@ -9,8 +9,8 @@
 //	import     its imports are those that the tables permit; tests may import testutil and
 //	           the fixture packages (<m>test) of the modules they may use as well
 //	           a module divided into rooms lists who of them may import whom
-//	           the sandbox gateways and the private Postgres are imported by tests, and by files that are
-//	           listed, which of a command begin with //go:build !nosandbox
+//	           the sandbox gateways, the private Postgres and the sample film are imported by tests, and by
+//	           files that are listed, which of a command begin with //go:build !nosandbox
 //	query      a room calls the queries of the SQL files that the table gives it
 //	gateway    which gateway it is, the adapters alone ask, and the files that are listed
 //	limit      a package has at most 25 files, and a type 40 methods, also one of tests; the door of

@@ -17,8 +17,10 @@ import (
 //go:embed files
 var files embed.FS
 
-// Paths of the film of a name, both as an HLS directory and as one file, on whatever host the Server answers.
-func HLSPath(name string) string    { return "/films/" + name + "/index.m3u8" }
+// HLSPath is where the Server has the film of a name as an HLS directory.
+func HLSPath(name string) string { return "/films/" + name + "/index.m3u8" }
+
+// DirectPath is where the Server has it as one file.
 func DirectPath(name string) string { return "/films/" + name + "/film.mp4" }
 
 // types are those of the files, by the ends of their names.

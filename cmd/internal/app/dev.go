@@ -222,7 +222,8 @@ func (m *machine) filmAddress(slug string) *url.URL {
 // serveFilms serves the sample film, and those of a directory, by the platform's clock, to whom a stream URL admits.
 func (m *machine) serveFilms(ctx context.Context, dir string) error {
 	server := &http.Server{
-		Handler: film.Server{Key: m.cfg.streamURLKey(), Now: m.clock.clock.Now, Dir: dir}, ReadHeaderTimeout: 5 * time.Second,
+		Handler:           film.Server{Key: m.cfg.streamURLKey(), Now: m.clock.clock.Now, Dir: dir},
+		ReadHeaderTimeout: 5 * time.Second,
 	}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	if err := server.Serve(m.films); !errors.Is(err, http.ErrServerClosed) {
