@@ -1,5 +1,5 @@
-// Package film is the sample film that `marquee dev` plays, and whoever serves films in miniature: it checks stream URLs
-// as docs/streaming.md says. A binary for production holds neither (-tags nosandbox). It imports nothing of ours.
+// Package film is the sample film that `marquee dev` plays, and whoever serves films in miniature: it checks stream
+// URLs as docs/streaming.md says. A binary for production holds neither (-tags nosandbox). It imports nothing of ours.
 package film
 
 import (
