@@ -84,6 +84,7 @@ func TestWhoIsNotAdmittedIsRefused(t *testing.T) {
 		"unsigned":              "/films/a/index.m3u8",
 		"over":                  inside("/films/a/", "index.m3u8", now),
 		"another directory":     inside("/films/b/", "../a/index.m3u8", soon),
+		"the whole host":        inside("/", "films/a/index.m3u8", soon),
 		"another file":          "/films/a/index.m3u8" + file[len("/films/a/film.mp4"):],
 		"the signature missing": file[:len(file)-64],
 	} {
