@@ -327,7 +327,9 @@ func (s *Refunds) settleTx(ctx context.Context, tx pgx.Tx, c *refundCall, outcom
 
 // recordTx takes the gateway's answer into the ledger and logs the refund as a webhook
 // (docs/contract/payments.md, Refunds).
-func (s *Refunds) recordTx(ctx context.Context, tx pgx.Tx, c *refundCall, remote gateway.RemoteRefund, by intent.By) error {
+func (s *Refunds) recordTx(ctx context.Context, tx pgx.Tx, c *refundCall, remote gateway.RemoteRefund,
+	by intent.By,
+) error {
 	r, report := c.refund, remote.Report
 	report.PaymentID, report.EventID, report.Type = r.PaymentID, r.EventID, r.EventType
 	if err := s.deps.Intents.EndTx(ctx, tx, ledger.IntentOf(r.ID), intent.Succeeded[any]{},

@@ -21,8 +21,11 @@ func TestWhatCountsUnsigned(t *testing.T) {
 	}
 	firstCode := paid(gateway.Payment{SettledAt: day(0)})
 	firstCode.ConciliationID = "qr_1"
-	ending := gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{Status: gateway.AuthorizationStatusCancelled}}
-	opening := gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{Status: gateway.AuthorizationStatusActive}}
+	of := func(status gateway.AuthorizationStatus) gateway.Event {
+		return gateway.Event{
+			Payload: gateway.AuthorizationChange{Authorization: gateway.PixAuthorization{Status: status}},
+		}
+	}
 	for _, c := range []struct {
 		name     string
 		event    gateway.Event
@@ -41,8 +44,8 @@ func TestWhatCountsUnsigned(t *testing.T) {
 		{"a failure of a charge", gateway.Event{Payload: gateway.FailedPayment{}}, true, false},
 		{"a refund", gateway.Event{Payload: gateway.RefundChange{}}, false, false},
 		{"a dispute", gateway.Event{Payload: gateway.DisputeChange{}}, false, false},
-		{"an authorization that opens", gateway.Event{Payload: opening}, false, false},
-		{"one that ends, which its applier has asked for", gateway.Event{Payload: ending}, false, true},
+		{"an authorization that opens", of(gateway.AuthorizationStatusActive), false, false},
+		{"one that ends, which its applier has asked for", of(gateway.AuthorizationStatusCancelled), false, true},
 	} {
 		require.Equal(t, c.counts, webhook.CountsUnsigned(c.event, gateway.Result{Unproven: c.unproven}, now), c.name)
 	}

@@ -81,7 +81,9 @@ func (s *Settler) SettleUnbookedTx(ctx context.Context, tx pgx.Tx, sub *lifecycl
 	return b, confirming, err
 }
 
-func (p settling) settlePaymentTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription) (confirming bool, err error) {
+func (p settling) settlePaymentTx(ctx context.Context, tx pgx.Tx,
+	sub *lifecycle.Subscription,
+) (confirming bool, err error) {
 	if p.Amount == 0 {
 		return false, p.settleZeroInvoiceTx(ctx, tx, sub)
 	}

@@ -54,7 +54,9 @@ func (p Payment) reference() objectid.ID {
 // the deletion has not reached the subscription yet, or ended it after the charge. What
 // was not open yet ends here, as nothing is to open it any more; what runs is ended by
 // the deletion.
-func (p settling) refundDeletedTx(ctx context.Context, tx pgx.Tx, sub *lifecycle.Subscription) (refunded bool, err error) {
+func (p settling) refundDeletedTx(ctx context.Context, tx pgx.Tx,
+	sub *lifecycle.Subscription,
+) (refunded bool, err error) {
 	deleted, err := p.deps.Accounts.CustomerDeletedAt(ctx, tx, sub.CustomerID)
 	if err != nil || deleted == nil || p.paidBeforeDeletion(*sub, *deleted, p.deps.Config.Zone) {
 		return false, err

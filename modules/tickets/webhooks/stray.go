@@ -25,7 +25,9 @@ func (s *Applier) strayTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gate
 }
 
 // keepMoneyTx books and lists the money that an event tells of; u says why.
-func (s *Applier) keepMoneyTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event, u payments.Unapplied) error {
+func (s *Applier) keepMoneyTx(ctx context.Context, tx pgx.Tx, o orders.Order, e gateway.Event,
+	u payments.Unapplied,
+) error {
 	paid, settled := e.Payload.(gateway.SettledPayment)
 	if !settled {
 		return nil
