@@ -100,6 +100,9 @@ func TestMoveToAnotherPlanMovesThePriceAtTheGateway(t *testing.T) {
 		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM subscriptions.plan_moves WHERE subscription_id = $1", id))
 		require.Equal(t, []string{">open asked: ordered here", "open>done confirmed: the gateway has confirmed it"},
 			b.orderHistory(t, "plan_move", id))
+		require.Equal(t, "open seen, open called, answer done", b.text(t, `SELECT string_agg(by || ' ' || outcome, ', ' ORDER BY s.id)
+			FROM payments.intent_steps s JOIN subscriptions.plan_moves m ON m.id = (SELECT subject_id FROM payments.intents WHERE id = s.intent_id)
+			WHERE m.subscription_id = $1`, id))
 		requireMoved(t, b, kind, id)
 		admin.Put("/subscriptions", []object{{"_id": id, "plan_id": plan}}).Expect(200)
 		requireUnmoved(t, b, id)

@@ -149,8 +149,12 @@ WHERE subject_id = @subject_id AND kind = @kind AND item = @item AND state = 'op
 
 -- name: IntentTake :execrows
 -- IntentTake counts the first call of an intent that was opened without, and leases it for the call's time.
-UPDATE payments.intents SET calls = 1, call_ends_at = @until::timestamptz, leased_until = @until::timestamptz, next_look_at = @until::timestamptz
-WHERE subject_id = @subject_id AND kind = @kind AND item = @item AND state = 'open' AND calls = 0 AND looks = 0 AND leased_until IS NULL;
+WITH counted AS (
+    UPDATE payments.intents i SET calls = 1, call_ends_at = @until::timestamptz, leased_until = @until::timestamptz, next_look_at = @until::timestamptz
+    WHERE i.subject_id = @subject_id AND i.kind = @kind AND i.item = @item AND i.state = 'open' AND calls = 0 AND looks = 0 AND leased_until IS NULL
+    RETURNING i.id
+)
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, @at::timestamptz, 'open', @outcome, @state FROM counted;
 
 -- name: IntentResetFound :exec
 -- IntentResetFound has what was found once and is missing now checked twice more: the gateway was not to be believed.

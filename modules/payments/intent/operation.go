@@ -170,11 +170,16 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 }
 
 // Take has the caller Run an intent that was opened without a call: taken is false when the checks have it, or it has
-// ended. An error is the database's.
+// ended. An error is the database's, or the table's.
 func (o *Operation[R, A]) Take(ctx context.Context, row R) (taken bool, err error) {
 	opening, now := o.Opening(row), o.Intents.deps.Clock.Now()
+	stays, err := state.Intents.Move(state.IntentOpen, state.StepCalled)
+	if err != nil {
+		return false, fmt.Errorf("take intent: %w", err)
+	}
 	n, err := o.Intents.db.IntentTake(ctx, o.Intents.deps.Pool, paymentsdb.IntentTakeParams{
-		Until: opening.leasedUntil(now), SubjectID: opening.Subject, Kind: opening.Kind, Item: opening.Item,
+		At: now, Until: opening.leasedUntil(now), SubjectID: opening.Subject, Kind: opening.Kind, Item: opening.Item,
+		Outcome: state.StepCalled, State: stays,
 	})
 	if err == nil && n == 1 {
 		faultpoint.Hit(o.Committed)

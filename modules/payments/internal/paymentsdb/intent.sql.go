@@ -869,11 +869,18 @@ func (q *Queries) IntentResetFound(ctx context.Context, db DBTX, arg IntentReset
 }
 
 const intentTake = `-- name: IntentTake :execrows
-UPDATE payments.intents SET calls = 1, call_ends_at = $1::timestamptz, leased_until = $1::timestamptz, next_look_at = $1::timestamptz
-WHERE subject_id = $2 AND kind = $3 AND item = $4 AND state = 'open' AND calls = 0 AND looks = 0 AND leased_until IS NULL
+WITH counted AS (
+    UPDATE payments.intents i SET calls = 1, call_ends_at = $4::timestamptz, leased_until = $4::timestamptz, next_look_at = $4::timestamptz
+    WHERE i.subject_id = $5 AND i.kind = $6 AND i.item = $7 AND i.state = 'open' AND calls = 0 AND looks = 0 AND leased_until IS NULL
+    RETURNING i.id
+)
+INSERT INTO payments.intent_steps (intent_id, at, by, outcome, state) SELECT id, $1::timestamptz, 'open', $2, $3 FROM counted
 `
 
 type IntentTakeParams struct {
+	At        time.Time
+	Outcome   state.IntentStep
+	State     state.Intent
 	Until     time.Time
 	SubjectID objectid.ID
 	Kind      state.IntentKind
@@ -883,6 +890,9 @@ type IntentTakeParams struct {
 // IntentTake counts the first call of an intent that was opened without, and leases it for the call's time.
 func (q *Queries) IntentTake(ctx context.Context, db DBTX, arg IntentTakeParams) (int64, error) {
 	result, err := db.Exec(ctx, intentTake,
+		arg.At,
+		arg.Outcome,
+		arg.State,
 		arg.Until,
 		arg.SubjectID,
 		arg.Kind,
