@@ -105,6 +105,7 @@ func (s *Service) opened(o Opening) opened {
 	now := s.deps.Clock.Now().Truncate(time.Microsecond) // as the table has it
 	row := opened{Opening: o, ID: objectid.At(now), CallEndsAt: now, NextCheck: now.Add(o.After), CreatedAt: now}
 	row.Reference = cmp.Or(o.Reference, o.Subject.String())
+	row.State, _ = state.Intents.Next("", state.StepSeen) // as StepCalled does
 	switch {
 	case o.CallTime > 0:
 		until := o.leasedUntil(now)
@@ -129,14 +130,6 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 			return fmt.Errorf("open intent: nobody checks intents of kind %q", o.Kind)
 		}
 		rows[n], fresh = s.opened(o), fresh && o.Fresh
-		by := state.StepSeen
-		if rows[n].Calls > 0 {
-			by = state.StepCalled
-		}
-		var err error
-		if rows[n].State, err = state.Intents.Move("", by); err != nil {
-			return fmt.Errorf("open intent: %w", err)
-		}
 	}
 	columns, err := json.Marshal(rows)
 	if err != nil {
@@ -170,13 +163,10 @@ func (s *Service) OpenTx(ctx context.Context, tx pgx.Tx, openings ...Opening) er
 }
 
 // Take has the caller Run an intent that was opened without a call: taken is false when the checks have it, or it has
-// ended. An error is the database's, or the table's.
+// ended. An error is the database's.
 func (o *Operation[R, A]) Take(ctx context.Context, row R) (taken bool, err error) {
 	opening, now := o.Opening(row), o.Intents.deps.Clock.Now()
-	stays, err := state.Intents.Move(state.IntentOpen, state.StepCalled)
-	if err != nil {
-		return false, fmt.Errorf("take intent: %w", err)
-	}
+	stays, _ := state.Intents.Next(state.IntentOpen, state.StepCalled)
 	n, err := o.Intents.db.IntentTake(ctx, o.Intents.deps.Pool, paymentsdb.IntentTakeParams{
 		At: now, Until: opening.leasedUntil(now), SubjectID: opening.Subject, Kind: opening.Kind, Item: opening.Item,
 		Outcome: state.StepCalled, State: stays,
