@@ -654,6 +654,456 @@ CREATE FUNCTION finance.month_of(at timestamp with time zone, zone text) RETURNS
 
 COMMENT ON FUNCTION finance.month_of(at timestamp with time zone, zone text) IS 'First day of the month in which an instant lies, in a time zone.';
 
+CREATE FUNCTION finance.now() RETURNS timestamp with time zone
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT coalesce(nullif(current_setting('finance.now', true), '')::timestamptz, now())
+$$;
+
+COMMENT ON FUNCTION finance.now() IS 'The instant as of which expiry and age are judged: the session''s setting finance.now (the service gives its clock that way), else the transaction''s start. It moves no rows: it is no time machine.';
+
+CREATE FUNCTION finance.price_before(subscription text, transition bigint) RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+SELECT coalesce(
+    (SELECT c.to_cents FROM finance.price_changes c WHERE c.subscription_id = subscription AND c.transition_id < transition ORDER BY c.id DESC LIMIT 1),
+    (SELECT c.from_cents FROM finance.price_changes c WHERE c.subscription_id = subscription ORDER BY c.id LIMIT 1),
+    (SELECT s.price_cents FROM subscriptions.subscriptions s WHERE s.id = subscription))
+$$;
+
+COMMENT ON FUNCTION finance.price_before(subscription text, transition bigint) IS 'The price a month of a subscription, cents, as it stood when a transition was written.';
+
+CREATE TABLE finance.access_ends (
+    transition_id bigint NOT NULL,
+    ended_at timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE finance.access_ends IS 'When access really stopped, for moves out of active that were written later than that: the job that closes an expired subscription may be late, and expires_at may move afterwards. Append-only.';
+
+COMMENT ON COLUMN finance.access_ends.ended_at IS 'The expires_at that had passed, yet never before the access began.';
+
+CREATE TABLE finance.settings (
+    only_row boolean DEFAULT true NOT NULL,
+    report_tz text DEFAULT 'America/Sao_Paulo'::text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT settings_one_row CHECK (only_row)
+);
+
+COMMENT ON TABLE finance.settings IS 'One row: what every view has to know. Written by the service at start, from its configuration.';
+
+COMMENT ON COLUMN finance.settings.report_tz IS 'Time zone of days and months, the configuration''s REPORT_TZ. Changed by finance.use_report_tz alone, since the rollups are kept by day.';
+
+CREATE TABLE subscriptions.subscriptions (
+    id platform.object_id NOT NULL,
+    customer_id platform.object_id NOT NULL,
+    plan_id text NOT NULL COLLATE pg_catalog."C",
+    gateway text NOT NULL COLLATE pg_catalog."C",
+    payment_method text NOT NULL COLLATE pg_catalog."C",
+    status text NOT NULL COLLATE pg_catalog."C",
+    price_cents bigint NOT NULL,
+    period_months integer NOT NULL,
+    trial_days integer DEFAULT 0 NOT NULL,
+    gwa_subscription_id text COLLATE pg_catalog."C",
+    gwa_customer_id text COLLATE pg_catalog."C",
+    gwa_pix_auth_id text COLLATE pg_catalog."C",
+    gwb_subscription_id text COLLATE pg_catalog."C",
+    gwb_customer_id text COLLATE pg_catalog."C",
+    gwb_price_id text COLLATE pg_catalog."C",
+    pix_payment_id text COLLATE pg_catalog."C",
+    pix_payload text COLLATE pg_catalog."C",
+    pix_image text COLLATE pg_catalog."C",
+    pix_expires_at timestamp with time zone,
+    started_at timestamp with time zone,
+    next_billing_date timestamp with time zone,
+    last_payment_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    gateway_deleted_at timestamp with time zone,
+    cancel_at_period_end boolean DEFAULT false NOT NULL,
+    payment_failures integer DEFAULT 0 NOT NULL,
+    total_refunded_cents bigint DEFAULT 0 NOT NULL,
+    has_chargeback boolean DEFAULT false NOT NULL,
+    intent_open boolean NOT NULL,
+    recovery_tries integer DEFAULT 0 NOT NULL,
+    recovery_at timestamp with time zone,
+    last_event_at timestamp with time zone,
+    last_event_id text COLLATE pg_catalog."C",
+    last_paid_invoice_id text COLLATE pg_catalog."C",
+    document_created_by_id platform.object_id,
+    register_date timestamp with time zone NOT NULL,
+    register_update_date timestamp with time zone NOT NULL,
+    pix_automatic boolean DEFAULT false NOT NULL,
+    pix_conciliation_id text COLLATE pg_catalog."C",
+    promo_code text COLLATE pg_catalog."C",
+    first_amount_cents bigint,
+    gateway_ended_at timestamp with time zone,
+    anchor_day integer,
+    renews_id platform.object_id,
+    starts_at timestamp with time zone,
+    gateway_end_open_since timestamp with time zone,
+    period_end_told_at timestamp with time zone,
+    period_end_tells integer DEFAULT 0 NOT NULL,
+    period_end_look_at timestamp with time zone,
+    CONSTRAINT subscriptions_anchor_day_of_month CHECK (((anchor_day >= 1) AND (anchor_day <= 31))),
+    CONSTRAINT subscriptions_automatic_is_pix CHECK (((NOT pix_automatic) OR (payment_method = 'pix'::text))),
+    CONSTRAINT subscriptions_ended_when_terminal CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['cancelled'::text, 'expired'::text])))),
+    CONSTRAINT subscriptions_failures_not_negative CHECK ((payment_failures >= 0)),
+    CONSTRAINT subscriptions_first_amount_bounded CHECK ((first_amount_cents <= '100000000000'::bigint)),
+    CONSTRAINT subscriptions_first_amount_not_negative CHECK ((first_amount_cents >= 0)),
+    CONSTRAINT subscriptions_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
+    CONSTRAINT subscriptions_payment_method_known CHECK ((payment_method = ANY (ARRAY['credit_card'::text, 'pix'::text, 'boleto'::text]))),
+    CONSTRAINT subscriptions_period_positive CHECK ((period_months >= 1)),
+    CONSTRAINT subscriptions_price_bounded CHECK ((price_cents <= 100000000)),
+    CONSTRAINT subscriptions_price_not_negative CHECK ((price_cents >= 0)),
+    CONSTRAINT subscriptions_refunded_bounded CHECK ((total_refunded_cents <= '100000000000'::bigint)),
+    CONSTRAINT subscriptions_refunded_not_negative CHECK ((total_refunded_cents >= 0)),
+    CONSTRAINT subscriptions_renews_another CHECK (((renews_id)::text <> (id)::text)),
+    CONSTRAINT subscriptions_start_is_of_a_renewal CHECK (((starts_at IS NULL) OR (renews_id IS NOT NULL))),
+    CONSTRAINT subscriptions_status_known CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'suspended'::text, 'cancelled'::text, 'expired'::text]))),
+    CONSTRAINT subscriptions_trial_days_not_negative CHECK ((trial_days >= 0))
+)
+WITH (fillfactor='90');
+
+COMMENT ON TABLE subscriptions.subscriptions IS 'One row a request to subscribe, written before the gateway is called.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.customer_id IS 'Kept without a foreign key: the record of what was sold outlives the customer.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.price_cents IS 'Price of one month as it was sold; a later change of the plan does not move it.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.period_months IS 'Months that one payment buys: 1 by card, the configured period by PIX.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.trial_days IS 'Free days that this subscription began with; 0 without a trial.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.pix_payment_id IS 'The PIX payment at the gateway (gateway A: pay_, gateway B: pi_).';
+
+COMMENT ON COLUMN subscriptions.subscriptions.pix_image IS 'PNG of the QR code in base64, without a data: prefix.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.expires_at IS 'End of access. Null while a recurrence runs.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.ended_at IS 'When it became cancelled or expired.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.gateway_deleted_at IS 'Set when the gateway deleted a subscription whose paid period is still running.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.payment_failures IS 'Failures in a row; a payment resets it.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.total_refunded_cents IS 'Sum of the refund ledger, rewritten with each refund, never incremented from an event.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.intent_open IS 'The gateway was or is being asked and its answer is not written here yet.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.recovery_tries IS 'Of the release before; goes with the next one.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.recovery_at IS 'Of the release before; goes with the next one, as its index does.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.last_event_at IS 'The gateway''s instant of the newest status event applied, at most that of its coming; older ones are ignored.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.last_paid_invoice_id IS 'Newest invoice known to be paid; a failure of it that comes late does not count.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.pix_automatic IS 'The payer authorizes debits: a job makes each one.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.pix_conciliation_id IS 'Id of the first code of an automatic PIX: the only thing by which its payment is known.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.promo_code IS 'The code that lowers the first payment.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.first_amount_cents IS 'What the first payment costs when a promo code lowers it; null without one.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.gateway_ended_at IS 'When the gateway confirmed that nothing of an ended subscription runs there.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.anchor_day IS 'Day of the month, in REPORT_TZ, on which periods begin; in a shorter month its last day stands in. Null until the first period is known, and in rows of older versions.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.renews_id IS 'The subscription beside which this one waits, as pending, until the gateway took its card; then one transaction replaces that by this.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.starts_at IS 'End of the paid time of the renewed one, at which the recurrence charges first. Null: at once.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.gateway_end_open_since IS 'Set when a subscription is opened again, for one period, whose recurrence was to end and whose gateway had not confirmed that: what runs there is still to be ended. Null once gateway_deleted_at says that it is.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.period_end_told_at IS 'When a call of ours last told gateway B whether the subscription ends with its period, by our clock. An event of before says nothing about cancel_at_period_end by itself.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.period_end_tells IS 'How many such calls were answered: two that overlap see it, and have the gateway read.';
+
+COMMENT ON COLUMN subscriptions.subscriptions.period_end_look_at IS 'From when on gateway B is to be read, to hold cancel_at_period_end against what stands there; null when that was done.';
+
+CREATE TABLE subscriptions.transitions (
+    id bigint NOT NULL,
+    subscription_id platform.object_id NOT NULL,
+    customer_id platform.object_id NOT NULL,
+    at timestamp with time zone NOT NULL,
+    from_status text COLLATE pg_catalog."C",
+    to_status text NOT NULL COLLATE pg_catalog."C",
+    reason text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    actor_id platform.object_id,
+    event_id text COLLATE pg_catalog."C",
+    CONSTRAINT transitions_from_known CHECK ((from_status = ANY (ARRAY['active'::text, 'pending'::text, 'suspended'::text, 'cancelled'::text, 'expired'::text]))),
+    CONSTRAINT transitions_moves CHECK (((from_status IS DISTINCT FROM to_status) OR (reason = 'withdrawn'::text))),
+    CONSTRAINT transitions_to_known CHECK ((to_status = ANY (ARRAY['active'::text, 'pending'::text, 'suspended'::text, 'cancelled'::text, 'expired'::text])))
+);
+
+COMMENT ON TABLE subscriptions.transitions IS 'Every change of a subscription''s status, append-only; churn is counted from here.';
+
+COMMENT ON COLUMN subscriptions.transitions.from_status IS 'Null for the row that began the subscription.';
+
+COMMENT ON COLUMN subscriptions.transitions.source IS 'What moved it: subscribe, webhook, recovery, live_read, job, customer or admin.';
+
+COMMENT ON COLUMN subscriptions.transitions.actor_id IS 'The user who asked for it; null for gateways and jobs.';
+
+COMMENT ON COLUMN subscriptions.transitions.event_id IS 'The gateway''s event, when one moved it.';
+
+COMMENT ON CONSTRAINT transitions_moves ON subscriptions.transitions IS 'A withdrawal from what has ended already leaves the status as it is.';
+
+CREATE VIEW finance.movements AS
+ SELECT m.movement_id,
+    m.customer_id,
+    m.subscription_id,
+    m.kind,
+    m.at,
+    ((m.at AT TIME ZONE ( SELECT settings.report_tz
+           FROM finance.settings)))::date AS day,
+        CASE
+            WHEN (m.kind = 'exit'::text) THEN finance.exit_reason(m.reason)
+            ELSE NULL::text
+        END AS reason,
+        CASE m.kind
+            WHEN 'entry'::text THEN COALESCE((m.by_renewal AND (m.before_reason = 'replaced'::text) AND (m.before_subscription <> m.subscription_id)), false)
+            ELSE COALESCE(((m.reason = 'replaced'::text) AND m.after_by_renewal AND (m.after_subscription <> m.subscription_id)), false)
+        END AS is_renewal,
+        CASE
+            WHEN ((m.kind = 'entry'::text) AND (m.before_subscription = m.subscription_id)) THEN m.before_at
+            ELSE NULL::timestamp with time zone
+        END AS left_at,
+        CASE
+            WHEN ((m.kind = 'entry'::text) AND (m.before_subscription = m.subscription_id)) THEN finance.exit_reason(m.before_reason)
+            ELSE NULL::text
+        END AS left_reason,
+        CASE
+            WHEN ((m.kind = 'exit'::text) AND (m.after_subscription = m.subscription_id)) THEN m.after_at
+            ELSE NULL::timestamp with time zone
+        END AS returned_at,
+    m.after_at AS next_at
+   FROM ( SELECT r.movement_id,
+            r.customer_id,
+            r.subscription_id,
+            r.kind,
+            r.at,
+            r.reason,
+            r.by_renewal,
+            lag(r.subscription_id) OVER w AS before_subscription,
+            lag(r.reason) OVER w AS before_reason,
+            lag(r.at) OVER w AS before_at,
+            lead(r.subscription_id) OVER w AS after_subscription,
+            lead(r.by_renewal) OVER w AS after_by_renewal,
+            lead(r.at) OVER w AS after_at
+           FROM ( SELECT t.id AS movement_id,
+                    (t.customer_id)::text AS customer_id,
+                    (t.subscription_id)::text AS subscription_id,
+                        CASE
+                            WHEN (t.to_status = 'active'::text) THEN 'entry'::text
+                            ELSE 'exit'::text
+                        END AS kind,
+                    COALESCE(a.ended_at, t.at) AS at,
+                    t.reason,
+                    (b.subscription_id IS NOT NULL) AS by_renewal
+                   FROM ((subscriptions.transitions t
+                     LEFT JOIN finance.access_ends a ON ((a.transition_id = t.id)))
+                     LEFT JOIN subscriptions.transitions b ON ((((b.subscription_id)::text = (t.subscription_id)::text) AND (b.reason = 'renewed'::text) AND (b.from_status IS NULL))))
+                  WHERE (((t.to_status = 'active'::text) OR (t.from_status = 'active'::text)) AND (t.reason <> 'chargeback_withdrawn'::text) AND (NOT ((t.from_status = 'active'::text) AND (EXISTS ( SELECT
+                           FROM subscriptions.transitions v
+                          WHERE (((v.subscription_id)::text = (t.subscription_id)::text) AND (v.reason = 'chargeback_withdrawn'::text) AND (v.id > t.id) AND (NOT (EXISTS ( SELECT
+                                   FROM subscriptions.transitions n
+                                  WHERE (((n.subscription_id)::text = (t.subscription_id)::text) AND (n.id > t.id) AND (n.id < v.id)))))))))))
+                UNION ALL
+                 SELECT '9223372036854775807'::bigint,
+                    (s.customer_id)::text AS customer_id,
+                    (s.id)::text AS id,
+                    'exit'::text,
+                    GREATEST(s.expires_at, e.at) AS "greatest",
+                        CASE
+                            WHEN s.cancel_at_period_end THEN 'customer_cancelled'::text
+                            ELSE 'expired'::text
+                        END AS "case",
+                    false
+                   FROM (subscriptions.subscriptions s
+                     JOIN LATERAL ( SELECT t.at
+                           FROM subscriptions.transitions t
+                          WHERE (((t.subscription_id)::text = (s.id)::text) AND (t.to_status = 'active'::text))
+                          ORDER BY t.id DESC
+                         LIMIT 1) e ON (true))
+                  WHERE ((s.status = 'active'::text) AND (s.expires_at IS NOT NULL) AND (s.expires_at <= finance.now()))) r
+          WINDOW w AS (PARTITION BY r.customer_id ORDER BY r.movement_id)) m;
+
+COMMENT ON VIEW finance.movements IS 'Every beginning and end of a customers access, one row each, alternating for each customer; but for what a chargeback entered by mistake ended and its withdrawal began again. Source: subscriptions.transitions into and out of active, finance.access_ends, and subscriptions whose expires_at has passed while their row is still active.';
+
+COMMENT ON COLUMN finance.movements.movement_id IS 'Order in time: the id of the transition; 9223372036854775807 for access that has ended by its date while the row is not closed yet.';
+
+COMMENT ON COLUMN finance.movements.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
+
+COMMENT ON COLUMN finance.movements.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
+
+COMMENT ON COLUMN finance.movements.kind IS 'entry (access begins) or exit (access stops).';
+
+COMMENT ON COLUMN finance.movements.at IS 'When access began or stopped, UTC: an expired one stops at its expires_at, however late its row is closed.';
+
+COMMENT ON COLUMN finance.movements.day IS 'Day of at in the report time zone.';
+
+COMMENT ON COLUMN finance.movements.reason IS 'Of exits: payment_failure, customer_cancelled, admin_cancelled, chargeback or expired; null for entries.';
+
+COMMENT ON COLUMN finance.movements.is_renewal IS 'The exit of a subscription replaced by a renewal that was paid, or the entry of that renewal: neither is counted.';
+
+COMMENT ON COLUMN finance.movements.left_at IS 'Of the entry of a subscription that comes back: when its access had stopped; null for others.';
+
+COMMENT ON COLUMN finance.movements.left_reason IS 'Why it had stopped.';
+
+COMMENT ON COLUMN finance.movements.returned_at IS 'Of an exit whose subscription came back: when; null for others.';
+
+COMMENT ON COLUMN finance.movements.next_at IS 'The customer''s next movement; null for their last.';
+
+CREATE TABLE finance.price_changes (
+    id bigint NOT NULL,
+    subscription_id platform.object_id NOT NULL,
+    at timestamp with time zone NOT NULL,
+    transition_id bigint NOT NULL,
+    from_cents bigint NOT NULL,
+    to_cents bigint NOT NULL,
+    CONSTRAINT price_changes_from_not_negative CHECK ((from_cents >= 0)),
+    CONSTRAINT price_changes_to_not_negative CHECK ((to_cents >= 0))
+);
+
+COMMENT ON TABLE finance.price_changes IS 'Every other price of a subscription, append-only, written by the trigger of its row in the same transaction. Before it began there is what plan moves say; a change that none says happened before the first activation.';
+
+COMMENT ON COLUMN finance.price_changes.at IS 'When it counts: register_update_date of the row, or the end of its access by its date when that was earlier.';
+
+COMMENT ON COLUMN finance.price_changes.transition_id IS 'The last transition of the subscription before it; 0 for none. Orders changes of prices and states.';
+
+CREATE VIEW finance_internal.mrr_changes AS
+ SELECT finance.month_of(c.at, c.report_tz) AS month,
+    c.at,
+    c.kind,
+    c.customer_id,
+    c.subscription_id,
+    c.reason,
+    c.before_cents,
+    c.after_cents,
+    (c.after_cents - c.before_cents) AS change_cents
+   FROM ( SELECT v.at,
+            z.report_tz,
+            v.customer_id,
+            v.subscription_id,
+                CASE
+                    WHEN (v.change = 'exit'::text) THEN v.reason
+                    ELSE NULL::text
+                END AS reason,
+                CASE
+                    WHEN (v.change = 'exit'::text) THEN 'churn'::text
+                    WHEN (v.change = 'new'::text) THEN 'new'::text
+                    WHEN ((v.change = 'return'::text) AND (x.in_month IS NOT TRUE)) THEN 'reactivation'::text
+                    WHEN (v.after_cents > v.before_cents) THEN 'expansion'::text
+                    ELSE 'contraction'::text
+                END AS kind,
+                CASE
+                    WHEN ((v.change = 'new'::text) OR ((v.change = 'return'::text) AND (x.in_month IS NOT TRUE))) THEN (0)::bigint
+                    ELSE v.before_cents
+                END AS before_cents,
+            v.after_cents
+           FROM ((( SELECT m.customer_id,
+                    m.subscription_id,
+                    m.at,
+                    m.reason,
+                    m.left_at,
+                    m.returned_at,
+                        CASE
+                            WHEN (m.kind = 'exit'::text) THEN m.cents
+                            ELSE lag(m.cents) OVER w
+                        END AS before_cents,
+                        CASE
+                            WHEN (m.kind = 'exit'::text) THEN (0)::bigint
+                            ELSE m.cents
+                        END AS after_cents,
+                        CASE
+                            WHEN ((m.kind = 'exit'::text) AND m.is_renewal) THEN 'none'::text
+                            WHEN (m.kind = 'exit'::text) THEN 'exit'::text
+                            WHEN m.is_renewal THEN 'price'::text
+                            WHEN (row_number() OVER w = 1) THEN 'new'::text
+                            ELSE 'return'::text
+                        END AS change
+                   FROM ( SELECT p.customer_id,
+                            p.subscription_id,
+                            p.movement_id,
+                            p.kind,
+                            p.at,
+                            p.reason,
+                            p.is_renewal,
+                            p.left_at,
+                            p.returned_at,
+                            finance.price_before(p.subscription_id, p.movement_id) AS cents
+                           FROM finance.movements p) m
+                  WINDOW w AS (PARTITION BY m.customer_id ORDER BY m.movement_id)
+                UNION ALL
+                 SELECT (s.customer_id)::text AS customer_id,
+                    (s.id)::text AS id,
+                    k.at,
+                    NULL::text,
+                    NULL::timestamp with time zone,
+                    NULL::timestamp with time zone,
+                    k.from_cents,
+                    k.to_cents,
+                    'price'::text
+                   FROM ((finance.price_changes k
+                     JOIN subscriptions.subscriptions s ON (((s.id)::text = (k.subscription_id)::text)))
+                     CROSS JOIN LATERAL ( SELECT p.kind
+                           FROM finance.movements p
+                          WHERE ((p.customer_id = (s.customer_id)::text) AND (p.subscription_id = (s.id)::text) AND (p.movement_id <= k.transition_id))
+                          ORDER BY p.movement_id DESC
+                         LIMIT 1) q)
+                  WHERE (q.kind = 'entry'::text)) v
+             CROSS JOIN finance.settings z)
+             CROSS JOIN LATERAL ( SELECT (finance.month_of(COALESCE(v.left_at, v.returned_at), z.report_tz) = finance.month_of(v.at, z.report_tz)) AS in_month) x)
+          WHERE ((v.change = 'new'::text) OR ((v.change = 'exit'::text) AND (x.in_month IS NOT TRUE)) OR ((v.change = 'return'::text) AND (x.in_month IS NOT TRUE)) OR ((v.change = ANY (ARRAY['price'::text, 'return'::text])) AND (v.before_cents <> v.after_cents)))) c;
+
+COMMENT ON VIEW finance_internal.mrr_changes IS 'Every change of MRR, one row each: by month and kind they add up to finance.mrr_movements, to the cent. A subscription that returns within the month of its exit has neither the exit nor the return, but the difference of its price. Of some months read finance.mrr_changes_between, of few customers this. Source: finance.movements and finance.price_changes.';
+
+COMMENT ON COLUMN finance_internal.mrr_changes.month IS 'First day of the month of at, in the report time zone.';
+
+COMMENT ON COLUMN finance_internal.mrr_changes.at IS 'When it counts, UTC: access begun or stopped, or another price.';
+
+COMMENT ON COLUMN finance_internal.mrr_changes.kind IS 'new, expansion, reactivation, contraction or churn.';
+
+COMMENT ON COLUMN finance_internal.mrr_changes.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
+
+COMMENT ON COLUMN finance_internal.mrr_changes.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
+
+COMMENT ON COLUMN finance_internal.mrr_changes.reason IS 'Of churn: payment_failure, customer_cancelled, admin_cancelled, chargeback or expired; null for others.';
+
+COMMENT ON COLUMN finance_internal.mrr_changes.before_cents IS 'Price a month before it, cents; 0 of new and reactivation.';
+
+COMMENT ON COLUMN finance_internal.mrr_changes.after_cents IS 'Price a month after it, cents; 0 of churn.';
+
+COMMENT ON COLUMN finance_internal.mrr_changes.change_cents IS 'What it added to MRR, cents; negative of contraction and churn.';
+
+CREATE FUNCTION finance.mrr_changes_between(first_month date, last_month date) RETURNS SETOF finance_internal.mrr_changes
+    LANGUAGE sql STABLE
+    AS $$
+WITH span AS MATERIALIZED (
+    SELECT first_month::timestamp AT TIME ZONE z.report_tz AS starts, (last_month + interval '1 month') AT TIME ZONE z.report_tz AS ends FROM finance.settings z
+), who AS MATERIALIZED (
+    SELECT t.customer_id::text AS customer_id FROM subscriptions.transitions t
+    WHERE t.at >= (SELECT starts FROM span) AND t.at < (SELECT ends FROM span) AND (t.from_status = 'active' OR t.to_status = 'active')
+    UNION
+    SELECT t.customer_id::text FROM finance.access_ends a JOIN subscriptions.transitions t ON t.id = a.transition_id
+    WHERE a.ended_at >= (SELECT starts FROM span) AND a.ended_at < (SELECT ends FROM span)
+    UNION
+    SELECT s.customer_id::text FROM subscriptions.subscriptions s
+    WHERE s.status = 'active' AND s.expires_at IS NOT NULL AND s.expires_at <= finance.now() AND s.expires_at < (SELECT ends FROM span)
+    UNION
+    SELECT s.customer_id::text FROM finance.price_changes k JOIN subscriptions.subscriptions s ON s.id = k.subscription_id
+    WHERE k.at >= (SELECT starts FROM span) AND k.at < (SELECT ends FROM span)
+)
+SELECT c.* FROM who
+CROSS JOIN LATERAL (
+    -- OFFSET keeps it by itself, so that the customer is known before the windows
+    SELECT v.* FROM finance_internal.mrr_changes v WHERE v.customer_id = who.customer_id AND v.month >= first_month AND v.month <= last_month OFFSET 0
+) c
+$$;
+
+COMMENT ON FUNCTION finance.mrr_changes_between(first_month date, last_month date) IS 'The rows of finance_internal.mrr_changes of some months, both given by their first day and included.';
+
 CREATE FUNCTION finance.note_customer() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -936,25 +1386,6 @@ END
 $$;
 
 COMMENT ON FUNCTION finance.note_transition() IS 'Writes what a move into or out of active means for the figures by day; finance.movements says the same of all rows. A renewal that is paid undoes the exit of what it replaced, and a chargeback that is withdrawn the exit that it was.';
-
-CREATE FUNCTION finance.now() RETURNS timestamp with time zone
-    LANGUAGE sql STABLE PARALLEL SAFE
-    AS $$
-    SELECT coalesce(nullif(current_setting('finance.now', true), '')::timestamptz, now())
-$$;
-
-COMMENT ON FUNCTION finance.now() IS 'The instant as of which expiry and age are judged: the session''s setting finance.now (the service gives its clock that way), else the transaction''s start. It moves no rows: it is no time machine.';
-
-CREATE FUNCTION finance.price_before(subscription text, transition bigint) RETURNS bigint
-    LANGUAGE sql STABLE
-    AS $$
-SELECT coalesce(
-    (SELECT c.to_cents FROM finance.price_changes c WHERE c.subscription_id = subscription AND c.transition_id < transition ORDER BY c.id DESC LIMIT 1),
-    (SELECT c.from_cents FROM finance.price_changes c WHERE c.subscription_id = subscription ORDER BY c.id LIMIT 1),
-    (SELECT s.price_cents FROM subscriptions.subscriptions s WHERE s.id = subscription))
-$$;
-
-COMMENT ON FUNCTION finance.price_before(subscription text, transition bigint) IS 'The price a month of a subscription, cents, as it stood when a transition was written.';
 
 CREATE FUNCTION finance.rebuild() RETURNS void
     LANGUAGE plpgsql
@@ -2444,288 +2875,6 @@ COMMENT ON COLUMN files.files.content_type IS 'By content for the images and PDF
 COMMENT ON COLUMN files.files.sha256 IS 'Hex, of the bytes; the entity tag.';
 
 COMMENT ON COLUMN files.files.created_by IS 'The user who uploaded it.';
-
-CREATE TABLE finance.access_ends (
-    transition_id bigint NOT NULL,
-    ended_at timestamp with time zone NOT NULL
-);
-
-COMMENT ON TABLE finance.access_ends IS 'When access really stopped, for moves out of active that were written later than that: the job that closes an expired subscription may be late, and expires_at may move afterwards. Append-only.';
-
-COMMENT ON COLUMN finance.access_ends.ended_at IS 'The expires_at that had passed, yet never before the access began.';
-
-CREATE TABLE finance.settings (
-    only_row boolean DEFAULT true NOT NULL,
-    report_tz text DEFAULT 'America/Sao_Paulo'::text NOT NULL COLLATE pg_catalog."C",
-    CONSTRAINT settings_one_row CHECK (only_row)
-);
-
-COMMENT ON TABLE finance.settings IS 'One row: what every view has to know. Written by the service at start, from its configuration.';
-
-COMMENT ON COLUMN finance.settings.report_tz IS 'Time zone of days and months, the configuration''s REPORT_TZ. Changed by finance.use_report_tz alone, since the rollups are kept by day.';
-
-CREATE TABLE subscriptions.subscriptions (
-    id platform.object_id NOT NULL,
-    customer_id platform.object_id NOT NULL,
-    plan_id text NOT NULL COLLATE pg_catalog."C",
-    gateway text NOT NULL COLLATE pg_catalog."C",
-    payment_method text NOT NULL COLLATE pg_catalog."C",
-    status text NOT NULL COLLATE pg_catalog."C",
-    price_cents bigint NOT NULL,
-    period_months integer NOT NULL,
-    trial_days integer DEFAULT 0 NOT NULL,
-    gwa_subscription_id text COLLATE pg_catalog."C",
-    gwa_customer_id text COLLATE pg_catalog."C",
-    gwa_pix_auth_id text COLLATE pg_catalog."C",
-    gwb_subscription_id text COLLATE pg_catalog."C",
-    gwb_customer_id text COLLATE pg_catalog."C",
-    gwb_price_id text COLLATE pg_catalog."C",
-    pix_payment_id text COLLATE pg_catalog."C",
-    pix_payload text COLLATE pg_catalog."C",
-    pix_image text COLLATE pg_catalog."C",
-    pix_expires_at timestamp with time zone,
-    started_at timestamp with time zone,
-    next_billing_date timestamp with time zone,
-    last_payment_at timestamp with time zone,
-    expires_at timestamp with time zone,
-    ended_at timestamp with time zone,
-    gateway_deleted_at timestamp with time zone,
-    cancel_at_period_end boolean DEFAULT false NOT NULL,
-    payment_failures integer DEFAULT 0 NOT NULL,
-    total_refunded_cents bigint DEFAULT 0 NOT NULL,
-    has_chargeback boolean DEFAULT false NOT NULL,
-    intent_open boolean NOT NULL,
-    recovery_tries integer DEFAULT 0 NOT NULL,
-    recovery_at timestamp with time zone,
-    last_event_at timestamp with time zone,
-    last_event_id text COLLATE pg_catalog."C",
-    last_paid_invoice_id text COLLATE pg_catalog."C",
-    document_created_by_id platform.object_id,
-    register_date timestamp with time zone NOT NULL,
-    register_update_date timestamp with time zone NOT NULL,
-    pix_automatic boolean DEFAULT false NOT NULL,
-    pix_conciliation_id text COLLATE pg_catalog."C",
-    promo_code text COLLATE pg_catalog."C",
-    first_amount_cents bigint,
-    gateway_ended_at timestamp with time zone,
-    anchor_day integer,
-    renews_id platform.object_id,
-    starts_at timestamp with time zone,
-    gateway_end_open_since timestamp with time zone,
-    period_end_told_at timestamp with time zone,
-    period_end_tells integer DEFAULT 0 NOT NULL,
-    period_end_look_at timestamp with time zone,
-    CONSTRAINT subscriptions_anchor_day_of_month CHECK (((anchor_day >= 1) AND (anchor_day <= 31))),
-    CONSTRAINT subscriptions_automatic_is_pix CHECK (((NOT pix_automatic) OR (payment_method = 'pix'::text))),
-    CONSTRAINT subscriptions_ended_when_terminal CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['cancelled'::text, 'expired'::text])))),
-    CONSTRAINT subscriptions_failures_not_negative CHECK ((payment_failures >= 0)),
-    CONSTRAINT subscriptions_first_amount_bounded CHECK ((first_amount_cents <= '100000000000'::bigint)),
-    CONSTRAINT subscriptions_first_amount_not_negative CHECK ((first_amount_cents >= 0)),
-    CONSTRAINT subscriptions_gateway_known CHECK ((gateway = ANY (ARRAY['gwa'::text, 'gwb'::text]))),
-    CONSTRAINT subscriptions_payment_method_known CHECK ((payment_method = ANY (ARRAY['credit_card'::text, 'pix'::text, 'boleto'::text]))),
-    CONSTRAINT subscriptions_period_positive CHECK ((period_months >= 1)),
-    CONSTRAINT subscriptions_price_bounded CHECK ((price_cents <= 100000000)),
-    CONSTRAINT subscriptions_price_not_negative CHECK ((price_cents >= 0)),
-    CONSTRAINT subscriptions_refunded_bounded CHECK ((total_refunded_cents <= '100000000000'::bigint)),
-    CONSTRAINT subscriptions_refunded_not_negative CHECK ((total_refunded_cents >= 0)),
-    CONSTRAINT subscriptions_renews_another CHECK (((renews_id)::text <> (id)::text)),
-    CONSTRAINT subscriptions_start_is_of_a_renewal CHECK (((starts_at IS NULL) OR (renews_id IS NOT NULL))),
-    CONSTRAINT subscriptions_status_known CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'suspended'::text, 'cancelled'::text, 'expired'::text]))),
-    CONSTRAINT subscriptions_trial_days_not_negative CHECK ((trial_days >= 0))
-)
-WITH (fillfactor='90');
-
-COMMENT ON TABLE subscriptions.subscriptions IS 'One row a request to subscribe, written before the gateway is called.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.customer_id IS 'Kept without a foreign key: the record of what was sold outlives the customer.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.price_cents IS 'Price of one month as it was sold; a later change of the plan does not move it.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.period_months IS 'Months that one payment buys: 1 by card, the configured period by PIX.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.trial_days IS 'Free days that this subscription began with; 0 without a trial.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.pix_payment_id IS 'The PIX payment at the gateway (gateway A: pay_, gateway B: pi_).';
-
-COMMENT ON COLUMN subscriptions.subscriptions.pix_image IS 'PNG of the QR code in base64, without a data: prefix.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.expires_at IS 'End of access. Null while a recurrence runs.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.ended_at IS 'When it became cancelled or expired.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.gateway_deleted_at IS 'Set when the gateway deleted a subscription whose paid period is still running.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.payment_failures IS 'Failures in a row; a payment resets it.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.total_refunded_cents IS 'Sum of the refund ledger, rewritten with each refund, never incremented from an event.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.intent_open IS 'The gateway was or is being asked and its answer is not written here yet.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.recovery_tries IS 'Of the release before; goes with the next one.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.recovery_at IS 'Of the release before; goes with the next one, as its index does.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.last_event_at IS 'The gateway''s instant of the newest status event applied, at most that of its coming; older ones are ignored.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.last_paid_invoice_id IS 'Newest invoice known to be paid; a failure of it that comes late does not count.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.pix_automatic IS 'The payer authorizes debits: a job makes each one.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.pix_conciliation_id IS 'Id of the first code of an automatic PIX: the only thing by which its payment is known.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.promo_code IS 'The code that lowers the first payment.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.first_amount_cents IS 'What the first payment costs when a promo code lowers it; null without one.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.gateway_ended_at IS 'When the gateway confirmed that nothing of an ended subscription runs there.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.anchor_day IS 'Day of the month, in REPORT_TZ, on which periods begin; in a shorter month its last day stands in. Null until the first period is known, and in rows of older versions.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.renews_id IS 'The subscription beside which this one waits, as pending, until the gateway took its card; then one transaction replaces that by this.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.starts_at IS 'End of the paid time of the renewed one, at which the recurrence charges first. Null: at once.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.gateway_end_open_since IS 'Set when a subscription is opened again, for one period, whose recurrence was to end and whose gateway had not confirmed that: what runs there is still to be ended. Null once gateway_deleted_at says that it is.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.period_end_told_at IS 'When a call of ours last told gateway B whether the subscription ends with its period, by our clock. An event of before says nothing about cancel_at_period_end by itself.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.period_end_tells IS 'How many such calls were answered: two that overlap see it, and have the gateway read.';
-
-COMMENT ON COLUMN subscriptions.subscriptions.period_end_look_at IS 'From when on gateway B is to be read, to hold cancel_at_period_end against what stands there; null when that was done.';
-
-CREATE TABLE subscriptions.transitions (
-    id bigint NOT NULL,
-    subscription_id platform.object_id NOT NULL,
-    customer_id platform.object_id NOT NULL,
-    at timestamp with time zone NOT NULL,
-    from_status text COLLATE pg_catalog."C",
-    to_status text NOT NULL COLLATE pg_catalog."C",
-    reason text NOT NULL COLLATE pg_catalog."C",
-    source text NOT NULL COLLATE pg_catalog."C",
-    actor_id platform.object_id,
-    event_id text COLLATE pg_catalog."C",
-    CONSTRAINT transitions_from_known CHECK ((from_status = ANY (ARRAY['active'::text, 'pending'::text, 'suspended'::text, 'cancelled'::text, 'expired'::text]))),
-    CONSTRAINT transitions_moves CHECK (((from_status IS DISTINCT FROM to_status) OR (reason = 'withdrawn'::text))),
-    CONSTRAINT transitions_to_known CHECK ((to_status = ANY (ARRAY['active'::text, 'pending'::text, 'suspended'::text, 'cancelled'::text, 'expired'::text])))
-);
-
-COMMENT ON TABLE subscriptions.transitions IS 'Every change of a subscription''s status, append-only; churn is counted from here.';
-
-COMMENT ON COLUMN subscriptions.transitions.from_status IS 'Null for the row that began the subscription.';
-
-COMMENT ON COLUMN subscriptions.transitions.source IS 'What moved it: subscribe, webhook, recovery, live_read, job, customer or admin.';
-
-COMMENT ON COLUMN subscriptions.transitions.actor_id IS 'The user who asked for it; null for gateways and jobs.';
-
-COMMENT ON COLUMN subscriptions.transitions.event_id IS 'The gateway''s event, when one moved it.';
-
-COMMENT ON CONSTRAINT transitions_moves ON subscriptions.transitions IS 'A withdrawal from what has ended already leaves the status as it is.';
-
-CREATE VIEW finance.movements AS
- SELECT m.movement_id,
-    m.customer_id,
-    m.subscription_id,
-    m.kind,
-    m.at,
-    ((m.at AT TIME ZONE ( SELECT settings.report_tz
-           FROM finance.settings)))::date AS day,
-        CASE
-            WHEN (m.kind = 'exit'::text) THEN finance.exit_reason(m.reason)
-            ELSE NULL::text
-        END AS reason,
-        CASE m.kind
-            WHEN 'entry'::text THEN COALESCE((m.by_renewal AND (m.before_reason = 'replaced'::text) AND (m.before_subscription <> m.subscription_id)), false)
-            ELSE COALESCE(((m.reason = 'replaced'::text) AND m.after_by_renewal AND (m.after_subscription <> m.subscription_id)), false)
-        END AS is_renewal,
-        CASE
-            WHEN ((m.kind = 'entry'::text) AND (m.before_subscription = m.subscription_id)) THEN m.before_at
-            ELSE NULL::timestamp with time zone
-        END AS left_at,
-        CASE
-            WHEN ((m.kind = 'entry'::text) AND (m.before_subscription = m.subscription_id)) THEN finance.exit_reason(m.before_reason)
-            ELSE NULL::text
-        END AS left_reason,
-        CASE
-            WHEN ((m.kind = 'exit'::text) AND (m.after_subscription = m.subscription_id)) THEN m.after_at
-            ELSE NULL::timestamp with time zone
-        END AS returned_at,
-    m.after_at AS next_at
-   FROM ( SELECT r.movement_id,
-            r.customer_id,
-            r.subscription_id,
-            r.kind,
-            r.at,
-            r.reason,
-            r.by_renewal,
-            lag(r.subscription_id) OVER w AS before_subscription,
-            lag(r.reason) OVER w AS before_reason,
-            lag(r.at) OVER w AS before_at,
-            lead(r.subscription_id) OVER w AS after_subscription,
-            lead(r.by_renewal) OVER w AS after_by_renewal,
-            lead(r.at) OVER w AS after_at
-           FROM ( SELECT t.id AS movement_id,
-                    (t.customer_id)::text AS customer_id,
-                    (t.subscription_id)::text AS subscription_id,
-                        CASE
-                            WHEN (t.to_status = 'active'::text) THEN 'entry'::text
-                            ELSE 'exit'::text
-                        END AS kind,
-                    COALESCE(a.ended_at, t.at) AS at,
-                    t.reason,
-                    (b.subscription_id IS NOT NULL) AS by_renewal
-                   FROM ((subscriptions.transitions t
-                     LEFT JOIN finance.access_ends a ON ((a.transition_id = t.id)))
-                     LEFT JOIN subscriptions.transitions b ON ((((b.subscription_id)::text = (t.subscription_id)::text) AND (b.reason = 'renewed'::text) AND (b.from_status IS NULL))))
-                  WHERE (((t.to_status = 'active'::text) OR (t.from_status = 'active'::text)) AND (t.reason <> 'chargeback_withdrawn'::text) AND (NOT ((t.from_status = 'active'::text) AND (EXISTS ( SELECT
-                           FROM subscriptions.transitions v
-                          WHERE (((v.subscription_id)::text = (t.subscription_id)::text) AND (v.reason = 'chargeback_withdrawn'::text) AND (v.id > t.id) AND (NOT (EXISTS ( SELECT
-                                   FROM subscriptions.transitions n
-                                  WHERE (((n.subscription_id)::text = (t.subscription_id)::text) AND (n.id > t.id) AND (n.id < v.id)))))))))))
-                UNION ALL
-                 SELECT '9223372036854775807'::bigint,
-                    (s.customer_id)::text AS customer_id,
-                    (s.id)::text AS id,
-                    'exit'::text,
-                    GREATEST(s.expires_at, e.at) AS "greatest",
-                        CASE
-                            WHEN s.cancel_at_period_end THEN 'customer_cancelled'::text
-                            ELSE 'expired'::text
-                        END AS "case",
-                    false
-                   FROM (subscriptions.subscriptions s
-                     JOIN LATERAL ( SELECT t.at
-                           FROM subscriptions.transitions t
-                          WHERE (((t.subscription_id)::text = (s.id)::text) AND (t.to_status = 'active'::text))
-                          ORDER BY t.id DESC
-                         LIMIT 1) e ON (true))
-                  WHERE ((s.status = 'active'::text) AND (s.expires_at IS NOT NULL) AND (s.expires_at <= finance.now()))) r
-          WINDOW w AS (PARTITION BY r.customer_id ORDER BY r.movement_id)) m;
-
-COMMENT ON VIEW finance.movements IS 'Every beginning and end of a customers access, one row each, alternating for each customer; but for what a chargeback entered by mistake ended and its withdrawal began again. Source: subscriptions.transitions into and out of active, finance.access_ends, and subscriptions whose expires_at has passed while their row is still active.';
-
-COMMENT ON COLUMN finance.movements.movement_id IS 'Order in time: the id of the transition; 9223372036854775807 for access that has ended by its date while the row is not closed yet.';
-
-COMMENT ON COLUMN finance.movements.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
-
-COMMENT ON COLUMN finance.movements.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
-
-COMMENT ON COLUMN finance.movements.kind IS 'entry (access begins) or exit (access stops).';
-
-COMMENT ON COLUMN finance.movements.at IS 'When access began or stopped, UTC: an expired one stops at its expires_at, however late its row is closed.';
-
-COMMENT ON COLUMN finance.movements.day IS 'Day of at in the report time zone.';
-
-COMMENT ON COLUMN finance.movements.reason IS 'Of exits: payment_failure, customer_cancelled, admin_cancelled, chargeback or expired; null for entries.';
-
-COMMENT ON COLUMN finance.movements.is_renewal IS 'The exit of a subscription replaced by a renewal that was paid, or the entry of that renewal: neither is counted.';
-
-COMMENT ON COLUMN finance.movements.left_at IS 'Of the entry of a subscription that comes back: when its access had stopped; null for others.';
-
-COMMENT ON COLUMN finance.movements.left_reason IS 'Why it had stopped.';
-
-COMMENT ON COLUMN finance.movements.returned_at IS 'Of an exit whose subscription came back: when; null for others.';
-
-COMMENT ON COLUMN finance.movements.next_at IS 'The customer''s next movement; null for their last.';
 
 CREATE VIEW finance.access_periods AS
  SELECT p.customer_id,
@@ -5527,23 +5676,6 @@ COMMENT ON COLUMN finance.plans.is_active IS 'Can be subscribed to.';
 
 COMMENT ON COLUMN finance.plans.created_at IS 'Instant, UTC.';
 
-CREATE TABLE finance.price_changes (
-    id bigint NOT NULL,
-    subscription_id platform.object_id NOT NULL,
-    at timestamp with time zone NOT NULL,
-    transition_id bigint NOT NULL,
-    from_cents bigint NOT NULL,
-    to_cents bigint NOT NULL,
-    CONSTRAINT price_changes_from_not_negative CHECK ((from_cents >= 0)),
-    CONSTRAINT price_changes_to_not_negative CHECK ((to_cents >= 0))
-);
-
-COMMENT ON TABLE finance.price_changes IS 'Every other price of a subscription, append-only, written by the trigger of its row in the same transaction. Before it began there is what plan moves say; a change that none says happened before the first activation.';
-
-COMMENT ON COLUMN finance.price_changes.at IS 'When it counts: register_update_date of the row, or the end of its access by its date when that was earlier.';
-
-COMMENT ON COLUMN finance.price_changes.transition_id IS 'The last transition of the subscription before it; 0 for none. Orders changes of prices and states.';
-
 ALTER TABLE finance.price_changes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME finance.price_changes_id_seq
     START WITH 1
@@ -8273,6 +8405,8 @@ CREATE INDEX contents_by_age ON files.contents USING btree (received_at);
 
 CREATE INDEX files_by_owner ON files.files USING btree (owner_kind, owner_id, created_at, id);
 
+CREATE INDEX access_ends_by_end ON finance.access_ends USING btree (ended_at);
+
 CREATE INDEX dues_by_next_billing ON finance.dues USING btree (next_billing_date);
 
 CREATE INDEX dues_by_other_day ON finance.dues USING btree (otherwise_on) INCLUDE (next_billing_date);
@@ -8284,6 +8418,8 @@ COMMENT ON INDEX finance.exports_asked_once IS 'Asking again for what is being w
 CREATE INDEX exports_by_expiry ON finance.exports USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
 CREATE INDEX exports_leased ON finance.exports USING btree (lease_until) WHERE (status = 'running'::text);
+
+CREATE INDEX price_changes_by_instant ON finance.price_changes USING btree (at);
 
 CREATE INDEX price_changes_by_subscription ON finance.price_changes USING btree (subscription_id, id);
 

@@ -73,7 +73,7 @@ func TestGoldenOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := goldenAPI(t)
 	for name, holds := range map[string]func(*testing.T, *bundle){
-		"overview": httpOverview, "revenue": httpRevenue, "revenue by method": httpRevenueByMethod, "churn": httpChurn, "movements": httpMovements, "overdue": httpOverdue,
+		"overview": httpOverview, "revenue": httpRevenue, "revenue by method": httpRevenueByMethod, "churn": httpChurn, "movements": httpMovements, "movement rows": httpMovementRows, "overdue": httpOverdue,
 		"definitions": httpDefinitions, "events": httpEvents, "orders": httpOrders, "promo codes": httpPromoCodes,
 		"subscriptions": httpSubscriptions, "insights": httpInsights, "tenure": httpTenure, "360": httpCustomers,
 		"export xlsx": httpExports("xlsx"), "export csv": httpExports("csv"), "export json": httpExports("json"),
@@ -179,6 +179,57 @@ func httpMovements(t *testing.T, b *bundle) {
 	}
 	require.Equal(t, doc{"monthly": months}, b.get("/admin/finance/movements?months=8"))
 	require.Equal(t, doc{"monthly": months[2:]}, b.get("/admin/finance/movements"), "six months by default")
+}
+
+// httpMovementRows: what stands behind each figure of the movements adds up to it, to the cent, and is what golden.md lists.
+func httpMovementRows(t *testing.T, b *bundle) {
+	want := map[string][]string{}
+	for _, r := range financetest.Table(t, "Movement rows") {
+		of, reason := r["month"]+" "+r["kind"], r["reason"]
+		if reason == "-" {
+			reason = "<nil>"
+		}
+		for _, name := range strings.Fields(r["subscriptions"]) {
+			want[of] = append(want[of], fmt.Sprintln(name, r["kind"], r["amount"], reason))
+		}
+	}
+	net, rows := 0.0, 0.0
+	for _, r := range financetest.Table(t, "Movements") {
+		path := "/admin/finance/movements/rows?limit=100&start=" + r["month"] + "&end=" + r["month"]
+		month := b.get(path)
+		require.InDelta(t, r.Float(t, "closing")-r.Float(t, "opening"), month["total_amount"], 0, r["month"])
+		net, rows = net+month["total_amount"].(float64), rows+month["total"].(float64)
+		for kind, sign := range map[string]float64{
+			"new": 1, "expansion": 1, "reactivation": 1, "contraction": -1, "churn": -1,
+		} {
+			got := b.get(path + "&kind=" + kind)
+			require.InDelta(t, sign*r.Float(t, kind), got["total_amount"], 0, "%s %s", kind, r["how"])
+			require.Len(t, got["movements"], int(got["total"].(float64)), "%s of %s", kind, r["month"])
+			if listed := want[r["month"]+" "+kind]; listed != nil || kind != "new" {
+				require.ElementsMatch(t, listed, picked(got["movements"], "subscription_id", "kind", "amount", "reason"), r["how"])
+			}
+		}
+	}
+	whole := b.get("/admin/finance/movements/rows?start=2026-01&limit=1&page=3")
+	require.InDelta(t, net, whole["total_amount"], 0, "of all pages")
+	require.InDelta(t, rows, whole["total"], 0)
+	require.Len(t, whole["movements"], 1)
+	require.Empty(t, b.get("/admin/finance/movements/rows?page=99")["movements"])
+	seen := map[string]bool{}
+	for page := range 4 {
+		for _, line := range picked(b.get(fmt.Sprintf("/admin/finance/movements/rows?start=2026-05&end=2026-08&limit=20&page=%d", page))["movements"],
+			"at", "subscription_id", "kind") {
+			require.NotContains(t, seen, line, "pages do not overlap")
+			seen[line] = true
+		}
+	}
+	last := b.get("/admin/finance/movements/rows?start=2026-08&kind=churn&limit=1")["movements"].([]any)[0].(doc)
+	require.Equal(t, doc{
+		"at": "2026-08-19T12:00:00.000Z", "kind": "churn", "customer_id": financetest.ID("C56").String(), "username": "c56",
+		"email": "c56@example.com", "full_name": "Customer C56", "subscription_id": financetest.ID("S56").String(),
+		"plan_id": "premium", "plan_name": "Premium", "gateway": "gwa", "payment_method": "pix", "reason": "expired",
+		"before": 4990.0, "after": 0.0, "amount": -4990.0,
+	}, last, "ended by its date while its row is not closed yet")
 }
 
 var movementFields = []string{"opening", "new", "expansion", "reactivation", "contraction", "churn", "closing"}

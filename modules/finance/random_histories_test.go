@@ -338,6 +338,25 @@ func (h *history) requireMovements(mrr int64) {
 		}
 	}
 	require.Equal(h.t, mrr, closing, "the last month closes with the MRR")
+	h.requireMovementRows()
+}
+
+// requireMovementRows: the rows of each month and kind add up to the figure.
+func (h *history) requireMovementRows() {
+	h.t.Helper()
+	var wrong []string
+	require.NoError(h.t, asOf(h.t, h.db, h.clock.Now(), func(tx postgres.DB) error {
+		return tx.QueryRow(h.t.Context(), `
+			SELECT array_agg(format('%s %s: %s, and %s', m.month, k.kind, k.cents, coalesce(r.cents, 0)))
+			FROM finance.mrr_movements m
+			CROSS JOIN LATERAL (VALUES ('new', m.new_cents), ('expansion', m.expansion_cents), ('reactivation', m.reactivation_cents),
+				('contraction', -m.contraction_cents), ('churn', -m.churn_cents)) k (kind, cents)
+			LEFT JOIN (
+				SELECT c.month, c.kind, sum(c.change_cents) AS cents FROM finance.mrr_changes_between('2025-01-01', '2035-01-01') c GROUP BY 1, 2
+			) r ON r.month = m.month AND r.kind = k.kind
+			WHERE k.cents <> coalesce(r.cents, 0)`).Scan(&wrong)
+	}))
+	require.Empty(h.t, wrong, "rows behind the movements")
 }
 
 // require checks what must hold at any moment.

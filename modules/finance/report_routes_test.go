@@ -16,7 +16,7 @@ const unknown = "0123456789abcdef01234567"
 // routes are those of this package's reports, each with parameters that it takes.
 var routes = []string{
 	"/admin/finance/overview", "/admin/finance/revenue", "/admin/finance/overdue", "/admin/finance/churn",
-	"/admin/finance/movements", "/admin/finance/definitions", "/admin/events-dashboard/overview", "/admin/events-dashboard/events",
+	"/admin/finance/movements", "/admin/finance/movements/rows?kind=churn", "/admin/finance/definitions", "/admin/events-dashboard/overview", "/admin/events-dashboard/events",
 	"/admin/events-dashboard/events/" + unknown, "/admin/events-dashboard/promo-codes",
 	"/admin/events-dashboard/promo-codes/" + unknown,
 	"/admin/events-dashboard/orders", "/admin/ticket-orders/" + unknown, "/admin/subscriptions/dashboard", "/admin/subscriptions/insights",
@@ -68,6 +68,11 @@ func TestReportsRefuse(t *testing.T) {
 		"/admin/finance/churn?months=six":                                     "months",
 		"/admin/finance/movements?months=0":                                   "months",
 		"/admin/finance/movements?months=25":                                  "months",
+		"/admin/finance/movements/rows?kind=net":                              "kind",
+		"/admin/finance/movements/rows?start=2026-13":                         "start",
+		"/admin/finance/movements/rows?start=2026-04&end=2026-03":             "end",
+		"/admin/finance/movements/rows?limit=101":                             "limit",
+		"/admin/finance/movements/rows?page=-1":                               "page",
 		"/admin/events-dashboard/events?page=-1":                              "page",
 		"/admin/events-dashboard/events?limit=0":                              "limit",
 		"/admin/events-dashboard/events?limit=501":                            "limit",

@@ -23,6 +23,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		title("Churn by month"))
 	httpapi.Route(api, http.MethodGet, "/admin/finance/movements", "finance_movements", admin, h.GetMovements,
 		title("How MRR moved by month"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/movements/rows", "finance_movement_rows", admin,
+		h.GetMovementRows, reports.SchemaOf[reports.MovementRows](api), title("What moved MRR, row by row"))
 	httpapi.Route(api, http.MethodGet, "/admin/finance/definitions", "finance_definitions", admin, h.GetDefinitions,
 		title("What each figure means"))
 

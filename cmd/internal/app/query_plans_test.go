@@ -207,6 +207,7 @@ func TestPlansSoak(t *testing.T) {
 		{"/admin/finance/revenue?period=daily", nil},
 		{"/admin/finance/churn?months=24", nil},
 		{"/admin/finance/movements?months=24", nil},
+		{"/admin/finance/movements/rows?start=" + now.Format("2006-01") + "&kind=churn", nil},
 		{"/admin/finance/overdue", nil},
 		{"/admin/finance/overdue?page=3", nil},
 		{"/admin/customers/360?email=subscriber7@example.com", nil},

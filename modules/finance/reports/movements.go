@@ -5,8 +5,11 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
+	"marquee/modules/finance/internal/financedb"
 	"marquee/platform/httpapi"
+	"marquee/platform/objectid"
 )
 
 // Movements is the answer of GET /admin/finance/movements (docs/contract/figures.md, Finance). Amounts are cents.
@@ -50,4 +53,48 @@ func (s *Reports) Movements(ctx context.Context, months int) (Movements, error) 
 // GetMovements answers GET /admin/finance/movements.
 func (h Handlers) GetMovements(ctx context.Context, in *monthsInput) (*httpapi.Output[Movements], error) {
 	return output(h.Movements(ctx, in.Months))
+}
+
+type movementRowsInput struct {
+	Start string `query:"start" doc:"Month YYYY-MM, or a day of it; six months before end by default"`
+	End   string `query:"end" doc:"Month YYYY-MM, or a day of it, included; the present one by default"`
+	Kind  string `query:"kind" enum:"new,expansion,reactivation,contraction,churn" doc:"Of that kind alone"`
+	Page  int32  `query:"page" default:"0" minimum:"0" maximum:"1000000" doc:"Zero-based"`
+	Limit int32  `query:"limit" default:"20" minimum:"1" maximum:"100"`
+}
+
+// MovementRows is the answer of GET /admin/finance/movements/rows: the page, the newest first, and totals of all pages,
+// which equal the figures of Movements.
+type MovementRows struct {
+	Total       int64         `json:"total"`
+	TotalAmount int64         `json:"total_amount" doc:"Cents: the sum of all amounts"`
+	Movements   []movementRow `json:"movements"`
+}
+
+// movementRow is one change of MRR with its customer. Of a deleted customer the name and the address are empty.
+type movementRow struct {
+	At             httpapi.Time `json:"at" doc:"When access began or stopped, or another price came"`
+	Kind           string       `json:"kind" enum:"new,expansion,reactivation,contraction,churn"`
+	CustomerID     objectid.ID  `json:"customer_id"`
+	Username       string       `json:"username"`
+	SubscriptionID objectid.ID  `json:"subscription_id"`
+	SubscriberFigures
+	Reason *string `json:"reason" nullable:"true" enum:"payment_failure,customer_cancelled,admin_cancelled,chargeback,expired" doc:"Of churn; null for others"`
+	Before int64   `json:"before" doc:"Price a month before it, cents; 0 of new and reactivation"`
+	After  int64   `json:"after" doc:"Price a month after it, cents; 0 of churn"`
+	Amount int64   `json:"amount" doc:"Cents: after - before, negative of contraction and churn"`
+}
+
+// GetMovementRows answers GET /admin/finance/movements/rows; a page beyond the end is empty.
+func (h Handlers) GetMovementRows(ctx context.Context, in *movementRowsInput) (*document, error) {
+	p, err := h.period(Monthly, in.Start, in.End)
+	if err != nil {
+		return nil, err
+	}
+	return h.document(ctx, "Movements", func(ctx context.Context, tx pgx.Tx) ([]byte, error) {
+		return h.db.MovementRowsGet(ctx, tx, financedb.MovementRowsGetParams{
+			FirstDay: pgtype.Date{Time: *p.Start, Valid: true}, LastDay: pgtype.Date{Time: *p.End, Valid: true}, Kind: in.Kind,
+			Size: int64(in.Limit), Start: int64(in.Page) * int64(in.Limit),
+		})
+	})
 }

@@ -64,8 +64,48 @@ it('how MRR moved is the API’s, beside the months before, in words and as a ta
   await page.getByLabel('Months').selectOption('24');
   await expect.poll(() => moved.locator('tbody tr').count()).toBe(24);
   expect(await page.getByLabel('Compare with').isDisabled()).toBe(true);
-  await moved.locator('tbody tr').first().getByRole('link').first().click();
-  await page.getByText(/Started since/).waitFor();
+  expectNoFaults(page.context());
+});
+
+interface Moved { kind: string; amount: number; customer_id: string; full_name: string }
+
+it('each figure of the movements leads to the rows behind it, which add up to it', async () => {
+  const [stays, leaves] = [await subscribed('Fica Prado'), await subscribed('Sai Prado')];
+  await asRoot('PUT', '/subscriptions', [{ _id: stays.subscription, plan_id: 'premium' }]);
+  await asRoot('PUT', '/subscriptions', [{ _id: leaves.subscription, status: 'cancelled' }]);
+  const page = await signedIn('admin', {}, '/console/finance/movements?months=6');
+  const moved = page.getByRole('region', { name: 'How MRR moved by month' });
+  await moved.locator('tbody tr').first().waitFor();
+  const { monthly } = await asRoot<{ monthly: (Record<string, number> & { month: string })[] }>('GET', '/admin/finance/movements?months=6');
+  const last = monthly.at(-1);
+  const month = last?.month ?? '';
+  const names = { new: 'New', expansion: 'Expansion', reactivation: 'Reactivation', contraction: 'Contraction', churn: 'Churn' };
+  for (const [kind, name] of Object.entries(names)) {
+    const figure = last?.[kind] ?? 0;
+    if (!figure) continue;
+    await page.getByRole('listitem').filter({ hasText: name }).getByRole('link', { name, exact: true }).click();
+    const rows = page.getByRole('region', { name: new RegExp(`^${name},`) });
+    await rows.getByRole('heading', { name: `${name},` }).waitFor();
+    await page.goBack();
+    await moved.locator('tbody tr').first().locator('td').nth(2 + Object.keys(names).indexOf(kind)).getByRole('link').click();
+    await rows.locator('tbody tr').first().waitFor();
+    const head = (await rows.getByRole('heading').innerText()).replace(/\s/g, ' ');
+    expect(head).toContain(money(figure));
+    expect(head.includes('-')).toBe(['contraction', 'churn'].includes(kind));
+    const { movements, total_amount: sum } = await asRoot<{ movements: Moved[]; total_amount: number }>('GET', `/admin/finance/movements/rows?start=${month}&end=${month}&kind=${kind}&limit=25`);
+    expect(Math.abs(sum)).toBe(figure);
+    expect(await rows.locator('tbody tr').count()).toBe(movements.length);
+    await page.goto('/console/finance/movements?months=6');
+    await moved.locator('tbody tr').first().waitFor();
+  }
+  expect([last?.['expansion'], last?.['churn']].every((cents) => (cents ?? 0) > 0)).toBe(true);
+  await moved.locator('tbody tr').first().locator('td').nth(7).getByRole('link').click(); // the change of the month
+  const all = page.getByRole('region', { name: /^Movements,/ });
+  await all.locator('tbody tr').first().waitFor();
+  expect((await all.getByRole('heading').innerText()).replace(/\s/g, ' ')).toContain(money((last?.['closing'] ?? 0) - (last?.['opening'] ?? 0)));
+  await page.getByRole('combobox', { name: 'Movement' }).selectOption('expansion');
+  await page.getByRole('region', { name: /^Expansion,/ }).getByRole('link', { name: 'Fica Prado' }).first().click();
+  await page.getByRole('heading', { name: 'Fica Prado' }).waitFor();
   expectNoFaults(page.context());
 });
 

@@ -45,7 +45,7 @@ beforeAll(async () => {
     '/payments/disputes', '/payments/unapplied', '/webhooks', `/webhooks/${await first('/webhook-logs')}`, '/settings', '/settings/plans',
     '/settings/users', '/settings/profiles', '/settings/explain', '/settings/jobs', '/settings/branding', '/settings/invariants', '/settings/audit', `/settings/audit/${await first('/audit-log')}`, '/account',
     '/catalog', '/catalog?as=table', `/catalog/${await first('/videos')}`, '/catalog/categories', '/catalog/tags', '/catalog/seasons', '/catalog/imports', '/events', `/events/orders/${order}`, `/events/${event}`,
-    `/events/${event}/guests`, `/events/${event}/orders`, `/events/${event}/box-office`, `/events/${event}/edit`, '/promos', '/finance', '/finance/revenue?against=before', '/finance/movements', '/finance/churn', '/finance/cohorts',
+    `/events/${event}/guests`, `/events/${event}/orders`, `/events/${event}/box-office`, `/events/${event}/edit`, '/promos', '/finance', '/finance/revenue?against=before', '/finance/movements', '/finance/movements/rows', '/finance/churn', '/finance/cohorts',
     '/finance/exports', '/finance/definitions', '/board',
   ];
 });

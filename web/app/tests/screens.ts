@@ -39,7 +39,7 @@ const looks: Look[] = [
 const chief = new Set(['home-desk-light', 'customer-desk-light', 'customer-phone-dark', 'webhook-desk-dark']);
 
 /** The screens of the tour for new staff (docs/console.md), each on a desk. */
-const tour = new Set(['home', 'customer', 'subscriptions', 'payments', 'webhook', 'film', 'catalog', 'event', 'promo', 'finance', 'revenue', 'cohorts', 'board', 'settings']);
+const tour = new Set(['home', 'customer', 'subscriptions', 'payments', 'webhook', 'film', 'catalog', 'event', 'promo', 'finance', 'revenue', 'movements', 'cohorts', 'board', 'settings', 'import', 'box-office', 'branding']);
 
 const first = async (path: string) => (await asRoot<{ docs: { _id: string }[] }>('GET', `${path}?qty_docs_page=1`)).docs[0]?._id ?? '';
 
@@ -74,7 +74,7 @@ async function screensOfRooms(crowded: boolean): Promise<[name: string, path: st
     ['events', '/console/events'], ['event', `/console/events/${shown.event}`], ['guests', `/console/events/${shown.event}/guests`],
     ['orders', `/console/events/${shown.event}/orders`], ['order', `/console/events/orders/${shown.order}`], ['box-office', `/console/events/${shown.event}/box-office`], ['event-edit', `/console/events/${shown.event}/edit`],
     ['promos', '/console/promos'], ['promo', `/console/promos/${shown.promo}`], ['finance', '/console/finance'],
-    ['revenue', '/console/finance/revenue?against=before'], ['movements', '/console/finance/movements?months=6&against=before'], ['churn', '/console/finance/churn'], ['cohorts', '/console/finance/cohorts'],
+    ['revenue', '/console/finance/revenue?against=before'], ['movements', '/console/finance/movements?months=6&against=before'], ['movement-rows', '/console/finance/movements/rows'], ['churn', '/console/finance/churn'], ['cohorts', '/console/finance/cohorts'],
     ['exports', '/console/finance/exports'], ['definitions', '/console/finance/definitions'], ['board', '/console/board'],
     ['card', `/console/board?card=${shown.card}`],
   ];

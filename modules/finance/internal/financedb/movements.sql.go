@@ -7,6 +7,8 @@ package financedb
 
 import (
 	"context"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const movementListByMonth = `-- name: MovementListByMonth :many
@@ -60,4 +62,47 @@ func (q *Queries) MovementListByMonth(ctx context.Context, db DBTX, months int32
 		return nil, err
 	}
 	return items, nil
+}
+
+const movementRowsGet = `-- name: MovementRowsGet :one
+WITH changes AS MATERIALIZED (
+    SELECT c.month, c.at, c.kind, c.customer_id, c.subscription_id, c.reason, c.before_cents, c.after_cents, c.change_cents FROM finance.mrr_changes_between(date_trunc('month', $1::date)::date, date_trunc('month', $2::date)::date) c
+    WHERE $3::text IN ('', c.kind)
+), page AS MATERIALIZED (
+    SELECT c.month, c.at, c.kind, c.customer_id, c.subscription_id, c.reason, c.before_cents, c.after_cents, c.change_cents, row_number() OVER (ORDER BY c.at DESC, c.subscription_id, c.kind, c.before_cents, c.after_cents) AS place FROM changes c
+    ORDER BY place LIMIT $5::bigint OFFSET $4::bigint
+)
+SELECT json_build_object(
+    'total', (SELECT count(*) FROM changes), 'total_amount', (SELECT coalesce(sum(c.change_cents), 0)::bigint FROM changes c),
+    'movements', (
+        SELECT coalesce(json_agg(json_build_object(
+            'at', platform.json_time(p.at), 'kind', p.kind, 'customer_id', p.customer_id, 'username', coalesce(c.username, ''), 'email', coalesce(c.email, ''),
+            'full_name', coalesce(c.full_name, ''), 'subscription_id', p.subscription_id, 'plan_id', s.plan_id, 'plan_name', s.plan_name, 'gateway', s.gateway,
+            'payment_method', s.payment_method, 'reason', p.reason, 'before', p.before_cents, 'after', p.after_cents, 'amount', p.change_cents
+        ) ORDER BY p.place), '[]')
+        FROM page p JOIN finance.subscriptions s ON s.subscription_id = p.subscription_id
+        LEFT JOIN finance.customers_personal c ON c.customer_id = p.customer_id)
+)::json AS report
+`
+
+type MovementRowsGetParams struct {
+	FirstDay pgtype.Date
+	LastDay  pgtype.Date
+	Kind     string
+	Start    int64
+	Size     int64
+}
+
+// A page of the changes behind movements, the newest first, and the totals of all pages; of one kind, or of all where it is empty.
+func (q *Queries) MovementRowsGet(ctx context.Context, db DBTX, arg MovementRowsGetParams) ([]byte, error) {
+	row := db.QueryRow(ctx, movementRowsGet,
+		arg.FirstDay,
+		arg.LastDay,
+		arg.Kind,
+		arg.Start,
+		arg.Size,
+	)
+	var report []byte
+	err := row.Scan(&report)
+	return report, err
 }

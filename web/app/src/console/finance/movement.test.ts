@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { besides, changeOf, monthsRead } from './movement';
+import { besides, changeOf, monthOf, monthsRead } from './movement';
 
 const all = Array.from({ length: 24 }, (_, i) => ({
   month: `m${String(i)}`, opening: i, new: 3, expansion: 0, reactivation: 0, contraction: 1, churn: 1, closing: i + 1,
@@ -12,4 +12,8 @@ it('months stand beside as many before, or those of the year before', () => {
   expect(names(2, 'before')).toEqual([['m22', 'm20'], ['m23', 'm21']]);
   expect(names(2, 'year')).toEqual([['m22', 'm10'], ['m23', 'm11']]);
   expect(changeOf(all[4] ?? all[0] as never)).toBe(1);
+});
+
+it('an address names months', () => {
+  expect(['2026-11', '2026-13', '2026-1', '2026-11-01', '', null].map(monthOf)).toEqual(['2026-11', undefined, undefined, undefined, undefined, undefined]);
 });

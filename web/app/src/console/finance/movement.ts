@@ -21,3 +21,6 @@ export function besides(all: Month[], months: number, against: Against): { month
 
 /** What a month changed MRR by, cents. */
 export function changeOf(month: Month): number { return month.closing - month.opening; }
+
+/** A month of an address, 2026-11; undefined for what is none. */
+export function monthOf(given: string | null): string | undefined { return given && /^\d{4}-(0[1-9]|1[0-2])$/.test(given) ? given : undefined; }

@@ -1,0 +1,81 @@
+-- +goose Up
+CREATE INDEX access_ends_by_end ON finance.access_ends (ended_at);
+CREATE INDEX price_changes_by_instant ON finance.price_changes (at);
+CREATE OR REPLACE VIEW finance_internal.mrr_changes AS
+SELECT finance.month_of(c.at, c.report_tz) AS month, c.at, c.kind, c.customer_id, c.subscription_id, c.reason, c.before_cents, c.after_cents,
+    c.after_cents - c.before_cents AS change_cents
+FROM (
+    SELECT v.at, z.report_tz, v.customer_id, v.subscription_id, CASE WHEN v.change = 'exit' THEN v.reason END AS reason,
+        CASE WHEN v.change = 'exit' THEN 'churn' WHEN v.change = 'new' THEN 'new' WHEN v.change = 'return' AND x.in_month IS NOT TRUE THEN 'reactivation'
+            WHEN v.after_cents > v.before_cents THEN 'expansion' ELSE 'contraction' END AS kind,
+        CASE WHEN v.change = 'new' OR v.change = 'return' AND x.in_month IS NOT TRUE THEN 0 ELSE v.before_cents END AS before_cents, v.after_cents
+    FROM (
+        SELECT m.customer_id, m.subscription_id, m.at, m.reason, m.left_at, m.returned_at,
+            CASE WHEN m.kind = 'exit' THEN m.cents ELSE lag(m.cents) OVER w END AS before_cents, CASE WHEN m.kind = 'exit' THEN 0 ELSE m.cents END AS after_cents,
+            CASE WHEN m.kind = 'exit' AND m.is_renewal THEN 'none' WHEN m.kind = 'exit' THEN 'exit' WHEN m.is_renewal THEN 'price'
+                WHEN row_number() OVER w = 1 THEN 'new' ELSE 'return' END AS change
+        FROM (
+            SELECT p.customer_id, p.subscription_id, p.movement_id, p.kind, p.at, p.reason, p.is_renewal, p.left_at, p.returned_at,
+                finance.price_before(p.subscription_id, p.movement_id) AS cents
+            FROM finance.movements p
+        ) m
+        WINDOW w AS (PARTITION BY m.customer_id ORDER BY m.movement_id)
+        UNION ALL
+        SELECT s.customer_id::text, s.id::text, k.at, NULL, NULL, NULL, k.from_cents, k.to_cents, 'price'
+        FROM finance.price_changes k
+        JOIN subscriptions.subscriptions s ON s.id = k.subscription_id
+        CROSS JOIN LATERAL (
+            SELECT p.kind FROM finance.movements p
+            WHERE p.customer_id = s.customer_id AND p.subscription_id = s.id AND p.movement_id <= k.transition_id
+            ORDER BY p.movement_id DESC LIMIT 1
+        ) q
+        WHERE q.kind = 'entry'
+    ) v
+    CROSS JOIN finance.settings z
+    CROSS JOIN LATERAL (SELECT finance.month_of(coalesce(v.left_at, v.returned_at), z.report_tz) = finance.month_of(v.at, z.report_tz) AS in_month) x
+    WHERE v.change = 'new' OR v.change = 'exit' AND x.in_month IS NOT TRUE OR v.change = 'return' AND x.in_month IS NOT TRUE
+        OR v.change IN ('price', 'return') AND v.before_cents <> v.after_cents
+) c;
+COMMENT ON VIEW finance_internal.mrr_changes IS 'Every change of MRR, one row each: by month and kind they add up to finance.mrr_movements, to the cent. A subscription that returns within the month of its exit has neither the exit nor the return, but the difference of its price. Of some months read finance.mrr_changes_between, of few customers this. Source: finance.movements and finance.price_changes.';
+COMMENT ON COLUMN finance_internal.mrr_changes.month IS 'First day of the month of at, in the report time zone.';
+COMMENT ON COLUMN finance_internal.mrr_changes.at IS 'When it counts, UTC: access begun or stopped, or another price.';
+COMMENT ON COLUMN finance_internal.mrr_changes.kind IS 'new, expansion, reactivation, contraction or churn.';
+COMMENT ON COLUMN finance_internal.mrr_changes.customer_id IS 'The customer (finance.customers); stays when they are deleted.';
+COMMENT ON COLUMN finance_internal.mrr_changes.subscription_id IS 'The subscription (finance.subscriptions); null when it is not about one.';
+COMMENT ON COLUMN finance_internal.mrr_changes.reason IS 'Of churn: payment_failure, customer_cancelled, admin_cancelled, chargeback or expired; null for others.';
+COMMENT ON COLUMN finance_internal.mrr_changes.before_cents IS 'Price a month before it, cents; 0 of new and reactivation.';
+COMMENT ON COLUMN finance_internal.mrr_changes.after_cents IS 'Price a month after it, cents; 0 of churn.';
+COMMENT ON COLUMN finance_internal.mrr_changes.change_cents IS 'What it added to MRR, cents; negative of contraction and churn.';
+
+-- +goose StatementBegin
+CREATE OR REPLACE FUNCTION finance.mrr_changes_between(first_month date, last_month date) RETURNS SETOF finance_internal.mrr_changes LANGUAGE sql STABLE AS $$
+WITH span AS MATERIALIZED (
+    SELECT first_month::timestamp AT TIME ZONE z.report_tz AS starts, (last_month + interval '1 month') AT TIME ZONE z.report_tz AS ends FROM finance.settings z
+), who AS MATERIALIZED (
+    SELECT t.customer_id::text AS customer_id FROM subscriptions.transitions t
+    WHERE t.at >= (SELECT starts FROM span) AND t.at < (SELECT ends FROM span) AND (t.from_status = 'active' OR t.to_status = 'active')
+    UNION
+    SELECT t.customer_id::text FROM finance.access_ends a JOIN subscriptions.transitions t ON t.id = a.transition_id
+    WHERE a.ended_at >= (SELECT starts FROM span) AND a.ended_at < (SELECT ends FROM span)
+    UNION
+    SELECT s.customer_id::text FROM subscriptions.subscriptions s
+    WHERE s.status = 'active' AND s.expires_at IS NOT NULL AND s.expires_at <= finance.now() AND s.expires_at < (SELECT ends FROM span)
+    UNION
+    SELECT s.customer_id::text FROM finance.price_changes k JOIN subscriptions.subscriptions s ON s.id = k.subscription_id
+    WHERE k.at >= (SELECT starts FROM span) AND k.at < (SELECT ends FROM span)
+)
+SELECT c.* FROM who
+CROSS JOIN LATERAL (
+    -- OFFSET keeps it by itself, so that the customer is known before the windows
+    SELECT v.* FROM finance_internal.mrr_changes v WHERE v.customer_id = who.customer_id AND v.month >= first_month AND v.month <= last_month OFFSET 0
+) c
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION finance.mrr_changes_between(date, date) IS 'The rows of finance_internal.mrr_changes of some months, both given by their first day and included.';
+SELECT finance.grant_analysts();
+
+-- +goose Down
+DROP FUNCTION finance.mrr_changes_between(date, date);
+DROP VIEW finance_internal.mrr_changes;
+DROP INDEX finance.price_changes_by_instant;
+DROP INDEX finance.access_ends_by_end;
