@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"time"
 
@@ -102,6 +103,8 @@ type Deps struct {
 	Files     *files.Service
 	Mail      mail.Sender
 	Templates *mail.Templates
+	// PlatformName is what the platform is called, for authenticators; nil means Marquee.
+	PlatformName func(ctx context.Context) (string, error)
 }
 
 // Above is what the modules above do for accounts. Any part may be empty.
@@ -129,6 +132,9 @@ func (s *Service) Connect(above Above) {
 // New makes the service. It fails when the keys are missing or weak.
 func New(d Deps) (*Service, error) {
 	cfg := d.Config.withDefaults()
+	if d.PlatformName == nil {
+		d.PlatformName = func(context.Context) (string, error) { return "Marquee", nil }
+	}
 	s := &Service{
 		perMinute: cfg.PerMinute, crud: resource.Routes{Pool: d.Pool, Reads: d.Reads, Clock: d.Clock, Log: d.Log},
 	}
@@ -158,15 +164,16 @@ func New(d Deps) (*Service, error) {
 	s.views = views.New(views.Deps{Pool: d.Pool, Clock: d.Clock})
 	s.passkeys, err = passkeys.New(passkeys.Deps{
 		Pool: d.Pool, Clock: d.Clock, Log: d.Log, Sessions: s.sessions, Totp: factor,
-		Config: passkeys.Config{RPID: cfg.PasskeyRPID, Origins: cfg.PasskeyOrigins},
+		Config:       passkeys.Config{RPID: cfg.PasskeyRPID, Origins: cfg.PasskeyOrigins},
+		PlatformName: d.PlatformName,
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.factors = factors.New(factors.Deps{
 		Pool: d.Pool, Clock: d.Clock, Identity: s.identity, SignIns: s.signIns, Sessions: s.sessions, Totp: factor,
-		Passkeys: s.passkeys,
-		Config:   factors.Config{RequiredForRoot: cfg.MFARequiredForRoot},
+		Passkeys: s.passkeys, PlatformName: d.PlatformName,
+		Config: factors.Config{RequiredForRoot: cfg.MFARequiredForRoot},
 	})
 	s.codes, s.changes, err = codes.New(codes.Deps{
 		Pool: d.Pool, Jobs: d.Jobs, Clock: d.Clock, Log: d.Log, Files: d.Files, Mail: d.Mail, Templates: d.Templates,

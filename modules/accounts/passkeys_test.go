@@ -20,6 +20,29 @@ import (
 	"marquee/platform/objectid"
 )
 
+// TestAPasskeyBearsThePlatformsName: authenticators show what the platform is called, beside the domain, which stays;
+// passkeys of before another name sign in.
+func TestAPasskeyBearsThePlatformsName(t *testing.T) {
+	t.Parallel()
+	called := "Cine Sol"
+	b := setup(t, func(d *accounts.Deps) {
+		d.PlatformName = func(context.Context) (string, error) { return called, nil }
+	})
+	c := accountstest.Customer(t, b.db)
+	token := b.token(t, c.Username)
+	options := b.keyOptions(t, token)
+	require.Equal(t, "Cine Sol", options.text("publicKey", "rp", "name"))
+	k := b.newKey(c.ID)
+	made := b.register(t, token, "Phone", k.made(t, options))
+	require.Equal(t, 200, made.status, made.raw)
+	called = "Cine Mar"
+	next := b.keyOptions(t, token)
+	require.Equal(t, "Cine Mar", next.text("publicKey", "rp", "name"))
+	require.Equal(t, accountstest.PasskeyDomain, next.text("publicKey", "rp", "id"))
+	in := b.verify(t, k.signs(t, b.signInOptions(t)))
+	require.Equal(t, 200, in.status, in.raw)
+}
+
 func TestSigningInWithAPasskey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -29,6 +52,7 @@ func TestSigningInWithAPasskey(t *testing.T) {
 	options := b.keyOptions(t, token)
 	require.Equal(t, httpapi.Time(b.clock.Now().Add(5*time.Minute)).String(), options.text("expires_at"))
 	require.Equal(t, accountstest.PasskeyDomain, options.text("publicKey", "rp", "id"))
+	require.Equal(t, "Marquee", options.text("publicKey", "rp", "name"))
 	require.Equal(t, c.Username, options.text("publicKey", "user", "name"))
 	require.Equal(t, "required", options.text("publicKey", "authenticatorSelection", "userVerification"))
 	k := b.newKey(c.ID)

@@ -1,6 +1,7 @@
 package accounts_test
 
 import (
+	"context"
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
@@ -68,6 +69,28 @@ func (b *bundle) loginForm(t *testing.T, form url.Values) response {
 func removeTotp(t *testing.T, b *bundle, token, password, code string) response {
 	t.Helper()
 	return b.json(t, http.MethodDelete, "/me/totp", token, map[string]any{"current_password": password, "totp": code})
+}
+
+// TestASecondFactorBearsThePlatformsName: an authenticator shows what the platform is called when it is set up; a secret
+// of before another name stays good.
+func TestASecondFactorBearsThePlatformsName(t *testing.T) {
+	t.Parallel()
+	called := "Cine: Sol"
+	b := setup(t, func(d *accounts.Deps) {
+		d.PlatformName = func(context.Context) (string, error) { return called, nil }
+	})
+	c := accountstest.Customer(t, b.db)
+	token := b.token(t, c.Username)
+	begun := b.post(t, "/me/totp", token, map[string]any{"current_password": accountstest.Password})
+	require.Equal(t, 200, begun.status, begun.raw)
+	address, err := url.Parse(begun.text("url"))
+	require.NoError(t, err)
+	require.Equal(t, "/Cine Sol:"+c.Username, address.Path, "a colon would end the name")
+	require.Equal(t, "Cine Sol", address.Query().Get("issuer"))
+	called = "Cine Mar"
+	app := &authenticator{b: b, secret: begun.text("secret")}
+	confirmed := b.post(t, "/me/totp/confirm", token, map[string]any{"totp": app.code(t)})
+	require.Equal(t, 200, confirmed.status, confirmed.raw)
 }
 
 func TestSettingUpASecondFactor(t *testing.T) {

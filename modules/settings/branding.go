@@ -61,6 +61,12 @@ func (s *Service) MailBrand(ctx context.Context) (mail.Brand, error) {
 	return mail.Brand{Name: b.Name, Accent: b.AccentLight, Logo: b.MailPng}, nil
 }
 
+// Name is what the platform is called.
+func (s *Service) Name(ctx context.Context) (string, error) {
+	b, err := s.branding(ctx)
+	return b.Name, err
+}
+
 // logo is the logo and its sum; 404 without one.
 func (s *Service) logo(ctx context.Context) (png []byte, sum string, err error) {
 	row, err := s.db.BrandingLogoGet(ctx, s.deps.Pool)

@@ -27,6 +27,7 @@ const mostMails = 1000
 
 // Caught is a mail that did not leave the house.
 type Caught struct {
+	From    string    `json:"from"`
 	To      string    `json:"to"`
 	Subject string    `json:"subject"`
 	Text    string    `json:"text"`
@@ -127,7 +128,7 @@ iframe{width:100%;height:26rem;border:1px solid #ddd;border-radius:8px;margin-to
 <h1>Mailbox</h1>
 <p>Mails that the platform sent; none left this machine. Newest first. <a href="mailbox.json">As JSON</a></p>
 {{range .}}<article><h2>{{.Subject}}</h2>
-<p>to {{.To}} · {{.At.Format "2006-01-02 15:04:05 MST"}}</p><pre>{{.Text}}</pre>
+<p>from {{.From}} to {{.To}} · {{.At.Format "2006-01-02 15:04:05 MST"}}</p><pre>{{.Text}}</pre>
 {{if .HTML}}<details><summary>HTML</summary><iframe sandbox srcdoc="{{.HTML}}"></iframe></details>{{end}}</article>
 {{else}}<p>No mail yet.</p>{{end}}
 </html>
@@ -160,6 +161,12 @@ func (s *session) Data(r io.Reader) error {
 		return fmt.Errorf("parse mail: %w", err)
 	}
 	caught := Caught{To: strings.Join(s.to, ", "), At: time.Now().UTC()}
+	if from := msg.GetFrom(); len(from) > 0 {
+		caught.From = from[0].String()
+		if from[0].Name != "" {
+			caught.From = from[0].Name + " <" + from[0].Address + ">" // as people write it, not as it is encoded
+		}
+	}
 	if subject := msg.GetGenHeader(gomail.HeaderSubject); len(subject) > 0 {
 		caught.Subject = decodeHeader(subject[0])
 	}

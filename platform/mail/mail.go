@@ -4,9 +4,11 @@ package mail
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/mail"
 	"net/url"
 	"strconv"
 	"time"
@@ -16,7 +18,8 @@ import (
 
 // Message is one mail to one person, in text and HTML.
 type Message struct {
-	To      string
+	To       string
+	FromName string // how the sender is shown; "": as it is configured
 	Subject string
 	Text    string
 	HTML    string
@@ -40,19 +43,20 @@ type Sender interface {
 // SMTP is a Sender that speaks to one mail server.
 type SMTP struct {
 	client *gomail.Client
-	from   string
+	from   *mail.Address
 }
 
 // NewSMTP reads a server address such as smtp://user:password@host:587 (STARTTLS
 // when offered) or smtps://… (TLS from the start). From is the sender, such as
-// "Marquee <no-reply@example.com>".
+// "Marquee <no-reply@example.com>": messages without a name of their own have its.
 func NewSMTP(serverURL, from string) (*SMTP, error) {
 	u, err := url.Parse(serverURL)
 	if err != nil || u.Hostname() == "" {
 		return nil,
 			errors.New("SMTP_URL has to look like smtp://user:password@host:587") // the text may hold the password
 	}
-	if err := gomail.NewMsg().From(from); err != nil {
+	sender, err := mail.ParseAddress(from)
+	if err != nil {
 		return nil, fmt.Errorf("MAIL_FROM: %w", err)
 	}
 	options := []gomail.Option{gomail.WithTimeout(15 * time.Second)}
@@ -81,13 +85,14 @@ func NewSMTP(serverURL, from string) (*SMTP, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mail client: %w", err)
 	}
-	return &SMTP{client: client, from: from}, nil
+	return &SMTP{client: client, from: sender}, nil
 }
 
 // Send delivers the message to the server.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg := gomail.NewMsg()
-	if err := msg.From(s.from); err != nil {
+	from := mail.Address{Name: cmp.Or(m.FromName, s.from.Name), Address: s.from.Address}
+	if err := msg.From(from.String()); err != nil {
 		return fmt.Errorf("sender: %w", err)
 	}
 	if err := msg.To(m.To); err != nil {

@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -40,6 +41,7 @@ func TestSentMailIsCaught(t *testing.T) {
 	require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), &mails))
 	require.Len(t, mails, 1)
 	require.Equal(t, "ana@example.com", mails[0].To)
+	require.Equal(t, "Marquee <no-reply@example.com>", mails[0].From)
 	require.Equal(t, "Seu código é válido", mails[0].Subject)
 	require.Contains(t, mails[0].Text, "Olá, Ana: 123456")
 	require.Contains(t, mails[0].HTML, "<b>Ana</b>")
@@ -49,6 +51,41 @@ func TestSentMailIsCaught(t *testing.T) {
 	page := httptest.NewRecorder()
 	catcher.ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/mailbox", nil))
 	require.Contains(t, page.Body.String(), "Seu código é válido")
+}
+
+// TestMailsComeFromTheName: a message that has a sender's name is from it at the configured address, whatever the name
+// holds.
+func TestMailsComeFromTheName(t *testing.T) {
+	t.Parallel()
+	catcher, err := mail.NewCatcher("127.0.0.1:0", slog.Default())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = catcher.Close() })
+	for _, name := range []string{"Cine Sol", `"Ação" <x@y.z>, já`, "映画館", ""} {
+		sender, err := mail.NewSMTP(catcher.URL(), "Casa <no-reply@example.com>")
+		require.NoError(t, err)
+		require.NoError(t, sender.Send(t.Context(), mail.Message{To: "ana@example.com", FromName: name, Subject: "s", Text: "t"}))
+		require.Equal(t, cmp.Or(name, "Casa")+" <no-reply@example.com>", catcher.Mails()[0].From)
+	}
+	bare, err := mail.NewSMTP(catcher.URL(), "no-reply@example.com")
+	require.NoError(t, err)
+	require.NoError(t, bare.Send(t.Context(), mail.Message{To: "ana@example.com", Subject: "s", Text: "t"}))
+	require.Equal(t, "<no-reply@example.com>", catcher.Mails()[0].From)
+}
+
+// TestMailsOfABrandComeFromIt, and those of a platform without a name of its own from whom its configuration names.
+func TestMailsOfABrandComeFromIt(t *testing.T) {
+	t.Parallel()
+	templates, err := mail.ParseTemplates(fstest.MapFS{
+		"hi.pt.subject.tmpl": &fstest.MapFile{}, "hi.pt.txt.tmpl": &fstest.MapFile{}, "hi.pt.html.tmpl": &fstest.MapFile{},
+	})
+	require.NoError(t, err)
+	for name, from := range map[string]string{"Cine Sol": "Cine Sol", "Marquee": ""} {
+		m, err := templates.Branded(func(context.Context) (mail.Brand, error) {
+			return mail.Brand{Name: name}, nil
+		}).Render(t.Context(), "hi", "pt", "ana@example.com", nil)
+		require.NoError(t, err)
+		require.Equal(t, from, m.FromName)
+	}
 }
 
 func TestCatcherRefusesOtherAddresses(t *testing.T) {

@@ -28,8 +28,11 @@ type Brand struct {
 	Logo   []byte // PNG; nil: the name stands in its place
 }
 
+// ownName is what a platform is called that has no name of its own.
+const ownName = "Marquee"
+
 // marquee is the brand of a platform that has none of its own.
-func marquee(context.Context) (Brand, error) { return Brand{Name: "Marquee", Accent: "#2b59c3"}, nil }
+func marquee(context.Context) (Brand, error) { return Brand{Name: ownName, Accent: "#2b59c3"}, nil }
 
 // brandData is .Brand.
 type brandData struct{ Name, Accent, CID string }
@@ -63,13 +66,17 @@ func ParseTemplates(folder fs.FS) (*Templates, error) {
 
 // Render writes the named message for one recipient. The language is a tag such
 // as "pt-BR"; only its first part counts. Data is a struct or a map; a field or key that it lacks is an error. The
-// message holds the logo, where there is one: what else it shows is added.
+// message holds the logo, where there is one: what else it shows is added. It is from the platform by its name, where that
+// is its own: else the sender's stays as it is configured.
 func (t *Templates) Render(ctx context.Context, name, language, to string, data any) (Message, error) {
 	brand, err := t.brand(ctx)
 	if err != nil {
 		return Message{}, fmt.Errorf("render mail: %w", err)
 	}
 	m, base := Message{To: to}, name+"."+t.known(name, language)
+	if brand.Name != ownName {
+		m.FromName = brand.Name
+	}
 	shown := brandData{Name: brand.Name, Accent: brand.Accent}
 	if brand.Logo != nil {
 		shown.CID = logoCID

@@ -198,7 +198,7 @@ type Promos struct {
 // Mail is how mails are sent.
 type Mail struct {
 	SMTPURL   string   `env:"SMTP_URL" secret:"yes" doc:"Mail server, smtp://user:password@host:587 or smtps://…."`
-	From      string   `env:"MAIL_FROM" envDefault:"Marquee <no-reply@localhost>" doc:"Sender of the mails."`
+	From      string   `env:"MAIL_FROM" envDefault:"Marquee <no-reply@localhost>" doc:"Sender of the mails. The name before the address is shown while the branding has none of its own."`
 	Operators []string `env:"OPERATORS_MAIL" doc:"Addresses that get mail about what only an operator can repair, such as a gateway that cannot find our subscriptions; comma-separated, empty for none."`
 }
 

@@ -75,7 +75,7 @@ func newModules(c core) (m modules, err error) {
 		MaxAttachmentBytes: c.cfg.Files.MaxAttachmentBytes,
 		FileKey:            []byte(c.cfg.Keys.File), PublicURL: c.cfg.HTTP.PublicURL,
 	}})
-	if m.accounts, err = newAccounts(c, m.files); err != nil {
+	if m.accounts, err = newAccounts(c, m.settings, m.files); err != nil {
 		return m, err
 	}
 	m.operators = operators.New(c.jobs, c.sender, c.cfg.Mail.Operators)
@@ -124,12 +124,12 @@ func newModules(c core) (m modules, err error) {
 	return m, nil
 }
 
-func newAccounts(c core, archive *files.Service) (*accounts.Service, error) {
+func newAccounts(c core, platform *settings.Service, archive *files.Service) (*accounts.Service, error) {
 	cfg, codeCfg, throttle := c.cfg.Accounts, c.cfg.Codes, c.cfg.Throttle
 	domain, origins := c.cfg.passkeySite()
 	return accounts.New(accounts.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Files: archive, Mail: c.sender,
-		Templates: c.templates,
+		Templates: c.templates, PlatformName: platform.Name,
 		Config: accounts.Config{
 			TokenKeys: c.cfg.Keys.Tokens, CodeKey: []byte(c.cfg.Keys.File), TrialKey: c.cfg.trialKey(),
 			AccessTokenTTL: cfg.AccessTokenTTL, RefreshTokenTTL: cfg.RefreshTokenTTL, DeviceTTL: cfg.DeviceTTL,

@@ -35,6 +35,8 @@ type Deps struct {
 	Totp     *totp.Store
 	Passkeys *passkeys.Passkeys
 	Config   Config
+	// PlatformName is how authenticators name the platform.
+	PlatformName func(ctx context.Context) (string, error)
 }
 
 // Factors is the room.

@@ -60,10 +60,14 @@ func (h Handlers) BeginTotp(ctx context.Context, in *totpBeginInput) (*httpapi.O
 	if err != nil {
 		return nil, err
 	}
+	platform, err := h.s.deps.PlatformName(ctx)
+	if err != nil {
+		return nil, err
+	}
 	expires := h.s.deps.Clock.Now().Add(totp.SetUpTime)
 	var made totp.Enrolment
 	err = postgres.InTx(ctx, h.s.deps.Pool, func(tx pgx.Tx) (err error) {
-		if made, err = h.s.deps.Totp.Begin(ctx, tx, u.ID, u.Username); err != nil {
+		if made, err = h.s.deps.Totp.Begin(ctx, tx, u.ID, platform, u.Username); err != nil {
 			return err
 		}
 		return identity.RecordTx(ctx, tx, u, map[string]any{}, map[string]any{"totp": "begun"})

@@ -88,10 +88,15 @@ func (h Handlers) RegistrationOptions(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
+	platform, err := h.p.deps.PlatformName(ctx)
+	if err != nil {
+		return nil, err
+	}
 	made, session, err := h.p.ceremony.BeginRegistration(a)
 	if err != nil {
 		return nil, fmt.Errorf("make a challenge: %w", err)
 	}
+	made.Response.RelyingParty.Name = platform
 	expires, err := h.p.storeChallenge(ctx, session.Challenge, u.ID)
 	if err != nil {
 		return nil, err

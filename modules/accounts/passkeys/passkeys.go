@@ -25,8 +25,6 @@ import (
 )
 
 const (
-	// displayName is how authenticators name the platform.
-	displayName = "Marquee"
 	// challengeTime is how long somebody may take to answer one.
 	challengeTime = 5 * time.Minute
 	// mostPasskeys bounds those of a user.
@@ -50,6 +48,8 @@ type Deps struct {
 	Sessions *sessions.Sessions
 	Totp     *totp.Store
 	Config   Config
+	// PlatformName is how authenticators show the platform, beside its domain.
+	PlatformName func(ctx context.Context) (string, error)
 }
 
 // Passkeys is the room.
@@ -67,7 +67,8 @@ func New(d Deps) (*Passkeys, error) {
 	}
 	var err error
 	p.ceremony, err = webauthn.New(&webauthn.Config{
-		RPID: d.Config.RPID, RPDisplayName: displayName, RPOrigins: d.Config.Origins,
+		RPID: d.Config.RPID, RPOrigins: d.Config.Origins,
+		RPDisplayName: d.Config.RPID, // the library wants one; each registration has the name of its day
 		AttestationPreference: protocol.PreferNoAttestation,
 		AuthenticatorSelection: protocol.AuthenticatorSelection{
 			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: new(true),

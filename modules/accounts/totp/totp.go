@@ -7,6 +7,7 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,8 +24,6 @@ import (
 )
 
 const (
-	// issuer is how authenticators name the platform.
-	issuer = "Marquee"
 	// secretBytes is what RFC 4226 recommends, 160 bits.
 	secretBytes = 20
 	// SetUpTime is how long a secret waits to be confirmed.
@@ -68,11 +67,13 @@ type State struct {
 var base32Text = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 // Begin makes a secret that Confirm takes within SetUpTime, in place of an earlier one that was never
-// confirmed; 409 CONFLICT when the user has a second factor. account is how the authenticator names it.
-func (s *Store) Begin(ctx context.Context, db postgres.DB, userID objectid.ID, account string) (Enrolment, error) {
+// confirmed; 409 CONFLICT when the user has a second factor. issuer and account are how the authenticator names it.
+func (s *Store) Begin(ctx context.Context, db postgres.DB, userID objectid.ID,
+	issuer, account string,
+) (Enrolment, error) {
 	raw := make([]byte, secretBytes)
 	_, _ = rand.Read(raw) // crypto/rand never fails since Go 1.24
-	key, err := rfc6238.Generate(rfc6238.GenerateOpts{Issuer: issuer, AccountName: account, Secret: raw})
+	key, err := rfc6238.Generate(rfc6238.GenerateOpts{Issuer: issuerOf(issuer), AccountName: account, Secret: raw})
 	if err != nil {
 		return Enrolment{}, fmt.Errorf("make a second factor: %w", err)
 	}
@@ -87,6 +88,14 @@ func (s *Store) Begin(ctx context.Context, db postgres.DB, userID objectid.ID, a
 		return Enrolment{}, fault.Conflict("There is a second factor already. Remove it first.")
 	}
 	return Enrolment{Secret: key.Secret(), URL: key.URL()}, nil
+}
+
+// issuerOf is the name of the platform as an authenticator can be told it: a colon ends it there.
+func issuerOf(name string) string {
+	if name = strings.Join(strings.Fields(strings.ReplaceAll(name, ":", " ")), " "); name != "" {
+		return name
+	}
+	return "Marquee"
 }
 
 func errNoneBegun() error {
