@@ -20,16 +20,24 @@ func main() {
 	customers := flag.Int("customers", 0, "how many customers without anything are added")
 	event := flag.String("event", "", "`ID` of an event that many tickets are given to")
 	given := flag.Int("tickets", 10_000, "how many tickets the event gets, each of a person of its own")
+	sold := flag.Int("sold", 0, "how many tickets of the event are sold, by orders of two")
 	reconciled := flag.String("reconciled", "", "`ID` of a customer with a subscription, which a reconciliation has repaired")
 	flag.Parse()
-	if err := fill(context.Background(), *customer, *webhooks, *customers, *event, *given, *reconciled); err != nil {
+	tickets := eventTickets{event: *event, given: *given, sold: *sold}
+	if err := fill(context.Background(), *customer, *webhooks, *customers, tickets, *reconciled); err != nil {
 		fmt.Fprintln(os.Stderr, "fill:", err)
 		os.Exit(1)
 	}
 }
 
+// eventTickets are those that an event gets.
+type eventTickets struct {
+	event       string // its ID; "" for none
+	given, sold int
+}
+
 func fill(
-	ctx context.Context, customer string, webhooks, customers int, event string, given int, reconciled string,
+	ctx context.Context, customer string, webhooks, customers int, tickets eventTickets, reconciled string,
 ) error {
 	url := os.Getenv("DATABASE_URL")
 	if url == "" {
@@ -50,8 +58,11 @@ func fill(
 			return fmt.Errorf("history: %w", err)
 		}
 	}
-	if event != "" {
-		if err := guests(ctx, conn, event, given); err != nil {
+	if tickets.event != "" {
+		if err := guests(ctx, conn, tickets.event, tickets.given); err != nil {
+			return err
+		}
+		if err := sales(ctx, conn, tickets.event, tickets.sold); err != nil {
 			return err
 		}
 	}

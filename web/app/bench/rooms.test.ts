@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 import { signedIn, visit } from '../tests/browser';
-import { asRoot } from '../tests/people';
+import { asRoot, giveMany } from '../tests/people';
 import { times, until } from './times';
 
 interface Made { _id: string }
@@ -18,6 +18,39 @@ it('a catalog of ten thousand films', async () => {
       await away(page);
       return until(page, () => visit(page, path), () => page.locator('main article, tbody tr').first().waitFor());
     });
+    await expectFew(page);
+  }
+});
+
+it('an event of twenty thousand tickets', async () => {
+  const { docs: [event] } = await asRoot<{ docs: Made[] }>('POST', '/events', [{
+    title: 'Multidão', event_type: 'screening', event_date: new Date(Date.now() + 20 * 864e5).toISOString(), location: 'Sala 1', ticket_value: 40, is_sale_box_office: true,
+  }]);
+  const id = event?._id ?? '';
+  giveMany(id, 4000, 16_000);
+  const page = await signedIn('root');
+  const main = page.locator('main');
+  for (const [what, path, there] of [
+    ['its sale', '', main.locator('canvas')], ['guests', '/guests?size=100', main.locator('tbody tr')], ['orders', '/orders?size=100', main.locator('tbody tr')],
+    ['box office', '/box-office', main.locator('form')],
+  ] as const) {
+    await times(`Event of 20,000 tickets, ${what}: painted`, 500, async () => {
+      await away(page);
+      return until(page, () => visit(page, `/events/${id}${path}`), () => there.first().waitFor());
+    });
+    await expectFew(page);
+  }
+});
+
+it('what stands behind the movements of MRR', async () => {
+  const month = new Date().toISOString().slice(0, 7);
+  const page = await signedIn('root');
+  for (const [what, path] of [['movements', '/finance/movements'], ['the rows of a month', `/finance/movements/rows?start=${month}&end=${month}`]] as const) {
+    await times(`Finance, ${what}: painted`, 500, async () => {
+      await away(page);
+      return until(page, () => visit(page, path), () => page.locator('tbody tr').first().waitFor());
+    });
+    await expectFew(page);
   }
 });
 
@@ -39,7 +72,11 @@ it('a board of five hundred cards', async () => {
     await page.mouse.move(x, y, { steps: 20 });
     await page.mouse.up();
   }));
+  await expectFew(page);
 });
+
+/** Of whatever there is, a screen holds a page. */
+async function expectFew(page: Page) { expect(await page.locator('main tr, main li, main article').count()).toBeLessThanOrEqual(200); }
 
 async function away(page: Page) {
   await visit(page, '/settings');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { expectNoFaults, signedIn, told } from './browser';
-import { asRoot, bought, call, signUp, until } from './people';
+import { asRoot, bought, call, giveMany, signUp, until } from './people';
 
 interface Event { _id: string; title: string; cancelled_at: string | null; location: string; capacity: number | null }
 const ahead = (days: number) => new Date(Date.now() + days * 864e5).toISOString();
@@ -122,18 +122,23 @@ it('an event is rated, and shows the sign with its words and reasons at its head
   expectNoFaults(page.context());
 });
 
-it('twenty thousand guests show by the page', async () => {
-  const id = await newEvent('Multidão');
-  const page = await signedIn('admin', {}, '/console/');
-  await page.route(/\/api\/v1\/tickets\?/, (route) => {
-    const size = Number(new URL(route.request().url()).searchParams.get('qty_docs_page'));
-    return route.fulfill({ json: {
-      docs: Array.from({ length: size }, (_, i) => ({ _id: String(i).padStart(24, '0'), customer_id: String(i).padStart(24, '0'), customer_name: `Guest ${String(i)}`, status: 'available' })),
-      pagination: { current_page: 0, qty_docs_page: size, qty_of_pages: 20_000 / size, qty_total_docs: 20_000 }, info: null, links: [], msg: 'ok',
-    } });
-  });
+it('an event of twenty thousand tickets shows its sale, its guests and its orders by the page', async () => {
+  const { docs: [event] } = await asRoot<{ docs: Event[] }>('POST', '/events', [{
+    title: `Multidão ${String(Date.now() % 1e7)}`, event_type: 'screening', event_date: ahead(20), location: 'Sala 1', ticket_value: 40, is_sale_box_office: true,
+  }]);
+  const id = event?._id ?? '';
+  giveMany(id, 4000, 16_000);
+  const page = await signedIn('admin', {}, `/console/events/${id}`);
+  const shown = () => page.locator('main tr, main li').count();
+  await page.getByText('20,000', { exact: true }).first().waitFor();
+  await page.getByText('in 8,000 orders').waitFor();
+  await page.getByRole('region', { name: 'Places sold over time' }).locator('canvas').waitFor();
+  expect(await shown()).toBeLessThanOrEqual(200);
   await page.goto(`/console/events/${id}/guests?size=100`);
   await page.getByText('1–100 of 20,000').waitFor();
-  expect(await page.locator('main tr').count()).toBeLessThanOrEqual(200);
+  expect(await shown()).toBeLessThanOrEqual(200);
+  await page.goto(`/console/events/${id}/orders?size=100`);
+  await page.locator('tbody tr').first().waitFor();
+  expect(await shown()).toBeLessThanOrEqual(200);
   expectNoFaults(page.context());
 });

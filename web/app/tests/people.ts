@@ -177,12 +177,12 @@ export async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
   throw new Error('what was waited for did not come');
 }
 
-/** Gives a customer with one subscription as much history as the heaviest have: 300 payments, 5,000 events, 2,000 films. */
-/** Gives so many tickets of an event, each to a person of its own. */
-export function giveMany(event: string, tickets: number) {
-  execFileSync(process.env['FILL'] ?? '', ['-event', event, '-tickets', String(tickets)], { env: { ...process.env, DATABASE_URL: platform.database_url } });
+/** Gives so many tickets of an event, each to a person of its own, and sells so many, by orders of two. */
+export function giveMany(event: string, tickets: number, sold = 0) {
+  execFileSync(process.env['FILL'] ?? '', ['-event', event, '-tickets', String(tickets), '-sold', String(sold)], { env: { ...process.env, DATABASE_URL: platform.database_url } });
 }
 
+/** Gives a customer with one subscription as much history as the heaviest have: 300 payments, 5,000 events, 2,000 films. */
 export function makeHeavy(customer: string) {
   execFileSync(process.env['FILL'] ?? '', ['-customer', customer], { env: { ...process.env, DATABASE_URL: platform.database_url } });
 }
