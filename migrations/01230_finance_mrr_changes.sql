@@ -16,8 +16,10 @@ FROM (
                 WHEN row_number() OVER w = 1 THEN 'new' ELSE 'return' END AS change
         FROM (
             SELECT p.customer_id, p.subscription_id, p.movement_id, p.kind, p.at, p.reason, p.is_renewal, p.left_at, p.returned_at,
-                finance.price_before(p.subscription_id, p.movement_id) AS cents
+                CASE WHEN EXISTS (SELECT FROM finance.price_changes k WHERE k.subscription_id = p.subscription_id)
+                    THEN finance.price_before(p.subscription_id, p.movement_id) ELSE s.price_cents END AS cents
             FROM finance.movements p
+            JOIN subscriptions.subscriptions s ON s.id = p.subscription_id
         ) m
         WINDOW w AS (PARTITION BY m.customer_id ORDER BY m.movement_id)
         UNION ALL
@@ -48,27 +50,30 @@ COMMENT ON COLUMN finance_internal.mrr_changes.after_cents IS 'Price a month aft
 COMMENT ON COLUMN finance_internal.mrr_changes.change_cents IS 'What it added to MRR, cents; negative of contraction and churn.';
 
 -- +goose StatementBegin
-CREATE OR REPLACE FUNCTION finance.mrr_changes_between(first_month date, last_month date) RETURNS SETOF finance_internal.mrr_changes LANGUAGE sql STABLE AS $$
-WITH span AS MATERIALIZED (
-    SELECT first_month::timestamp AT TIME ZONE z.report_tz AS starts, (last_month + interval '1 month') AT TIME ZONE z.report_tz AS ends FROM finance.settings z
-), who AS MATERIALIZED (
-    SELECT t.customer_id::text AS customer_id FROM subscriptions.transitions t
-    WHERE t.at >= (SELECT starts FROM span) AND t.at < (SELECT ends FROM span) AND (t.from_status = 'active' OR t.to_status = 'active')
-    UNION
-    SELECT t.customer_id::text FROM finance.access_ends a JOIN subscriptions.transitions t ON t.id = a.transition_id
-    WHERE a.ended_at >= (SELECT starts FROM span) AND a.ended_at < (SELECT ends FROM span)
-    UNION
-    SELECT s.customer_id::text FROM subscriptions.subscriptions s
-    WHERE s.status = 'active' AND s.expires_at IS NOT NULL AND s.expires_at <= finance.now() AND s.expires_at < (SELECT ends FROM span)
-    UNION
-    SELECT s.customer_id::text FROM finance.price_changes k JOIN subscriptions.subscriptions s ON s.id = k.subscription_id
-    WHERE k.at >= (SELECT starts FROM span) AND k.at < (SELECT ends FROM span)
-)
-SELECT c.* FROM who
-CROSS JOIN LATERAL (
-    -- OFFSET keeps it by itself, so that the customer is known before the windows
-    SELECT v.* FROM finance_internal.mrr_changes v WHERE v.customer_id = who.customer_id AND v.month >= first_month AND v.month <= last_month OFFSET 0
-) c
+CREATE OR REPLACE FUNCTION finance.mrr_changes_between(first_month date, last_month date) RETURNS SETOF finance_internal.mrr_changes
+LANGUAGE plpgsql STABLE SET jit = off SET work_mem = '32MB' AS $$
+DECLARE
+    starts timestamptz;
+    ends timestamptz;
+    who text[];
+BEGIN
+    SELECT first_month::timestamp AT TIME ZONE z.report_tz, (last_month + interval '1 month') AT TIME ZONE z.report_tz INTO starts, ends
+    FROM finance.settings z;
+    SELECT array_agg(w.customer_id) INTO who FROM (
+        SELECT t.customer_id::text AS customer_id FROM subscriptions.transitions t
+        WHERE t.at >= starts AND t.at < ends AND (t.from_status = 'active' OR t.to_status = 'active')
+        UNION
+        SELECT t.customer_id::text FROM finance.access_ends a JOIN subscriptions.transitions t ON t.id = a.transition_id
+        WHERE a.ended_at >= starts AND a.ended_at < ends
+        UNION
+        SELECT s.customer_id::text FROM subscriptions.subscriptions s
+        WHERE s.status = 'active' AND s.expires_at IS NOT NULL AND s.expires_at <= finance.now() AND s.expires_at < ends
+        UNION
+        SELECT s.customer_id::text FROM finance.price_changes k JOIN subscriptions.subscriptions s ON s.id = k.subscription_id
+        WHERE k.at >= starts AND k.at < ends
+    ) w;
+    RETURN QUERY SELECT v.* FROM finance_internal.mrr_changes v WHERE v.customer_id = ANY (who) AND v.month >= first_month AND v.month <= last_month;
+END
 $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION finance.mrr_changes_between(date, date) IS 'The rows of finance_internal.mrr_changes of some months, both given by their first day and included.';

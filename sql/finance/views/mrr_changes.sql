@@ -13,8 +13,10 @@ FROM (
                 WHEN row_number() OVER w = 1 THEN 'new' ELSE 'return' END AS change
         FROM (
             SELECT p.customer_id, p.subscription_id, p.movement_id, p.kind, p.at, p.reason, p.is_renewal, p.left_at, p.returned_at,
-                finance.price_before(p.subscription_id, p.movement_id) AS cents
+                CASE WHEN EXISTS (SELECT FROM finance.price_changes k WHERE k.subscription_id = p.subscription_id)
+                    THEN finance.price_before(p.subscription_id, p.movement_id) ELSE s.price_cents END AS cents
             FROM finance.movements p
+            JOIN subscriptions.subscriptions s ON s.id = p.subscription_id
         ) m
         WINDOW w AS (PARTITION BY m.customer_id ORDER BY m.movement_id)
         UNION ALL
