@@ -187,6 +187,7 @@ export const en = {
   },
   table: {
     grid: 'As a grid',
+    unnamed: 'not given',
     table: 'As a table',
     filter: 'Filter',
     addFilter: 'Add a filter',

@@ -186,6 +186,7 @@ export const pt: Shape<typeof en> = {
   },
   table: {
     grid: 'Em grade',
+    unnamed: 'não informado',
     table: 'Em tabela',
     filter: 'Filtro',
     addFilter: 'Adicionar filtro',

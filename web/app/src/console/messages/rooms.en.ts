@@ -46,7 +46,7 @@ export const enRooms = {
   branding: {
     title: 'Branding',
     name: 'Name',
-    nameText: '1 to 40 characters, in the console and in mails.',
+    nameText: '1 to 40 characters: in the console, in mails, and where a second factor or a passkey is set up.',
     logo: 'Logo',
     logoNow: 'The logo as it will be',
     logoChoose: 'Drop a PNG or an SVG here, or choose one',

@@ -48,7 +48,7 @@ export const ptRooms: Shape<typeof enRooms> = {
   branding: {
     title: 'Marca',
     name: 'Nome',
-    nameText: 'De 1 a 40 caracteres, no console e nos e-mails.',
+    nameText: 'De 1 a 40 caracteres: no console, nos e-mails e onde se cadastra um segundo fator ou uma chave de acesso.',
     logo: 'Logotipo',
     logoNow: 'O logotipo como vai ficar',
     logoChoose: 'Solte um PNG ou SVG aqui, ou escolha um',
