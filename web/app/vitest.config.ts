@@ -10,7 +10,8 @@ export default defineConfig({
       { plugins: [svelte()], test: { name: 'units', include: ['src/**/*.test.ts'], environment: 'node' } },
       {
         test: {
-          name: 'stories', include: ['tests/**/*.test.ts'], environment: 'node', globalSetup: './tests/platform.ts',
+          // PICTURES=1 makes those of docs/pictures alone, on a platform that looks lived in.
+          name: 'stories', include: [process.env['PICTURES'] === '1' ? 'tests/screens-*english.test.ts' : 'tests/**/*.test.ts'], environment: 'node', globalSetup: './tests/platform.ts',
           // A machine that is busy otherwise may take many times as long: what a test waits for ends it, not the clock.
           testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 120_000, interval: 100 } },
           pool: 'forks', maxWorkers: 2, sequence: { groupOrder: 1 },

@@ -28,9 +28,6 @@ func guests(ctx context.Context, conn *pgx.Conn, event string, n int) error {
 // orders and its list of guests.
 func sales(ctx context.Context, conn *pgx.Conn, event string, n int) error {
 	const perOrder = 2
-	if n < perOrder {
-		return nil
-	}
 	if _, err := conn.Exec(ctx, namedGuests, n/perOrder); err != nil {
 		return fmt.Errorf("name buyers: %w", err)
 	}
@@ -41,9 +38,13 @@ func sales(ctx context.Context, conn *pgx.Conn, event string, n int) error {
 			'pay_fill_' || $1::text || '_' || k, 'CONFIRMED', 'paid', at, false, at, at
 		FROM generate_series(1, $2::int / $3::int) k
 		CROSS JOIN LATERAL (SELECT date_trunc('milliseconds', now()) - k * interval '60 days' / ($2::int / $3::int) AS at) t
-		RETURNING id, customer_id, created_at
+		RETURNING id, customer_id, total_cents, gateway_payment_id, payment_method, created_at
 	), noted AS (
 		INSERT INTO tickets.order_transitions (order_id, at, to_state, reason) SELECT id, created_at, 'paid', 'not_recorded' FROM sold
+	), paid AS (
+		INSERT INTO payments.payments (gateway, gateway_payment_id, purpose, local_id, customer_id, amount_cents, method, native_status,
+			settled_at, created_at, updated_at)
+		SELECT 'gwa', gateway_payment_id, 'order', id, customer_id, total_cents, payment_method, 'CONFIRMED', created_at, created_at, created_at FROM sold
 	)
 	INSERT INTO tickets.tickets (event_id, customer_id, order_id, title, status, reason)
 	SELECT $1::text, s.customer_id, s.id, 'Ticket ' || k, 'available', 'order_paid' FROM sold s CROSS JOIN generate_series(1, $3::int) k`

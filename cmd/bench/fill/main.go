@@ -14,31 +14,34 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// wanted says what is added; the zero value of each is nothing.
+type wanted struct {
+	customer            string // ID
+	webhooks, customers int
+	event               string // ID
+	given, sold         int    // tickets of the event
+	reconciled          string // ID of a customer
+	recurrences         bool
+}
+
 func main() {
-	customer := flag.String("customer", "", "`ID` of a customer with a subscription, who gets a heavy history")
-	webhooks := flag.Int("webhooks", 0, "how many webhook calls are added, over the last 60 days")
-	customers := flag.Int("customers", 0, "how many customers without anything are added")
-	event := flag.String("event", "", "`ID` of an event that many tickets are given to")
-	given := flag.Int("tickets", 10_000, "how many tickets the event gets, each of a person of its own")
-	sold := flag.Int("sold", 0, "how many tickets of the event are sold, by orders of two")
-	reconciled := flag.String("reconciled", "", "`ID` of a customer with a subscription, which a reconciliation has repaired")
+	var w wanted
+	flag.StringVar(&w.customer, "customer", "", "`ID` of a customer with a subscription, who gets a heavy history")
+	flag.IntVar(&w.webhooks, "webhooks", 0, "how many webhook calls are added, over the last 60 days")
+	flag.IntVar(&w.customers, "customers", 0, "how many customers without anything are added")
+	flag.StringVar(&w.event, "event", "", "`ID` of an event that many tickets are given to")
+	flag.IntVar(&w.given, "tickets", 10_000, "how many tickets the event gets, each of a person of its own")
+	flag.IntVar(&w.sold, "sold", 0, "how many tickets of the event are sold, by orders of two")
+	flag.StringVar(&w.reconciled, "reconciled", "", "`ID` of a customer with a subscription, which a reconciliation has repaired")
+	flag.BoolVar(&w.recurrences, "recurrences", false, "name recurrences of made-up subscriptions that are charged")
 	flag.Parse()
-	tickets := eventTickets{event: *event, given: *given, sold: *sold}
-	if err := fill(context.Background(), *customer, *webhooks, *customers, tickets, *reconciled); err != nil {
+	if err := fill(context.Background(), w); err != nil {
 		fmt.Fprintln(os.Stderr, "fill:", err)
 		os.Exit(1)
 	}
 }
 
-// eventTickets are those that an event gets.
-type eventTickets struct {
-	event       string // its ID; "" for none
-	given, sold int
-}
-
-func fill(
-	ctx context.Context, customer string, webhooks, customers int, tickets eventTickets, reconciled string,
-) error {
+func fill(ctx context.Context, w wanted) error {
 	url := os.Getenv("DATABASE_URL")
 	if url == "" {
 		return errors.New("DATABASE_URL is not set")
@@ -48,31 +51,24 @@ func fill(
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	if reconciled != "" {
-		if err := reconciliations(ctx, conn, reconciled); err != nil {
+	for _, part := range []struct {
+		wanted bool
+		add    func() error
+	}{
+		{w.reconciled != "", func() error { return reconciliations(ctx, conn, w.reconciled) }},
+		{w.customer != "", func() error { return history(ctx, conn, w.customer) }},
+		{w.event != "", func() error { return guests(ctx, conn, w.event, w.given) }},
+		{w.event != "" && w.sold > 1, func() error { return sales(ctx, conn, w.event, w.sold) }},
+		{w.customers > 0, func() error { return people(ctx, conn, w.customers) }},
+		{w.recurrences, func() error { return recurrences(ctx, conn) }},
+		{w.webhooks > 0, func() error { return calls(ctx, conn, w.webhooks) }},
+	} {
+		if !part.wanted {
+			continue
+		}
+		if err := part.add(); err != nil {
 			return err
 		}
-	}
-	if customer != "" {
-		if err := history(ctx, conn, customer); err != nil {
-			return fmt.Errorf("history: %w", err)
-		}
-	}
-	if tickets.event != "" {
-		if err := guests(ctx, conn, tickets.event, tickets.given); err != nil {
-			return err
-		}
-		if err := sales(ctx, conn, tickets.event, tickets.sold); err != nil {
-			return err
-		}
-	}
-	if customers > 0 {
-		if err := people(ctx, conn, customers); err != nil {
-			return err
-		}
-	}
-	if webhooks > 0 {
-		return calls(ctx, conn, webhooks)
 	}
 	return nil
 }
@@ -110,7 +106,7 @@ var heavy = []struct {
 }
 
 func history(ctx context.Context, conn *pgx.Conn, customer string) error {
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, h := range heavy {
 			tag, err := tx.Exec(ctx, h.sql, customer, h.n)
 			if err != nil {
@@ -122,6 +118,10 @@ func history(ctx context.Context, conn *pgx.Conn, customer string) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return fmt.Errorf("history: %w", err)
+	}
+	return nil
 }
 
 // days is over how many days the calls are spread.

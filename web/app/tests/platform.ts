@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmod, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +36,11 @@ export default async function setup(project: TestProject) {
     dev.on('exit', (code) => { reject(new Error(`marquee dev ended with ${String(code)}; its log is ${folder}/log`)); });
   });
   const platform = await ready;
+  if (process.env['PICTURES'] === '1') {
+    const env = { ...process.env, DATABASE_URL: platform.database_url };
+    execFileSync(binary, ['seed', '--scale=600'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+    execFileSync(process.env['FILL'] ?? '', ['-recurrences'], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+  }
   // Pages call themselves localhost, where passkeys work too.
   project.provide('platform', { ...platform, url: platform.url.replace('127.0.0.1', 'localhost') });
   return async () => {

@@ -4,7 +4,7 @@ import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectNoFaults, signedIn } from './browser';
-import { asRoot, bought, checkFile, signUp, subscribed } from './people';
+import { asRoot, bought, checkFile, giveMany, signUp, subscribed } from './people';
 
 const drawn = process.env['PICTURES'] === '1';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -66,7 +66,13 @@ async function screensOfPeople(crowded: boolean): Promise<[name: string, path: s
 async function screensOfRooms(crowded: boolean): Promise<[name: string, path: string][]> {
   const customer = await subscribed('Marta Vilar');
   if (crowded) await crowd(customer.subscription);
-  const shown = await makeRooms();
+  const shown = await makeRooms(crowded);
+  if (crowded) {
+    giveMany(shown.event, 0, 38);
+    for (const sale of [{ quantity: 2, method: 'cash' }, { quantity: 3, method: 'card_machine' }, { quantity: 1, method: 'courtesy', note: 'The critic of the Folha' }]) {
+      await asRoot('POST', `/events/${shown.event}/box-office-sales`, sale);
+    }
+  }
   return [
     ['catalog', '/console/catalog'], ['films', '/console/catalog?as=table'], ['film', `/console/catalog/${await first('/videos')}`],
     ['pictures', `/console/catalog/${await first('/videos')}?part=pictures`], ['groups', `/console/catalog/${await first('/videos')}?part=groups`],
@@ -83,7 +89,7 @@ async function screensOfRooms(crowded: boolean): Promise<[name: string, path: st
 interface Made { _id: string }
 
 /** Something to see in each of the rooms: a season, an event that sells, a family of codes, cards. */
-async function makeRooms() {
+async function makeRooms(crowded: boolean) {
   const mark = Math.random().toString(36).slice(2, 10); // those who begin in the same millisecond differ, too
   const post = async (path: string, bodies: object[]) => (await asRoot<{ docs: Made[] }>('POST', path, bodies)).docs.map(({ _id }) => _id);
   const [season] = await post('/seasons', [{ name: 'O Pátio, segundo ano', slug: `patio-${mark}`, number: 2 }]);
@@ -97,15 +103,23 @@ async function makeRooms() {
   let order = '';
   for (const [i, name] of ['Rosa Amaral', 'Davi Nunes', 'Sílvia Prates'].entries()) order = await bought(await signUp(name), event ?? '', i + 1);
   await asRoot('POST', `/admin/ticket-orders/${order}/refund`, { reason: 'One of them is ill', ticket_ids: (await asRoot<{ tickets: Made[] }>('GET', `/admin/ticket-orders/${order}`)).tickets.slice(0, 1).map(({ _id }) => _id) });
+  await asRoot('POST', `/events/${event ?? ''}/box-office-sales`, { quantity: 1, method: 'cash' }); // to nobody by name
   const ticket = { code_type: 'ticket', event_id: event, title: 'Convite da casa', bonus_tickets: 2 };
   const children = await post('/admin/promo-codes', [{ ...ticket }, { code_type: 'promo', title: 'Meio mês', discount_first_month: 14.9 }]);
   const [promo] = await post('/admin/promo-codes', [{ code_type: 'promo', title: 'Verão no cinema', subtitle: 'Primeiro mês por R$ 9,90', discount_first_month: 9.9, children_code_ids: children }]);
-  const columns = await post('/admin/requisition-status', [{ name: `A fazer ${mark}`, index: 0, color: '#8a8d99' }, { name: `Fazendo ${mark}`, index: 1, color: '#2b59c3' }, { name: `Feito ${mark}`, index: 2, color: '#19804d' }]);
+  const columns = await post('/admin/requisition-status', [['A fazer', '#8a8d99'], ['Fazendo', '#2b59c3'], ['Feito', '#19804d']].map(([name = '', color], index) => ({ name: crowded ? name : `${name} ${mark}`, index, color })));
   const [card] = await post('/admin/requisitions', [
     { name: 'Legendas de Limite fora de tempo', priority: 'urgent', status_id: columns[0], description: ['A partir do minuto 43.'] }, { name: 'Novo trailer para a página', priority: 'low', status_id: columns[0] },
     { name: 'Conferir contrato da sala', priority: 'high', status_id: columns[1] }, { name: 'Cartaz da sessão com orquestra', priority: 'medium', status_id: columns[2] },
+    ...(crowded ? ([
+      ['Carta ao acervo sobre O pátio', 'medium', 0], ['Legendas em inglês para a mostra', 'high', 0], ['Recontar lugares da sala 2', 'low', 0], ['Revisar textos de cobrança', 'high', 1],
+      ['Trocar o projetor reserva', 'urgent', 1], ['Fotos do debate de outubro', 'low', 2], ['Aviso de acessibilidade na página', 'medium', 2],
+    ] as const).map(([name, priority, at]) => ({ name, priority, status_id: columns[at] })) : []),
   ]);
-  const file = await checkFile(`title,slug,video_id,duration,release_date\nO farol,farol-${mark},https://videos.example.com/1,90,2024-01-02\nSem endereço,sem-${mark},,90,2024-01-02\n`);
+  const file = await checkFile([
+    'title,slug,video_id,duration,release_date,age_rating', `O farol,farol-${mark},https://videos.example.com/1,90,2024-01-02,12`, `Rio abaixo,rio-${mark},https://videos.example.com/2,104,2021-08-19,L`,
+    `Sem endereço,sem-${mark},,90,2024-01-02,`, `A última sessão,ultima-${mark},https://videos.example.com/3,88,2019-03-07,16`, `Noite clara,noite-${mark},https://videos.example.com/4,noventa,2020-10-30,10`, '',
+  ].join('\n'));
   return { file, season: season ?? '', event: event ?? '', order, promo: promo ?? '', card: card ?? '' };
 }
 
