@@ -210,6 +210,11 @@ func httpMovementRows(t *testing.T, b *bundle) {
 			}
 		}
 	}
+	for _, r := range financetest.Table(t, "Churn") {
+		path := "/admin/finance/movements/rows?limit=1&start=" + r["month"] + "&end=" + r["month"]
+		require.InDelta(t, r.Float(t, "new"), b.get(path + "&kind=gained")["total"], 0, "new of %s", r["month"])
+		require.InDelta(t, r.Float(t, "cancelled"), b.get(path + "&kind=churn")["total"], 0, "cancelled of %s", r["month"])
+	}
 	whole := b.get("/admin/finance/movements/rows?start=2026-01&limit=1&page=3")
 	require.InDelta(t, net, whole["total_amount"], 0, "of all pages")
 	require.InDelta(t, rows, whole["total"], 0)

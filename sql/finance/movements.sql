@@ -11,10 +11,11 @@ LEFT JOIN finance.mrr_movements f ON f.month = k.month::date
 ORDER BY k.month;
 
 -- name: MovementRowsGet :one
--- A page of the changes behind movements, the newest first, and the totals of all pages; of one kind, or of all where it is empty.
+-- A page of the changes behind movements, the newest first, and the totals of all pages; of one kind, of new and reactivation
+-- as gained, or of all where it is empty.
 WITH changes AS MATERIALIZED (
     SELECT c.* FROM finance.mrr_changes_between(date_trunc('month', sqlc.arg(first_day)::date)::date, date_trunc('month', sqlc.arg(last_day)::date)::date) c
-    WHERE sqlc.arg(kind)::text IN ('', c.kind)
+    WHERE sqlc.arg(kind)::text IN ('', c.kind) OR sqlc.arg(kind)::text = 'gained' AND c.kind IN ('new', 'reactivation')
 ), page AS MATERIALIZED (
     SELECT c.*, row_number() OVER (ORDER BY c.at DESC, c.subscription_id, c.kind, c.before_cents, c.after_cents) AS place FROM changes c
     ORDER BY place LIMIT sqlc.arg('size')::bigint OFFSET sqlc.arg('start')::bigint

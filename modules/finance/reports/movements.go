@@ -58,7 +58,7 @@ func (h Handlers) GetMovements(ctx context.Context, in *monthsInput) (*httpapi.O
 type movementRowsInput struct {
 	Start string `query:"start" doc:"Month YYYY-MM, or a day of it; six months before end by default"`
 	End   string `query:"end" doc:"Month YYYY-MM, or a day of it, included; the present one by default"`
-	Kind  string `query:"kind" enum:"new,expansion,reactivation,contraction,churn" doc:"Of that kind alone"`
+	Kind  string `query:"kind" enum:"new,expansion,reactivation,contraction,churn,gained" doc:"Of that kind alone; gained: new and reactivation, whom GET /admin/finance/churn counts as new"`
 	Page  int32  `query:"page" default:"0" minimum:"0" maximum:"1000000" doc:"Zero-based"`
 	Limit int32  `query:"limit" default:"20" minimum:"1" maximum:"100"`
 }

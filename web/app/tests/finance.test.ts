@@ -25,7 +25,6 @@ it('figures are those of the API, each with what it means, and lead to the rows 
 
 it('revenue is shown for a period beside another, as bars and as a table', async () => {
   await subscribed('Renda Moraes');
-  const today = new Date().toISOString().slice(0, 10);
   const page = await signedIn('admin', {}, '/console/finance/revenue?period=daily');
   const net = page.getByRole('region', { name: /^Net:/ });
   await net.locator('canvas').waitFor();
@@ -37,6 +36,7 @@ it('revenue is shown for a period beside another, as bars and as a table', async
   const cells = await net.locator('tbody tr').first().locator('td').allInnerTexts();
   expect(cells[1]?.replace(/\s/g, ' ')).toContain(money(last?.net ?? 0));
   expect(new URL(page.url()).searchParams.get('against')).toBe('before');
+  const today = last?.date ?? ''; // of the platform's zone
   await page.goto(`/console/finance/revenue?period=daily&start=${today}&end=${today}`);
   await net.locator('tbody tr').first().waitFor();
   expect(await net.locator('tbody tr').count()).toBe(1);
@@ -124,11 +124,15 @@ it('revenue is told by payment method, and its figures lead to the payments behi
 });
 
 it('churn, cohorts and tenure are the API’s', async () => {
+  await subscribed('Churra Dias');
   const page = await signedIn('admin', {}, '/console/finance/churn?months=6');
   await page.getByRole('region', { name: 'Churn by month' }).locator('tbody tr').first().waitFor();
   expect(await page.getByRole('region', { name: 'Churn by month' }).locator('tbody tr').count()).toBe(6);
   const { by_reason: reasons } = await asRoot<{ by_reason: Record<string, number> }>('GET', '/admin/finance/churn?months=6');
   expect(await page.getByRole('region', { name: 'Why they left' }).getByRole('listitem').count()).toBe(Object.keys(reasons).length);
+  const { monthly } = await asRoot<{ monthly: { new: number }[] }>('GET', '/admin/finance/churn?months=6');
+  await page.getByRole('region', { name: 'Churn by month' }).locator('tbody tr').first().locator('td').nth(2).getByRole('link').click();
+  await page.getByRole('region', { name: /^New and back,/ }).getByText(`${String(monthly.at(-1)?.new)} rows`, { exact: true }).waitFor();
   await page.goto('/console/finance/cohorts');
   const cohorts = page.getByRole('region', { name: 'Who stays, by the month they came' });
   await cohorts.locator('tbody tr').first().waitFor();

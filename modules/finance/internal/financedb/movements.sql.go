@@ -67,7 +67,7 @@ func (q *Queries) MovementListByMonth(ctx context.Context, db DBTX, months int32
 const movementRowsGet = `-- name: MovementRowsGet :one
 WITH changes AS MATERIALIZED (
     SELECT c.month, c.at, c.kind, c.customer_id, c.subscription_id, c.reason, c.before_cents, c.after_cents, c.change_cents FROM finance.mrr_changes_between(date_trunc('month', $1::date)::date, date_trunc('month', $2::date)::date) c
-    WHERE $3::text IN ('', c.kind)
+    WHERE $3::text IN ('', c.kind) OR $3::text = 'gained' AND c.kind IN ('new', 'reactivation')
 ), page AS MATERIALIZED (
     SELECT c.month, c.at, c.kind, c.customer_id, c.subscription_id, c.reason, c.before_cents, c.after_cents, c.change_cents, row_number() OVER (ORDER BY c.at DESC, c.subscription_id, c.kind, c.before_cents, c.after_cents) AS place FROM changes c
     ORDER BY place LIMIT $5::bigint OFFSET $4::bigint
@@ -93,7 +93,8 @@ type MovementRowsGetParams struct {
 	Size     int64
 }
 
-// A page of the changes behind movements, the newest first, and the totals of all pages; of one kind, or of all where it is empty.
+// A page of the changes behind movements, the newest first, and the totals of all pages; of one kind, of new and reactivation
+// as gained, or of all where it is empty.
 func (q *Queries) MovementRowsGet(ctx context.Context, db DBTX, arg MovementRowsGetParams) ([]byte, error) {
 	row := db.QueryRow(ctx, movementRowsGet,
 		arg.FirstDay,

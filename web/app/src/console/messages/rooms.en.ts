@@ -348,6 +348,7 @@ export const enRooms = {
     contraction: 'Contraction',
     netMovement: 'Change',
     movement: 'Movement',
+    gained: 'New and back',
     allMovements: 'All of them',
     movedAt: 'When',
     priceBefore: 'Price before',

@@ -350,6 +350,7 @@ export const ptRooms: Shape<typeof enRooms> = {
     contraction: 'Contração',
     netMovement: 'Variação',
     movement: 'Movimento',
+    gained: 'Novos e de volta',
     allMovements: 'Todos',
     movedAt: 'Quando',
     priceBefore: 'Preço antes',
