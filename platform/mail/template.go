@@ -28,11 +28,11 @@ type Brand struct {
 	Logo   []byte // PNG; nil: the name stands in its place
 }
 
-// ownName is what a platform is called that has no name of its own.
-const ownName = "Marquee"
+// defaultName is what a platform is called that has no name of its own.
+const defaultName = "Marquee"
 
 // marquee is the brand of a platform that has none of its own.
-func marquee(context.Context) (Brand, error) { return Brand{Name: ownName, Accent: "#2b59c3"}, nil }
+func marquee(context.Context) (Brand, error) { return Brand{Name: defaultName, Accent: "#2b59c3"}, nil }
 
 // brandData is .Brand.
 type brandData struct{ Name, Accent, CID string }
@@ -74,7 +74,7 @@ func (t *Templates) Render(ctx context.Context, name, language, to string, data 
 		return Message{}, fmt.Errorf("render mail: %w", err)
 	}
 	m, base := Message{To: to}, name+"."+t.known(name, language)
-	if brand.Name != ownName {
+	if brand.Name != defaultName {
 		m.FromName = brand.Name
 	}
 	shown := brandData{Name: brand.Name, Accent: brand.Accent}
