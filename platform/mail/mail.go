@@ -20,10 +20,10 @@ import (
 type Message struct {
 	To       string
 	FromName string // how the sender is shown; "": as it is configured
-	Subject string
-	Text    string
-	HTML    string
-	Inline  []Inline // pictures that the HTML shows as cid:<ID>
+	Subject  string
+	Text     string
+	HTML     string
+	Inline   []Inline // pictures that the HTML shows as cid:<ID>
 }
 
 // Inline is a picture inside the HTML.

@@ -68,7 +68,7 @@ func New(d Deps) (*Passkeys, error) {
 	var err error
 	p.ceremony, err = webauthn.New(&webauthn.Config{
 		RPID: d.Config.RPID, RPOrigins: d.Config.Origins,
-		RPDisplayName: d.Config.RPID, // the library wants one; each registration has the name of its day
+		RPDisplayName:         d.Config.RPID, // the library wants one; each registration has the name of its day
 		AttestationPreference: protocol.PreferNoAttestation,
 		AuthenticatorSelection: protocol.AuthenticatorSelection{
 			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: new(true),
