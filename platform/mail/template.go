@@ -66,8 +66,8 @@ func ParseTemplates(folder fs.FS) (*Templates, error) {
 
 // Render writes the named message for one recipient. The language is a tag such
 // as "pt-BR"; only its first part counts. Data is a struct or a map; a field or key that it lacks is an error. The
-// message holds the logo, where there is one: what else it shows is added. It is from the platform by its name, where that
-// is its own: else the sender's stays as it is configured.
+// message holds the logo, where there is one: what else it shows is added. It is from the platform by its name, where
+// that is its own: else the sender's stays as it is configured.
 func (t *Templates) Render(ctx context.Context, name, language, to string, data any) (Message, error) {
 	brand, err := t.brand(ctx)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"marquee/modules/finance/internal/financedb"
 	"marquee/platform/httpapi"
@@ -93,7 +92,7 @@ func (h Handlers) GetMovementRows(ctx context.Context, in *movementRowsInput) (*
 	}
 	return h.document(ctx, "Movements", func(ctx context.Context, tx pgx.Tx) ([]byte, error) {
 		return h.db.MovementRowsGet(ctx, tx, financedb.MovementRowsGetParams{
-			FirstDay: pgtype.Date{Time: *p.Start, Valid: true}, LastDay: pgtype.Date{Time: *p.End, Valid: true}, Kind: in.Kind,
+			FirstDay: date(p.Start), LastDay: date(p.End), Kind: in.Kind,
 			Size: int64(in.Limit), Start: int64(in.Page) * int64(in.Limit),
 		})
 	})
