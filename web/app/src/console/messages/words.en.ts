@@ -79,6 +79,7 @@ export const enWords = {
     missed_failure: 'missed failure', unshown_refund: 'refund not shown there', unshown_dispute: 'dispute not shown there',
     unshown_payment: 'payment not shown there', ended_subscription: 'ended there', stray_recurrence: 'recurrence of nobody',
     repaired: 'repaired', repairable: 'would be repaired', live: 'playing', timed_out: 'timed out',
+    expansion: 'expansion', reactivation: 'reactivation', contraction: 'contraction', churn: 'churn', gained: 'new and back',
     payment_failure: 'payments failed', customer_cancelled: 'the customer cancelled', admin_cancelled: 'staff cancelled',
     subscribed: 'subscribed', renewed: 'renewed', payment_settled: 'payment settled', renewal_taken: 'renewal taken',
     trial_started: 'trial started', payment_declined: 'payment declined', nothing_at_gateway: 'nothing at the gateway',

@@ -81,6 +81,7 @@ export const ptWords: Shape<typeof enWords> = {
     missed_failure: 'falha perdida', unshown_refund: 'reembolso não mostrado lá', unshown_dispute: 'contestação não mostrada lá',
     unshown_payment: 'pagamento não mostrado lá', ended_subscription: 'encerrada lá', stray_recurrence: 'recorrência de ninguém',
     repaired: 'consertado', repairable: 'seria consertado', live: 'passando', timed_out: 'sem sinal',
+    expansion: 'expansão', reactivation: 'reativação', contraction: 'contração', churn: 'churn', gained: 'novos e de volta',
     payment_failure: 'pagamentos falharam', customer_cancelled: 'o cliente cancelou', admin_cancelled: 'a equipe cancelou',
     subscribed: 'assinou', renewed: 'renovada', payment_settled: 'pagamento confirmado', renewal_taken: 'renovação cobrada',
     trial_started: 'teste começou', payment_declined: 'pagamento recusado', nothing_at_gateway: 'nada no gateway',
