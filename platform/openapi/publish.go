@@ -123,7 +123,13 @@ func (d *document) operation(op object) {
 				delete(response, "headers")
 			}
 			d.content(member(response, "content"), camel(id)+"Response", text.Response)
+			showFile(member(response, "content"), text.File)
 		}
+	}
+	for status, body := range text.Errors {
+		responses[status] = object{"description": "Always", "content": object{
+			jsonType: object{"schema": object{"$ref": schemasPlace + "Error"}, "example": body},
+		}}
 	}
 	responses["4XX"] = object{"$ref": responsesPlace + "Refused"}
 }
@@ -147,6 +153,16 @@ func (d *document) content(content object, name string, example any) {
 		text := mediaType == jsonType || mediaType == formType || strings.HasPrefix(mediaType, "text/")
 		if example != nil && !file && text {
 			media["example"] = example
+		}
+	}
+}
+
+// showFile shows a file that is answered as bytes.
+func showFile(content object, file *File) {
+	for mediaType, media := range content {
+		media, ok := media.(object)
+		if ok && file != nil && mediaType != jsonType && !strings.HasPrefix(mediaType, "text/") {
+			media["examples"] = object{"file": object{"summary": file.Summary, "value": file.Value}}
 		}
 	}
 }

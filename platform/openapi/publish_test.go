@@ -34,6 +34,10 @@ const generated = `{
 				"responses": {"200": {"content": {"application/json": {"schema": {"type": "object", "properties": {
 					"thing": {"type": "object", "x-name": "Thing", "properties": {
 						"name": {"type": "string", "patternDescription": "a name", "pattern": "^a"}}}}}}}}}
+			},
+			"delete": {
+				"operationId": "thing_file", "tags": ["things"], "x-auth": "admin",
+				"responses": {"200": {"content": {"application/octet-stream": {"schema": {"type": "string"}}}}}
 			}
 		}
 	},
@@ -56,11 +60,16 @@ Summary: Make a thing
 Once.
 
 Twice.
+
+## thing_file
+As bytes.
 `
 
 func TestPublish(t *testing.T) {
 	t.Parallel()
-	read, err := texts(t, page, `{"thing_create": {"request": {"loud": false}, "response": {"thing": {"name": "a"}}}}`)
+	read, err := texts(t, page, `{
+		"thing_create": {"request": {"loud": false}, "response": {"thing": {"name": "a"}}},
+		"thing_file": {"file": {"summary": "A text", "value": "Hello"}, "errors": {"501": {"detail": "Never."}}}}`)
 	require.NoError(t, err)
 	raw, err := openapi.Publish([]byte(generated), read)
 	require.NoError(t, err)
@@ -95,6 +104,11 @@ func TestPublish(t *testing.T) {
 		schemas["Thing"].(object)["properties"].(object)["name"])
 	require.Contains(t, schemas, "ThingCreateResponse")
 	require.NotContains(t, schemas, "Unused")
+	file := at("paths", "/things", "delete", "responses").(object)
+	require.Equal(t, object{"file": object{"summary": "A text", "value": "Hello"}},
+		file["200"].(object)["content"].(object)["application/octet-stream"].(object)["examples"])
+	require.Equal(t, object{"schema": object{"$ref": "#/components/schemas/Error"}, "example": object{"detail": "Never."}},
+		file["501"].(object)["content"].(object)["application/json"])
 	parameter := at(append(create, "parameters")...).([]any)[0].(object)
 	require.Equal(t, "t", parameter["schema"].(object)["default"])
 }

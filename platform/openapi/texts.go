@@ -21,8 +21,10 @@ type Tag struct{ Name, Description string }
 type Text struct {
 	Summary     string // a line; "" where the operation states its own
 	Description string
-	Request     any // an example of its body; nil for none
-	Response    any // an example of its answer
+	Request     any            // an example of its body; nil for none
+	Response    any            // an example of its answer
+	File        *File          // an example of a file that it answers as bytes
+	Errors      map[string]any // by status, bodies of errors that it always answers
 }
 
 const (
@@ -30,6 +32,9 @@ const (
 	aTag         = "# "
 	anOperation  = "## "
 )
+
+// File is an example of a file: its text, or its bytes in base64, as the summary says.
+type File struct{ Summary, Value string }
 
 // ReadTexts reads a folder: *.md, in the order of their names, and examples.json.
 //
@@ -40,7 +45,7 @@ const (
 //	Summary: A line, where the operation states none.
 //	Who may call it, and what it does.
 //
-// Examples are an object of {request, response} by operation.
+// Examples are an object of {request, response, file, errors} by operation.
 func ReadTexts(dir fs.FS) (Texts, error) {
 	texts := Texts{Operations: map[string]Text{}}
 	files, err := fs.Glob(dir, "*.md")
@@ -91,7 +96,11 @@ func (t *Texts) add(text string) error {
 func (t *Texts) addExamples(raw []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
-	var examples map[string]struct{ Request, Response any }
+	var examples map[string]struct {
+		Request, Response any
+		File              *File
+		Errors            map[string]any
+	}
 	if err := decoder.Decode(&examples); err != nil {
 		return fmt.Errorf("%s: %w", examplesFile, err)
 	}
@@ -100,7 +109,7 @@ func (t *Texts) addExamples(raw []byte) error {
 		if !known {
 			return fmt.Errorf("%s: %s is not described", examplesFile, id)
 		}
-		one.Request, one.Response = example.Request, example.Response
+		one.Request, one.Response, one.File, one.Errors = example.Request, example.Response, example.File, example.Errors
 		t.Operations[id] = one
 	}
 	return nil

@@ -100,6 +100,8 @@ const pretty = (value) => typeof value === "string" ? value : JSON.stringify(val
 const mediaView = (media) => {
   const views = [];
   if (media.example !== undefined) views.push(["Example", () => el("pre", {textContent: pretty(media.example), tabIndex: 0})]);
+  const file = media.examples && media.examples.file;
+  if (file) views.push(["Example", () => el("div", {}, el("p", {className: "soft", textContent: file.summary}), el("pre", {textContent: file.value, tabIndex: 0}))]);
   if (media.schema) views.push(["Members", () => schemaTable(media.schema)]);
   const box = el("div"), tabs = el("div", {className: "tabs", attributes: {role: "tablist"}});
   const show = (chosen) => {

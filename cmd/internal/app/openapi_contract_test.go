@@ -40,8 +40,9 @@ type response struct {
 }
 
 type mediaDoc struct {
-	Schema  *schemaDoc
-	Example json.RawMessage
+	Schema   *schemaDoc
+	Example  json.RawMessage
+	Examples map[string]struct{ Summary, Value string }
 }
 
 type schemaDoc struct {

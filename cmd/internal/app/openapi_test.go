@@ -52,29 +52,44 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 		for _, tag := range op.Tags {
 			require.True(t, described[tag], "%s of %s", tag, op.ID)
 		}
-		registered := registeredAt(api.OpenAPI(), at.method, at.path)
+		registered, examples := registeredAt(api.OpenAPI(), at.method, at.path), 0
 		if op.RequestBody != nil {
 			for mediaType, media := range op.RequestBody.Content {
 				if mediaType == "application/json" {
 					taken := registered.RequestBody.Content[mediaType].Schema
 					fits(t, api, op.ID, media.Example, taken, huma.ModeWriteToServer)
+					examples++
 				}
 			}
 		}
 		for status, response := range op.Responses {
 			for mediaType, media := range response.Content {
-				shown := mediaType == "application/json" || strings.HasPrefix(mediaType, "text/")
-				if shown && !madeFile(response) && !alwaysRefused[op.ID] {
+				switch {
+				case media.Schema != nil && media.Schema.Ref == errorSchema:
+					fits(t, api, op.ID, media.Example, &huma.Schema{Ref: errorSchema}, huma.ModeReadFromServer)
+				case alwaysRefused(op) || madeFile(response):
+					continue
+				case mediaType == "application/json" || strings.HasPrefix(mediaType, "text/"):
 					fits(t, api, op.ID, media.Example, registered.Responses[status].Content[mediaType].Schema,
 						huma.ModeReadFromServer)
+				default:
+					file := media.Examples["file"]
+					require.True(t, file.Summary != "" && file.Value != "", "no file as an example of %s", op.ID)
 				}
+				examples++
 			}
 		}
+		require.Positive(t, examples, "no example of %s", op.ID)
 	}
 }
 
-// alwaysRefused are operations that do nothing (docs/contract/README.md, Versions).
-var alwaysRefused = map[string]bool{"my_subscribe": true}
+const errorSchema = "#/components/schemas/Error"
+
+// alwaysRefused reports whether an operation does nothing, and says so by an error (docs/contract/README.md, Versions).
+func alwaysRefused(op operationDoc) bool {
+	_, refused := op.Responses["501"]
+	return refused
+}
 
 // madeFile reports whether a JSON answer is one of the forms of a file.
 func madeFile(r response) bool { return len(r.Content) > 1 }
