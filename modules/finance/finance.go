@@ -27,6 +27,8 @@ type Deps struct {
 	Clock clock.Clock
 	Log   *slog.Logger
 	Zone  *time.Location // REPORT_TZ
+	// EndsWithPeriod are the gateways that let a recurrence run to the end of its period when told to end.
+	EndsWithPeriod []string
 	// Callers opens the download links of exports.
 	Callers exports.Callers
 	// Streams tell how far exports are.
@@ -53,7 +55,9 @@ func New(d Deps) *Service {
 	if d.Reads == nil {
 		d.Reads = replica.Only(d.Pool)
 	}
-	figures := reports.New(reports.Deps{Reads: d.Reads, Clock: d.Clock, Zone: d.Zone})
+	figures := reports.New(reports.Deps{
+		Reads: d.Reads, Clock: d.Clock, Log: d.Log, Zone: d.Zone, EndsWithPeriod: d.EndsWithPeriod,
+	})
 	return &Service{
 		deps: d, db: financedb.New(), zone: d.Zone.String(), figures: figures,
 		exports: exports.New(exports.Deps{

@@ -6,6 +6,7 @@ import (
 	"marquee/modules/finance/exports"
 	"marquee/modules/finance/reports"
 	"marquee/platform/httpapi"
+	"marquee/platform/resource"
 )
 
 // Routes registers the module's operations.
@@ -19,6 +20,8 @@ func (s *Service) Routes(api *httpapi.API) {
 		title("Revenue by month or day"))
 	httpapi.Route(api, http.MethodGet, "/admin/finance/overdue", "finance_overdue", admin, h.GetOverdue,
 		reports.SchemaOf[reports.OverdueList](api), title("Overdue subscriptions"))
+	httpapi.Route(api, http.MethodGet, "/admin/finance/overdue-subscriptions", "overdue_subscription_list", admin,
+		h.ListOverdue, h.OverdueDoc()...)
 	httpapi.Route(api, http.MethodGet, "/admin/finance/churn", "finance_churn", admin, h.GetChurn,
 		title("Churn by month"))
 	httpapi.Route(api, http.MethodGet, "/admin/finance/movements", "finance_movements", admin, h.GetMovements,
@@ -40,6 +43,9 @@ func (s *Service) Routes(api *httpapi.API) {
 		h.GetPromoCode, reports.SchemaOf[reports.PromoCodeDetail](api), title("One promo code over time, and its family"))
 	httpapi.Route(api, http.MethodGet, "/admin/events-dashboard/orders", "events_dashboard_orders", admin,
 		h.GetOrderTotals, reports.SchemaOf[reports.OrderTotals](api), title("Ticket orders at a glance"))
+	lists := resource.Routes{Pool: s.deps.Pool, Reads: s.deps.Reads, Clock: s.deps.Clock, Log: s.deps.Log}
+	httpapi.Route(api, http.MethodGet, "/admin/ticket-orders", "ticket_order_list", admin,
+		lists.OnPrimary().List(reports.TicketOrders.View), reports.TicketOrders.ListDoc()...)
 	httpapi.Route(api, http.MethodGet, "/admin/ticket-orders/{id}", "admin_ticket_order_get", admin, h.GetTicketOrder,
 		reports.SchemaOf[reports.TicketOrder](api), title("One ticket order with its tickets, its money and its history"))
 	httpapi.Route(api, http.MethodGet, "/events/{id}/box-office", "box_office_get", admin, h.GetBoxOffice,

@@ -2,11 +2,10 @@ package jobadmin
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
 
 	"github.com/jackc/pgx/v5"
 
-	"marquee/platform/fault"
 	"marquee/platform/query"
 	"marquee/platform/resource"
 )
@@ -17,38 +16,91 @@ const BulkKind = "platform_bulk_act"
 // maxCounted bounds what is counted of the jobs that match: more than a bulk act takes.
 const maxCounted = 100_001
 
-// fields are what a filter of a bulk act may name, under the names of the list's parameters.
-var fields = &query.Collection{
-	DefaultSort: `{"kind":1}`,
-	Fields: map[string]query.Field{
-		"state": {Expr: `(t.state::text COLLATE "C")`, Kind: query.String},
-		"kind":  {Expr: `(t.kind COLLATE "C")`, Kind: query.String},
-		"queue": {Expr: `(t.queue COLLATE "C")`, Kind: query.String},
+var states = []string{"available", "cancelled", "completed", "discarded", "pending", "retryable", "running", "scheduled"}
+
+// listed is what a list of jobs can be filtered and sorted by: not what only root users read, nor max_attempts, whose name
+// is that of a count which no filter may ask for. A job's _id is its number
+// in the form of an id.
+var listed = resource.New(resource.Definition{
+	Name: "jobs", Singular: "Job", Schema: "ListedJob", Table: "jobs.river_job", PageSize: 25,
+	From: `(SELECT lpad(to_hex(j.id), 24, '0') COLLATE "C" AS id, j.id AS number, j.state AS river_state, j.state::text COLLATE "C" AS state,
+			j.kind COLLATE "C" AS kind, j.queue COLLATE "C" AS queue, j.attempt, j.created_at, j.scheduled_at, j.attempted_at, j.finalized_at,
+			NULL::text AS document_created_by_id, j.created_at AS register_date, coalesce(j.finalized_at, j.attempted_at, j.created_at) AS register_update_date
+		FROM jobs.river_job j) t`,
+	DefaultSort: `{"id":-1}`,
+	Fields: []resource.Field{
+		{Name: "id", Column: "number", Kind: query.Int, Write: resource.ReadOnly},
+		{Name: "kind", Kind: query.String, Write: resource.ReadOnly},
+		{Name: "queue", Kind: query.String, Write: resource.ReadOnly},
+		{Name: "state", Kind: query.String, Write: resource.ReadOnly, Rule: resource.Rule{Enum: states}},
+		{Name: "attempt", Kind: query.Int, Write: resource.ReadOnly},
+		{Name: "created_at", Kind: query.Date, Write: resource.ReadOnly},
+		{Name: "scheduled_at", Kind: query.Date, Write: resource.ReadOnly},
+		{Name: "attempted_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
+		{Name: "finalized_at", Kind: query.Date, Nullable: true, Write: resource.ReadOnly},
 	},
+})
+
+// creation is what no job has of the fields that each record carries.
+var creation = []string{"document_created_by_id", "register_date", "register_update_date"}
+
+// notActs leaves out the jobs that do bulk acts.
+const notActs = "t.kind <> '" + BulkKind + "'"
+
+// views are a list with a condition, by the one state that is asked for: River's indexes are by the state, and not by its
+// name. Of "" it is that of all.
+type views map[string]*resource.View
+
+func viewsOf(base string) views {
+	all := views{"": listed.Restrict(base, creation...)}
+	for _, state := range states {
+		narrowed := "t.river_state = '" + state + "'"
+		if base != "" {
+			narrowed += " AND " + base
+		}
+		all[state] = listed.Restrict(narrowed, creation...)
+	}
+	return all
 }
 
-// Matching is a statement that selects the numbers, as texts, of all jobs that a filter of state, kind and queue
-// matches, with its arguments. Errors: 422 for a filter that is none, or names another field.
+// visible are the jobs that staff see, acted those that bulk acts may be done to.
+var visible, acted = viewsOf(""), viewsOf(notActs)
+
+// by is the view by which a filter is read: that of the one state that it asks for, if it does.
+func (v views) by(filter string) *resource.View {
+	var asked struct {
+		State any               `json:"state"`
+		And   []json.RawMessage `json:"$and"`
+	}
+	if json.Unmarshal([]byte(filter), &asked) != nil {
+		return v[""]
+	}
+	if state, ok := asked.State.(string); ok && v[state] != nil {
+		return v[state]
+	}
+	for _, part := range asked.And {
+		if narrowed := v.by(string(part)); narrowed != v[""] {
+			return narrowed
+		}
+	}
+	return v[""]
+}
+
+// Matching is a statement that selects the numbers, as texts, of all jobs that a filter matches and a bulk act may be
+// done to, with its arguments. Errors: 422 for a filter that is none, or names another field.
 func Matching(filter string) (sql string, args []any, err error) {
-	compiled, err := query.Compile(fields, filter, 1)
-	if err != nil {
-		return "", nil, resource.Refused(err)
-	}
-	if compiled.Unknown > 0 {
-		return "", nil, fault.InvalidAt("names a field that jobs do not have", "query", "query")
-	}
-	return "SELECT t.id::text AS id FROM jobs.river_job t WHERE t.kind <> '" + BulkKind + "' AND (" + compiled.SQL +
-		") ORDER BY t.id", compiled.Args, nil
+	sql, args, err = acted.by(filter).Matching("t.number::text", filter)
+	return sql + " ORDER BY id", args, err
 }
 
-// countTx counts the jobs that the list shows and a bulk act may be done to, up to maxCounted.
-func countTx(ctx context.Context, tx pgx.Tx, in *listInput) (n int, err error) {
-	err = tx.QueryRow(ctx, `SELECT count(*) FROM (SELECT FROM jobs.river_job
-		WHERE kind <> $5 AND ($1::text = '' OR state = nullif($1::text, '')::jobs.river_job_state)
-			AND ($2::text = '' OR kind = $2) AND ($3::text = '' OR queue = $3) LIMIT $4) found`,
-		in.State, in.Kind, in.Queue, maxCounted, BulkKind).Scan(&n)
+// countTx counts the jobs that a filter matches and a bulk act may be done to, up to maxCounted.
+func countTx(ctx context.Context, tx pgx.Tx, filter string) (int, error) {
+	list, err := acted.by(filter).Prepare(resource.Params{Query: filter, Size: 1})
 	if err != nil {
-		return 0, fmt.Errorf("count jobs: %w", err)
+		return 0, err
 	}
-	return n, nil
+	if err := list.Run(ctx, tx); err != nil {
+		return 0, err
+	}
+	return min(list.Page().Total, maxCounted), nil
 }

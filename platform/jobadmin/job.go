@@ -5,32 +5,38 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
 	"marquee/platform/audit"
 	"marquee/platform/fault"
 	"marquee/platform/httpapi"
 	"marquee/platform/jobs"
+	"marquee/platform/objectid"
 	"marquee/platform/postgres"
+	"marquee/platform/resource"
 )
 
 // Service reads and changes jobs through River's client.
 type Service struct {
 	pool postgres.Pool
 	jobs *jobs.Client
+	log  *slog.Logger
 }
 
 // New makes it; the client need not work jobs.
-func New(pool postgres.Pool, client *jobs.Client) *Service { return &Service{pool, client} }
+func New(pool postgres.Pool, client *jobs.Client, log *slog.Logger) *Service {
+	return &Service{pool, client, log}
+}
 
 // Job is a job as staff see it.
 type Job struct {
+	Key         objectid.ID   `json:"_id" doc:"Its number as 24 hexadecimal digits"`
 	ID          int64         `json:"id"`
 	Kind        string        `json:"kind"`
 	Queue       string        `json:"queue"`
@@ -63,66 +69,134 @@ type listInput struct {
 	Kind   string `query:"kind" maxLength:"128" pattern:"^[A-Za-z0-9_.-]*$" patternDescription:"the name of a kind"`
 	Queue  string `query:"queue" maxLength:"128" pattern:"^[A-Za-z0-9_.-]*$" patternDescription:"the name of a queue"`
 	Before int64  `query:"before" minimum:"1" doc:"An id: jobs made before that one"`
-	Qty    int    `query:"qty" minimum:"1" maximum:"100" default:"25"`
+	Qty    int    `query:"qty" minimum:"1" maximum:"100" doc:"An older word for qty_docs_page, which it wins over"`
+}
+
+// params are those of the list, with what the older words ask for beside the filter.
+func (in *listInput) params(ctx context.Context) (resource.Params, error) {
+	for name, value := range map[string]string{"kind": in.Kind, "queue": in.Queue} {
+		if !utf8.ValidString(value) {
+			return resource.Params{}, fault.InvalidAt("is not valid UTF-8", "query", name)
+		}
+	}
+	p, err := visible[""].ParseParams(httpapi.RequestURL(ctx))
+	if err != nil || p.ID != "" {
+		return p, err
+	}
+	if in.Qty > 0 && !p.Range {
+		p.Size = in.Qty
+	}
+	if _, err := visible[""].Prepare(p); err != nil { // of what the client wrote, before anything is added
+		return p, err
+	}
+	asked := map[string]any{}
+	for name, value := range map[string]string{"state": in.State, "kind": in.Kind, "queue": in.Queue} {
+		if value != "" {
+			asked[name] = value
+		}
+	}
+	if in.Before > 0 {
+		asked["id"] = map[string]int64{"$lt": in.Before}
+	}
+	if len(asked) == 0 {
+		return p, nil
+	}
+	both := []any{asked}
+	if filter := strings.TrimSpace(p.Query); filter != "" && filter != "null" {
+		both = append(both, json.RawMessage(filter))
+	}
+	filter, err := json.Marshal(map[string]any{"$and": both})
+	p.Query = string(filter)
+	return p, err
 }
 
 type listBody struct {
-	Jobs  []Job `json:"jobs" doc:"The last made first"`
-	More  bool  `json:"more" doc:"There are others before the last of these"`
-	Total int   `json:"total" doc:"Jobs of that state, kind and queue that a bulk act may be done to; counted up to 100001"`
+	httpapi.Envelope[Job]
+	Jobs  []Job `json:"jobs" doc:"The same as docs, under an older name"`
+	More  bool  `json:"more" doc:"There are others after the last of these"`
+	Total int   `json:"total" doc:"Those that match and that a bulk act may be done to; counted up to 100001"`
 }
 
-// List answers GET /admin/jobs. Errors: 422 for names that are no text.
+// List answers GET /admin/jobs: a list of the collections' contract, whose rows say besides, as far as the caller may
+// know it, what each job was given and how it failed. Errors: 422 for names that are no text, and those of a list.
 func (s *Service) List(ctx context.Context, in *listInput) (*httpapi.Output[listBody], error) {
-	params := river.NewJobListParams().OrderBy(river.JobListOrderByID, river.SortOrderDesc).First(in.Qty + 1)
-	if in.State != "" {
-		params = params.States(rivertype.JobState(in.State))
-	}
-	if in.Kind != "" {
-		params = params.Kinds(in.Kind)
-	}
-	if in.Queue != "" {
-		params = params.Queues(in.Queue)
-	}
-	for name, value := range map[string]string{"kind": in.Kind, "queue": in.Queue} {
-		if !utf8.ValidString(value) {
-			return nil, fault.InvalidAt("is not valid UTF-8", "query", name)
-		}
-	}
-	if err := httpapi.HeadEnds(ctx); err != nil {
+	params, err := in.params(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if in.Before > 0 {
-		params = params.Where("id < @before", river.NamedArgs{"before": in.Before})
+	list, err := visible.by(params.Query).Prepare(params)
+	if err != nil {
+		return nil, err
 	}
-	var found *river.JobListResult
-	var total int
-	err := postgres.InTx(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if found, err = s.jobs.JobListTx(ctx, tx, params); err != nil {
+	var body listBody
+	err = postgres.InTx(ctx, s.pool, func(tx pgx.Tx) error {
+		if err := list.Run(ctx, tx); err != nil {
 			return err
 		}
-		total, err = countTx(ctx, tx, in)
+		if err := json.Unmarshal(list.Envelope(ctx).Body, &body.Envelope); err != nil {
+			return fmt.Errorf("read the page of jobs: %w", err)
+		}
+		if err := s.completeTx(ctx, tx, body.Docs); err != nil {
+			return err
+		}
+		if params.ID != "" {
+			body.Total = len(body.Docs)
+			return nil
+		}
+		body.Total, err = countTx(ctx, tx, params.Query)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list jobs: %w", err)
+		return nil, resource.Report(ctx, s.log, err)
 	}
-	body := listBody{Jobs: []Job{}, More: len(found.Jobs) > in.Qty, Total: total}
-	for _, row := range found.Jobs[:min(len(found.Jobs), in.Qty)] {
-		body.Jobs = append(body.Jobs, jobFor(httpapi.CallerOf(ctx), row))
-	}
+	body.Jobs = body.Docs
+	body.More = params.ID == "" && params.Offset()+len(body.Docs) < body.Pagination.QtyTotalDocs
 	return httpapi.OK(body)
+}
+
+// ListDoc documents List.
+func ListDoc() []httpapi.Option { return visible[""].ParamsDoc() }
+
+// completeTx adds to jobs what they were given and how they failed, as far as the caller may know it.
+func (s *Service) completeTx(ctx context.Context, tx pgx.Tx, docs []Job) error {
+	at := map[int64]*Job{}
+	ids := make([]int64, 0, len(docs))
+	for i := range docs {
+		docs[i].describe(httpapi.CallerOf(ctx), &rivertype.JobRow{EncodedArgs: []byte("{}")}) // of one that goes meanwhile
+		at[docs[i].ID] = &docs[i]
+		ids = append(ids, docs[i].ID)
+	}
+	rows, err := tx.Query(ctx, "SELECT id, max_attempts, args, errors FROM jobs.river_job WHERE id = ANY ($1)", ids)
+	if err != nil {
+		return fmt.Errorf("read jobs: %w", err)
+	}
+	var row rivertype.JobRow
+	_, err = pgx.ForEachRow(rows, []any{&row.ID, &row.MaxAttempts, &row.EncodedArgs, &row.Errors}, func() error {
+		at[row.ID].describe(httpapi.CallerOf(ctx), &row)
+		row = rivertype.JobRow{}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read jobs: %w", err)
+	}
+	return nil
 }
 
 // jobFor is a job as the caller may see it.
 func jobFor(caller httpapi.Caller, row *rivertype.JobRow) Job {
 	j := Job{
-		ID: row.ID, Kind: row.Kind, Queue: row.Queue, State: string(row.State), Attempt: row.Attempt,
-		MaxAttempts: row.MaxAttempts, CreatedAt: httpapi.Time(row.CreatedAt),
+		Key: keyOf(row.ID), ID: row.ID, Kind: row.Kind, Queue: row.Queue, State: string(row.State), Attempt: row.Attempt,
+		CreatedAt:   httpapi.Time(row.CreatedAt),
 		ScheduledAt: httpapi.Time(row.ScheduledAt),
-		AttemptedAt: timeOf(row.AttemptedAt), FinalizedAt: timeOf(row.FinalizedAt), Failures: []Failure{},
-		Arguments: map[string]any{},
+		AttemptedAt: timeOf(row.AttemptedAt), FinalizedAt: timeOf(row.FinalizedAt),
 	}
+	j.describe(caller, row)
+	return j
+}
+
+// describe says what the job was given and how it failed, masked but for root.
+func (j *Job) describe(caller httpapi.Caller, row *rivertype.JobRow) {
+	j.MaxAttempts, j.Failures, j.Arguments = row.MaxAttempts, []Failure{}, map[string]any{}
 	_ = json.Unmarshal(row.EncodedArgs, &j.Arguments) // what River holds is JSON
 	if !caller.Root {
 		j.Arguments = mask(j.Arguments)
@@ -134,8 +208,10 @@ func jobFor(caller httpapi.Caller, row *rivertype.JobRow) Job {
 		}
 		j.Failures = append(j.Failures, f)
 	}
-	return j
 }
+
+// keyOf is a job's number in the form of an id.
+func keyOf(number int64) objectid.ID { return objectid.ID(fmt.Sprintf("%024x", number)) }
 
 func timeOf(t *time.Time) *httpapi.Time { return (*httpapi.Time)(t) }
 

@@ -101,6 +101,13 @@ func Matching(api *httpapi.API, path, filter string) (sql string, args []any, er
 	if v == nil {
 		return "", nil, fmt.Errorf("no list is at %s", path)
 	}
+	sql, args, err = v.Matching("t.id", filter)
+	return sql + " ORDER BY id", args, err
+}
+
+// Matching is a statement that selects an expression over the row t, a constant of the program, of all records that a
+// filter matches, as id, with its arguments. Errors: 422 for a filter that is none, or names no field of the view.
+func (v *View) Matching(expr, filter string) (sql string, args []any, err error) {
 	compiled, err := query.Compile(v.registry, filter, 1)
 	if err != nil {
 		return "", nil, Refused(err)
@@ -108,7 +115,7 @@ func Matching(api *httpapi.API, path, filter string) (sql string, args []any, er
 	if compiled.Unknown > 0 {
 		return "", nil, fault.InvalidAt("names a field that the list does not have", "query", paramQuery)
 	}
-	sql = "SELECT t.id FROM " + v.resource.def.From + " WHERE " + v.where(compiled.SQL) + " ORDER BY t.id"
+	sql = "SELECT " + expr + " AS id FROM " + v.resource.def.From + " WHERE " + v.where(compiled.SQL)
 	return sql, compiled.Args, nil
 }
 

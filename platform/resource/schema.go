@@ -13,12 +13,14 @@ import (
 
 // ListDoc documents GET: parameters and envelope.
 func (v *View) ListDoc() []httpapi.Option {
+	return append(v.ParamsDoc(), httpapi.Summary("List "+v.resource.def.Name), httpapi.ResponseSchema(v.EnvelopeSchema()))
+}
+
+// ParamsDoc documents the parameters of a GET whose handler makes more of the page than the view's documents.
+func (v *View) ParamsDoc() []httpapi.Option {
 	d := v.resource.def
 	return []httpapi.Option{
-		httpapi.Summary("List " + d.Name),
-		httpapi.Parameters(listParams(d.PageSize, d.DefaultSort)...),
-		httpapi.ResponseSchema(v.EnvelopeSchema()),
-		httpapi.Metadata(viewKey, v),
+		httpapi.Parameters(listParams(d.PageSize, d.DefaultSort)...), httpapi.Metadata(viewKey, v),
 	}
 }
 

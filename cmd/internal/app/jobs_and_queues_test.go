@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"testing"
 
@@ -63,6 +64,89 @@ func TestStaffSeeJobsAndOnlyRootWhatIsInThem(t *testing.T) {
 
 	for _, query := range []string{"state=lost", "before=x", "qty=101", "before=0"} {
 		require.Equal(t, http.StatusUnprocessableEntity, p.Admin().Get("/admin/jobs?"+query).Status, query)
+	}
+}
+
+// TestJobsAreAListAsAnyOther: filtered, sorted and paged by what everybody on the staff may know of them, with the older
+// parameters beside a filter; what only root reads is found by nobody.
+func TestJobsAreAListAsAnyOther(t *testing.T) {
+	t.Parallel()
+	p := platformtest.New(t)
+	p.Unsound("jobs_done") // some stay given up
+	var ids []int64
+	for _, state := range []string{"retryable", "discarded", "discarded", "scheduled"} {
+		ids = append(ids, newJob(t, p, state))
+	}
+	type page struct {
+		Docs, Jobs []struct {
+			Key         string `json:"_id"`
+			ID          int64
+			MaxAttempts int `json:"max_attempts"`
+			Arguments   map[string]any
+		}
+		More       bool
+		Total      int
+		Pagination struct {
+			Total int `json:"qty_total_docs"`
+			Pages int `json:"qty_of_pages"`
+		}
+		Links []struct{ Rel string }
+	}
+	read := func(parameters ...string) (found page, got []int64) {
+		values := url.Values{}
+		for i := 0; i < len(parameters); i += 2 {
+			values.Set(parameters[i], parameters[i+1])
+		}
+		p.Admin().Get("/admin/jobs?" + values.Encode()).Expect(http.StatusOK).JSON(&found)
+		require.Equal(t, found.Docs, found.Jobs)
+		for _, one := range found.Docs {
+			got = append(got, one.ID)
+		}
+		return found, got
+	}
+	const ours = `{"kind":"test_staff"}`
+	first, got := read("query", ours, "qty_docs_page", "3")
+	require.Equal(t, []int64{ids[3], ids[2], ids[1]}, got, "the last made first")
+	require.Equal(t, []int{4, 2, 4}, []int{first.Pagination.Total, first.Pagination.Pages, first.Total})
+	require.True(t, first.More)
+	require.Equal(t, "***", first.Docs[0].Arguments["email"])
+	require.Equal(t, 3, first.Docs[0].MaxAttempts)
+	require.NotEmpty(t, first.Links)
+	last, got := read("query", ours, "qty_docs_page", "3", "current_page", "1")
+	require.Equal(t, ids[:1], got)
+	require.False(t, last.More)
+
+	for _, tc := range []struct {
+		query, sort string
+		want        []int64
+	}{
+		{`{"kind":"test_staff","state":"discarded"}`, `{"id":1}`, ids[1:3]},
+		{`{"kind":"test_staff","state":{"$in":["scheduled","retryable"]}}`, `{"id":1}`, []int64{ids[0], ids[3]}},
+		{`{"kind":"test_staff","attempt":{"$gte":3}}`, `{"id":1}`, ids[1:3]},
+		{`{"kind":{"$regex":"^test_s"},"finalized_at":null}`, `{"state":1}`, []int64{ids[0], ids[3]}},
+		{`{"$and":[{"state":"scheduled"},{"queue":"nowhere"}]}`, ``, ids[3:]},
+		{`{"$or":[{"state":"scheduled"},{"state":"retryable"}],"queue":"nowhere"}`, `{"id":1}`, []int64{ids[0], ids[3]}},
+		{`{"state":"lost"}`, ``, nil},
+		{`{"arguments":{"$ne":null}}`, ``, nil},
+		{`{"errors":{"$regex":"maria"}}`, ``, nil},
+		{`{"max_attempts":3}`, ``, nil},
+	} {
+		_, got := read("query", tc.query, "sort", tc.sort)
+		require.Equal(t, tc.want, got, tc.query)
+	}
+	_, got = read("query", ours, "state", "discarded", "before", strconv.FormatInt(ids[2], 10))
+	require.Equal(t, ids[1:2], got, "the older parameters narrow it")
+	one, got := read("_id", first.Docs[0].Key)
+	require.Equal(t, ids[3:], got)
+	require.Equal(t, []int{1, 1}, []int{one.Total, one.Pagination.Total})
+
+	for parameters, field := range map[string]string{
+		"query=x": "query", "query=" + url.QueryEscape(`{"state":{"$near":1}}`): "query", "sort=id": "sort",
+		"state=discarded&query=" + url.QueryEscape(`{"kind":"a"},{}`): "query", "qty_docs_page=1001": "qty_docs_page",
+	} {
+		res := p.Admin().Get("/admin/jobs?" + parameters)
+		require.Equal(t, http.StatusUnprocessableEntity, res.Status, parameters)
+		require.Equal(t, field, res.Field(), parameters)
 	}
 }
 

@@ -98,7 +98,7 @@ func newModules(c core) (m modules, err error) {
 	})
 	m.finance = finance.New(finance.Deps{
 		Pool: c.pool, Reads: c.reads, Jobs: c.jobs, Clock: c.clock, Log: c.log, Zone: c.zone, Callers: m.accounts,
-		Streams: c.streams,
+		Streams: c.streams, EndsWithPeriod: endWithPeriod(),
 		Exports: finance.ExportConfig{
 			SyncRows: c.cfg.Exports.SyncRows, TTL: c.cfg.Exports.TTL, LinkTTL: c.cfg.Exports.LinkTTL,
 			LinkKey: secret.Derive([]byte(c.cfg.Keys.File), "export-link"), PublicURL: c.cfg.HTTP.PublicURL,
@@ -245,6 +245,17 @@ func (c Config) testMode() []string {
 	}
 	if c.GatewayB.adapter().TestMode() {
 		names = append(names, string(gateway.GWB))
+	}
+	return names
+}
+
+// endWithPeriod are the gateways that let a recurrence run to the end of its period, by name.
+func endWithPeriod() []string {
+	var names []string
+	for _, name := range gateway.Names() {
+		if name.Traits().EndsWithPeriod {
+			names = append(names, string(name))
+		}
 	}
 	return names
 }

@@ -200,10 +200,11 @@ var hidden = map[string]string{
 	"archive_record_public_get":       "opens by an archive token, which TestOwnership has",
 	"requisition_history_get":         "the card has none", "user_list": "lists admins",
 	"users_type_list": "says nothing of users", "avatar_get": "public",
-	"customer_timeline":   "sentences about money and titles, without ids",
-	"video_stream_url":    "an address, and the play that was named",
-	"me_ticket_qr":        "a signed text about the ticket that was named",
-	"box_office_sale_get": "the order is the store's: 404 to everybody",
+	"customer_timeline":         "sentences about money and titles, without ids",
+	"video_stream_url":          "an address, and the play that was named",
+	"me_ticket_qr":              "a signed text about the ticket that was named",
+	"overdue_subscription_list": "the subscription is paid",
+	"box_office_sale_get":       "the order is the store's: 404 to everybody",
 }
 
 // TestOwnershipIsSeen: what TestOwnership looks for is there to be found. The

@@ -74,9 +74,9 @@ func (a *App) addLookup() {
 
 // addJobs registers what staff see of jobs, and what they do to them.
 func (a *App) addJobs() {
-	s := jobadmin.New(a.db.writes, a.jobs)
+	s := jobadmin.New(a.db.writes, a.jobs, a.log)
 	httpapi.Route(a.api, http.MethodGet, "/admin/jobs", "job_list", httpapi.Admin, s.List,
-		httpapi.Summary("Jobs, the last made first"))
+		append(jobadmin.ListDoc(), httpapi.Summary("Jobs, the last made first"))...)
 	httpapi.Route(a.api, http.MethodPost, "/admin/jobs/{id}/retry", "job_retry", httpapi.Admin, s.Retry,
 		httpapi.Summary("Run a job again that was given up or cancelled"))
 	httpapi.Route(a.api, http.MethodPost, "/admin/jobs/{id}/run", "job_run", httpapi.Admin, s.Run,

@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -13,26 +14,33 @@ import (
 	"marquee/platform/httpapi"
 	"marquee/platform/postgres"
 	"marquee/platform/replica"
+	"marquee/platform/resource"
 )
 
 // Deps are what New needs.
 type Deps struct {
 	Reads *replica.Set // may lag
 	Clock clock.Clock
+	Log   *slog.Logger
 	Zone  *time.Location // REPORT_TZ
+	// EndsWithPeriod are the gateways that let a recurrence run to the end of its period when told to end.
+	EndsWithPeriod []string
 }
 
 // Reports reads the figures.
 type Reports struct {
-	deps Deps
-	db   *financedb.Queries
+	deps    Deps
+	db      *financedb.Queries
+	overdue *resource.Resource
 }
 
 // reportTimeout bounds a statement of a dashboard; exports have their own.
 const reportTimeout = 20 * time.Second
 
 // New makes the room.
-func New(d Deps) *Reports { return &Reports{deps: d, db: financedb.New()} }
+func New(d Deps) *Reports {
+	return &Reports{deps: d, db: financedb.New(), overdue: overdueList(d.EndsWithPeriod)}
+}
 
 // Handlers answers the routes; each reads the database once.
 type Handlers struct{ *Reports }
