@@ -87,25 +87,27 @@ it('jobs and overdue customers are exported as they stand, all pages of them', a
   await page.getByRole('button', { name: 'Export', exact: true }).waitFor();
   const jobs = await saved(page, 'Export');
   const lines = jobs.bytes.toString().split('\r\n').slice(0, -1);
-  expect(lines[0]).toBe('\ufeff"Kind","Queue","State","Attempts","Due or ended"');
+  expect(lines[0]).toBe('\ufeff"Kind","Number","Queue","State","Attempts","Due","Ended"');
   expect(lines.length).toBeGreaterThan(1);
   expect(new Set(lines).size).toBe(lines.length);
-  for (const one of lines.slice(1)) expect(one).toMatch(/^"\w+ \d+","\w+","completed","\d+ of \d+","\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"$/);
+  for (const one of lines.slice(1)) expect(one).toMatch(/^"\w+","\d+","\w+","completed","\d+"(,"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"){2}$/);
 
-  const customers = Array.from({ length: 130 }, (_, i) => ({
-    customer_id: String(i).padStart(24, '0'), full_name: `Atrasada ${String(i)}`, username: 'a', email: 'a@example.com', subscription_status: 'suspended',
+  const customers = Array.from({ length: 1130 }, (_, i) => ({
+    _id: String(i).padStart(24, '0'), customer_id: String(i).padStart(24, '0'), full_name: `Atrasada ${String(i)}`, username: 'a', email: 'a@example.com', status: 'suspended',
     plan_name: 'Plus', days_overdue: i, payment_failures: 2, last_payment_at: '2026-03-05T02:04:06.000Z', amount: 2990,
+    dunning_step: 'notified', notices_sent: 1, notices_planned: 1, next_step: 'notice', next_step_at: '2026-03-07T12:00:00.000Z',
   }));
-  await page.route(/\/api\/v1\/admin\/finance\/overdue/, (route) => {
+  await page.route(/\/api\/v1\/admin\/finance\/overdue-subscriptions\?/, (route) => {
     const params = new URL(route.request().url()).searchParams;
-    const [at, size] = [Number(params.get('page')), Number(params.get('limit'))];
-    return route.fulfill({ json: { customers: customers.slice(at * size, (at + 1) * size), total_overdue: 130, total_amount_at_risk: 388700 } });
+    const [at, size] = [Number(params.get('current_page')), Number(params.get('qty_docs_page'))];
+    const pagination = { current_page: at, qty_docs_page: size, qty_of_pages: Math.ceil(1130 / size), qty_total_docs: 1130 };
+    return route.fulfill({ json: { docs: customers.slice(at * size, (at + 1) * size), pagination, links: [], msg: 'ok', info: null } });
   });
   await page.goto('/console/subscriptions/overdue');
   const { name, bytes } = await saved(page, 'Export');
   expect(name).toMatch(/^overdue/);
   const rows = bytes.toString().split('\r\n').slice(1, -1);
-  expect(rows).toEqual(customers.map((one) => `"${one.full_name}","suspended","Plus","${String(one.days_overdue)}","2","2026-03-04","29.90"`));
+  expect(rows).toEqual(customers.map((one) => `"${one.full_name}","suspended","${String(one.days_overdue)}","2","written to","a notice is sent","2026-03-04 23:04:06","Plus","29.90"`));
   expectNoFaults(page.context());
 });
 

@@ -204,6 +204,34 @@ it('while the server cannot be reached a banner says so, and what was not read c
   expectNoFaults(page.context());
 });
 
+it('a session is kept while the API is too busy to renew it, and lost when the API says so', async () => {
+  const page = await signedIn('admin');
+  const refresh = '**/api/v1/auth/refresh-token';
+  const down = page.getByText('The server cannot be reached.');
+  const form = page.getByRole('heading', { name: 'Sign in to the console' });
+  for (const status of [503, 500, 429]) {
+    let asked = 0;
+    await page.route(refresh, (route) => {
+      asked++;
+      return route.fulfill({ status, contentType: 'application/json', headers: { 'Retry-After': '1' }, body: '{"detail":"The service is busy. Try again in a second."}' });
+    });
+    await page.reload();
+    await down.waitFor();
+    await expect.poll(() => asked, { message: String(status) }).toBeGreaterThan(1); // it is asked again by itself
+    expect(await form.count()).toBe(0);
+    await page.unroute(refresh);
+    await page.locator('main#content').waitFor();
+    await down.waitFor({ state: 'detached' });
+  }
+  for (const [status, detail] of [[401, 'Not authenticated'], [403, 'Access Denied: Could not validate token.']] as const) {
+    const other = await signedIn('admin');
+    await other.route(refresh, (route) => route.fulfill({ status, contentType: 'application/json', body: JSON.stringify({ detail }) }));
+    await other.reload();
+    await other.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  }
+  expectNoFaults(page.context());
+});
+
 it('while the API is down a banner says so within seconds, and what is typed is saved once it is back', async () => {
   const customer = await signUp('Rute Salles');
   const page = await signedIn('admin', {}, `/console/customers/${customer.id}`);

@@ -61,6 +61,34 @@ it('where the browser keeps nothing for all tabs, "stay signed in" is for the ta
   expectNoFaults(context);
 });
 
+it('with all site data blocked the console starts, and who signs in stays so for the tab', async () => {
+  const context = await person();
+  await context.addInitScript(() => {
+    const refuse = () => { throw new DOMException('Access is denied for this document.', 'SecurityError'); };
+    for (const name of ['localStorage', 'sessionStorage', 'indexedDB', 'caches']) Object.defineProperty(globalThis, name, { get: refuse });
+    Object.assign(globalThis, { BroadcastChannel: class { constructor() { refuse(); } } });
+  });
+  const page = await context.newPage();
+  await page.goto('/console/');
+  await page.getByLabel('Theme').selectOption('dark');
+  await page.getByLabel('Stay signed in on this computer').check();
+  await signIn(page, users.admin);
+  expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark');
+  // An access token that is refused is renewed, as in any other tab.
+  let refused = 0;
+  await page.route('**/api/v1/customers?**', (route) => {
+    refused++;
+    return route.fulfill({ status: 403, contentType: 'application/json', body: '{"detail":"Access Denied: Could not validate token."}' });
+  }, { times: 1 });
+  await page.getByRole('link', { name: 'Customers', exact: true }).click();
+  await page.locator('tbody tr').first().waitFor();
+  expect(refused).toBe(1);
+  await page.getByRole('button', { name: 'Export' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  expectNoFaults(context);
+});
+
 it('root who needs a second factor reads so, and sets it up where they are', async () => {
   const eli = await newAdmin('Eli');
   const context = await person();

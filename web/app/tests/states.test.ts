@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import type { Page, Route } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectNoFaults, signedIn, visit } from './browser';
+import { newEvent } from './people';
 
 const output = new URL('./output/', import.meta.url).pathname;
 
@@ -11,7 +12,8 @@ const lists = [
   ['settled', '/payments/settled', `${FINANCE}/payments`, 'Nothing was paid'], ['refunds', '/payments/refunds', `${FINANCE}/refunds`, 'No refunds'],
   ['refunded', '/payments/refunded', '/api/v1/subscriptions', 'Nothing was refunded'], ['open-disputes', '/payments/open-disputes', `${FINANCE}/disputes`, 'No dispute is open'],
   ['disputes', '/payments/disputes', `${FINANCE}/disputes`, 'No disputes'], ['unapplied', '/payments/unapplied', `${FINANCE}/unapplied-payments`, 'No money is waiting'],
-  ['reconciliations', '/payments/reconciliations', `${FINANCE}/reconciliations`, 'Nothing was reconciled yet'], ['webhooks', '/webhooks', '/api/v1/webhook-logs', 'No webhooks yet'],
+  ['reconciliations', '/payments/reconciliations', `${FINANCE}/reconciliations`, 'Nothing was reconciled yet'], ['overdue', '/subscriptions/overdue', `${FINANCE}/overdue-subscriptions`, 'Nobody is overdue'], ['jobs', '/settings/jobs', '/api/v1/admin/jobs', 'No such jobs'],
+  ['webhooks', '/webhooks', '/api/v1/webhook-logs', 'No webhooks yet'],
   ['plans', '/settings/plans', '/api/v1/plans/admin', 'No plans yet'], ['users', '/settings/users', '/api/v1/users', 'No users'], ['profiles', '/settings/profiles', '/api/v1/users-type', 'No profiles'],
   ['audit', '/settings/audit', '/api/v1/audit-log', 'Nothing was written yet'], ['catalog', '/catalog', '/api/v1/videos', 'No videos yet'],
   ['seasons', '/catalog/seasons', '/api/v1/seasons', 'There is nothing here yet'], ['categories', '/catalog/categories', '/api/v1/categories', 'There is nothing here yet'],
@@ -53,8 +55,9 @@ async function standOffline(page: Page, at: string, name: string) {
 it('every list is empty, loads, fails and is cut off in words', async () => {
   mkdirSync(output, { recursive: true });
   const page = await signedIn('root');
+  const orders = ['orders', `/events/${await newEvent('Sem pedidos')}/orders`, '/api/v1/admin/ticket-orders', 'No orders yet'] as const;
   const none = { docs: [], pagination: { current_page: 0, qty_docs_page: 25, qty_of_pages: 0, qty_total_docs: 0 }, info: null, links: [], msg: 'ok' };
-  for (const [name, at, path, emptyTitle] of lists) {
+  for (const [name, at, path, emptyTitle] of [...lists, orders]) {
     const rows = new RegExp(`${path}\\?`);
     await stand(page, at, rows, `${name}-empty`, json(200, none), emptyTitle);
     let go = () => {};

@@ -45,6 +45,7 @@ export type Got<P extends keyof paths> = paths[P] extends {
 export interface Page<T> {
   docs: T[];
   pagination: { current_page: number; qty_docs_page: number; qty_of_pages: number; qty_total_docs: number };
+  total?: number; // of those, what a bulk act may be done to, where that is not all
 }
 
 export interface PageQuery { query?: string; sort?: string; q?: string; page: number; size: number }

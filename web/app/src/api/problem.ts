@@ -18,6 +18,9 @@ export class Problem extends Error {
   get unanswered(): boolean {
     return this.status === 0 || this.status === 502 || this.status === 504;
   }
+
+  /** It says nothing about what was asked: there was no answer, or the API was too busy, or at fault itself. */
+  get passing(): boolean { return this.unanswered || this.status === 429 || this.status >= 500; }
 }
 
 interface Finding { loc?: unknown[]; msg?: string }

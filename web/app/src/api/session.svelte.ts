@@ -19,6 +19,7 @@ let member = $state<Member | undefined>();
 let factorMissing = $state(''); // the API's sentence to root users who need a second factor and signed in without one
 let accessToken = '';
 let stay = false;
+let held = $state(false); // an earlier visit's session waits for an API that cannot answer
 let renewing: Promise<boolean> | undefined;
 let waiting: ((back: boolean) => void)[] = [];
 
@@ -26,12 +27,19 @@ let ends = 0; // how often a session ended here: a token that was asked for befo
 
 // Signing out in one tab ends all of them: each has a session of its own unless it stays signed in. What is kept for all
 // tabs is the other's to forget, who may have signed in again by now.
-const channel = new BroadcastChannel('marquee-session');
-channel.onmessage = () => {
-  endThere();
-  forgetTokenOfTab();
-  drop();
-};
+const channel = channelOfTabs();
+if (channel) {
+  channel.onmessage = () => {
+    endThere();
+    forgetTokenOfTab();
+    drop();
+  };
+}
+
+/** What leads to the other tabs; nothing where all site data is blocked. */
+function channelOfTabs(): BroadcastChannel | undefined {
+  try { return new BroadcastChannel('marquee-session'); } catch { return undefined; }
+}
 
 /** Ends the session at the API, where that can be reached. */
 function endThere() {
@@ -56,8 +64,13 @@ export const session = {
   /** Whether the session outlives the browser tab. */
   get stays() { return stay; },
   get factorMissing() { return factorMissing; },
+  /** Whether the session of an earlier visit waits for an API that does not answer, or is too busy to. */
+  get held() { return held; },
 
-  /** Takes up what an earlier visit left, if it is still good. */
+  /**
+   * Takes up what an earlier visit left, if it is still good. Only the API's word that it is not ends it: while there is no
+   * answer, or none that says so, it is asked again.
+   */
   async start(): Promise<void> {
     const kept = await readRefreshToken();
     if (!kept) {
@@ -69,17 +82,21 @@ export const session = {
       try {
         const at = ends;
         if (!(await refreshed())) {
+          held = false;
           drop();
           return;
         }
         const found = await memberOf(accessToken);
+        held = false;
         if (at === ends) await enter(found); // else another tab signed out meanwhile
         return;
       } catch (cause) {
-        if (!(cause instanceof Problem && cause.unanswered)) {
+        if (!(cause instanceof Problem && cause.passing)) {
+          held = false;
           drop();
           throw cause;
         }
+        held = true;
         connection.lost();
         await connection.whenBack();
       }
@@ -114,7 +131,7 @@ export const session = {
     endThere();
     await forgetRefreshToken();
     drop();
-    channel.postMessage('out');
+    channel?.postMessage('out');
   },
 
   authorize(request: Request): Request {
@@ -174,7 +191,7 @@ async function refreshed(): Promise<boolean> {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ refresh_token: kept.token }),
   });
-  if (response.status === 403) return false;
+  if (response.status === 401 || response.status === 403) return false;
   if (!response.ok) throw await problemOf(response);
   const tokens = (await response.json()) as TokenSet;
   if (at !== ends) return false;

@@ -1,7 +1,9 @@
 import { openDB, type IDBPDatabase } from 'idb';
+import { keptForTab } from '../ui/storage';
 
 // Where the refresh token lies: in sessionStorage, which ends with the tab, or in IndexedDB
-// with "stay signed in". The access token is never written anywhere.
+// with "stay signed in". A browser that keeps neither has it remembered by the page, until that is closed or loaded anew.
+// The access token is never written anywhere.
 
 const KEY = 'refresh_token';
 const STORE = 'session';
@@ -13,7 +15,7 @@ async function kept<T>(act: (db: IDBPDatabase) => Promise<T>): Promise<T> {
 }
 
 export async function readRefreshToken(): Promise<{ token: string; stay: boolean } | undefined> {
-  const ofTab = sessionStorage.getItem(KEY);
+  const ofTab = keptForTab.get(KEY);
   if (ofTab) return { token: ofTab, stay: false };
   const ofAll: unknown = await kept((db) => db.get(STORE, KEY)).catch(() => undefined);
   return typeof ofAll === 'string' ? { token: ofAll, stay: true } : undefined;
@@ -28,12 +30,12 @@ export async function keepRefreshToken(token: string, stay: boolean): Promise<bo
       return true;
     }
   }
-  sessionStorage.setItem(KEY, token);
+  keptForTab.set(KEY, token);
   return false;
 }
 
 /** Forgets what lies in this tab alone. */
-export function forgetTokenOfTab() { sessionStorage.removeItem(KEY); }
+export function forgetTokenOfTab() { keptForTab.remove(KEY); }
 
 export async function forgetRefreshToken(): Promise<void> {
   forgetTokenOfTab();

@@ -1,7 +1,9 @@
+import { keptForAll } from '../ui/storage';
+
 export type Theme = 'system' | 'light' | 'dark';
 
 const KEY = 'theme';
-const kept = localStorage.getItem(KEY);
+const kept = keptForAll.get(KEY);
 let theme = $state<Theme>(kept === 'light' || kept === 'dark' ? kept : 'system');
 
 function show() {
@@ -15,7 +17,7 @@ export const themes = {
   get theme() { return theme; },
   use(chosen: Theme) {
     theme = chosen;
-    localStorage.setItem(KEY, chosen);
+    keptForAll.set(KEY, chosen);
     show();
   },
 };

@@ -1,4 +1,5 @@
 import mark from './mark.svg';
+import { keptForAll } from './storage';
 
 // What the platform is called and looks like. The last that was seen is shown at once, so that nothing changes before
 // one's eyes; of a browser that has seen none the name stays empty until it is known.
@@ -9,7 +10,7 @@ const KEY = 'brand';
 
 function kept(): Brand {
   try {
-    const { name, logo } = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Brand>;
+    const { name, logo } = JSON.parse(keptForAll.get(KEY) ?? '{}') as Partial<Brand>;
     return { name: typeof name === 'string' ? name : '', logo: typeof logo === 'string' && logo.startsWith('/') ? logo : null };
   } catch { return { name: '', logo: null }; }
 }
@@ -22,7 +23,7 @@ export const brand = {
   get logo() { return shown.logo ?? mark; },
   show({ name, logo }: Brand) {
     if (name !== shown.name || logo !== shown.logo) shown = { name, logo };
-    localStorage.setItem(KEY, JSON.stringify(shown));
+    keptForAll.set(KEY, JSON.stringify(shown));
     document.querySelector('link[rel="icon"]')?.setAttribute('href', this.logo);
   },
 };

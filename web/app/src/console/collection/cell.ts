@@ -9,12 +9,12 @@ export interface Shown { text: string; title?: string; tone?: Tone; mono?: boole
 /** Fields that are cents, which people read and type as money. */
 export const CENTS = new Set(['amount', 'total_refunded', 'amount_refunded']);
 /** Fields whose numbers are reais. */
-export const REAIS = new Set(['ticket_value', 'discount_first_month']);
+export const REAIS = new Set(['ticket_value', 'discount_first_month', 'unit_price', 'total', 'refunded']);
 const DAYS = new Set(['next_billing_date', 'expires_at']);
 const STATES = new Set(['status', 'state']);
 
 const TONES: Record<string, Tone> = {
-  active: 'good', done: 'good', refunded: 'good', consumed: 'idle', urgent: 'bad', high: 'warn', medium: 'idle', low: 'idle', paid: 'good', won: 'good', processed: 'good', succeeded: 'good', ok: 'good',
+  active: 'good', done: 'good', refunded: 'good', consumed: 'idle', urgent: 'bad', high: 'warn', medium: 'idle', low: 'idle', paid: 'good', reserved: 'busy', refund_due: 'warn', won: 'good', processed: 'good', succeeded: 'good', ok: 'good',
   pending: 'busy', requested: 'busy', refunding: 'busy', queued: 'busy', running: 'busy', open: 'warn', inquiry: 'warn',
   suspended: 'warn', degraded: 'warn', failed: 'bad', lost: 'bad', cancelled: 'idle', expired: 'idle', available: 'good',
 };

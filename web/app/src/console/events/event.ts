@@ -6,6 +6,7 @@ import { m, word } from '../messages/index.svelte';
 
 export type Dashboard = Got<'/api/v1/admin/events-dashboard/events/{event_id}'>;
 export type Order = Dashboard['orders'][number];
+export type ListedOrder = Got<'/api/v1/admin/ticket-orders'>['docs'][number];
 
 /** Whether an event is on sale, in a word. */
 export function stateOfEvent(event: Doc): { tone: Tone; word: string } {

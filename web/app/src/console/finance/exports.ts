@@ -1,5 +1,6 @@
 import { answer, api, type Got } from '../../api/client';
 import { session } from '../../api/session.svelte';
+import { keptForAll } from '../../ui/storage';
 
 export type Export = Got<'/api/v1/admin/exports/{id}'>;
 
@@ -10,12 +11,12 @@ const MOST = 20;
 
 export function begun(): string[] {
   try {
-    const known: unknown = JSON.parse(localStorage.getItem(key()) ?? '[]');
+    const known: unknown = JSON.parse(keptForAll.get(key()) ?? '[]');
     return Array.isArray(known) ? known.filter((one): one is string => typeof one === 'string') : [];
   } catch { return []; }
 }
 
-const keep = (ids: string[]) => { localStorage.setItem(key(), JSON.stringify(ids.slice(0, MOST))); };
+const keep = (ids: string[]) => { keptForAll.set(key(), JSON.stringify(ids.slice(0, MOST))); };
 export function remember(id: string) { keep([id, ...begun().filter((one) => one !== id)]); }
 export function forget(id: string) { keep(begun().filter((one) => one !== id)); }
 

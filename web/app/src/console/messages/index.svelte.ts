@@ -1,3 +1,4 @@
+import { keptForAll } from '../../ui/storage';
 import { en } from './en';
 import { pt } from './pt';
 
@@ -6,7 +7,7 @@ export type Locale = 'en' | 'pt';
 const messages = { en, pt };
 const KEY = 'language';
 
-const kept = localStorage.getItem(KEY);
+const kept = keptForAll.get(KEY);
 const preferred: Locale = navigator.languages.find((l) => /^(pt|en)/.test(l))?.startsWith('pt') ? 'pt' : 'en';
 let locale = $state<Locale>(kept === 'en' || kept === 'pt' ? kept : preferred);
 
@@ -15,7 +16,7 @@ export const language = {
   get tag() { return locale === 'pt' ? 'pt-BR' : 'en-GB'; },
   use(chosen: Locale) {
     locale = chosen;
-    localStorage.setItem(KEY, chosen);
+    keptForAll.set(KEY, chosen);
     document.documentElement.lang = this.tag;
   },
 };

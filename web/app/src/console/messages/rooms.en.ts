@@ -182,7 +182,6 @@ export const enRooms = {
     tickets: (n: string) => `${n} tickets`,
     ticketsWord: 'Tickets',
     curve: 'Places sold over time',
-    newest: (n: string, of: string) => `The newest ${n} of ${of} orders`,
     newestDays: (n: string, of: string) => `The newest ${n} of ${of} days`,
     noSale: 'Nothing is sold yet',
     noSaleText: 'The curve begins with the first order that is paid.',

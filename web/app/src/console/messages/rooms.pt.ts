@@ -184,7 +184,6 @@ export const ptRooms: Shape<typeof enRooms> = {
     tickets: (n) => `${n} ingressos`,
     ticketsWord: 'Ingressos',
     curve: 'Lugares vendidos ao longo do tempo',
-    newest: (n, of) => `Os ${n} pedidos mais novos de ${of}`,
     newestDays: (n, of) => `Os ${n} dias mais novos de ${of}`,
     noSale: 'Nada foi vendido ainda',
     noSaleText: 'A curva começa com o primeiro pedido pago.',

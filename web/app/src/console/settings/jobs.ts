@@ -1,18 +1,23 @@
 import type { Got } from '../../api/client';
 import type { Tone } from '../../ui/Status.svelte';
 
-export type Job = Got<'/api/v1/admin/jobs'>['jobs'][number];
+export type Job = Got<'/api/v1/admin/jobs'>['docs'][number];
 export type Queue = Got<'/api/v1/admin/queues'>['queues'][number];
 export type JobState = Job['state'];
 
-/** The states of jobs, those that somebody looks for first. */
-export const jobStates: readonly JobState[] = [
+const jobStates: readonly JobState[] = [
   'discarded', 'retryable', 'running', 'available', 'scheduled', 'pending', 'cancelled', 'completed',
 ];
 
-/** The state that an address names, if it is one. */
-export function stateOf(text: string | null): JobState | undefined {
-  return jobStates.find((state) => state === text);
+/** The state that a filter asks for, if it is one. */
+export function stateOf(asked: unknown): JobState | undefined {
+  return jobStates.find((state) => state === asked);
+}
+
+/** The filter of an address that names a state, a kind or a queue by parameters of their own; '' where it names none. */
+export function narrowed(params: URLSearchParams): string {
+  const named = ['state', 'kind', 'queue'].flatMap((name) => (params.get(name) ? [[name, params.get(name)]] : []));
+  return named.length ? JSON.stringify(Object.fromEntries(named)) : '';
 }
 
 const tones: Partial<Record<JobState, Tone>> = {
