@@ -24,13 +24,15 @@ var texts = map[string][]string{
 		"2026-01-01T00:00:00Z", "\x00",
 	},
 	"query": {
-		"{", "[1]", `"x"`, `{"email":{"$where":"1"}}`, `{"created_at":{"$gt":"yesterday"}}`, strings.Repeat("[", 200),
+		"{", "[1]", `"x"`, `{"email":{"$where":"1"}}`, `{"register_date":{"$gt":"yesterday"}}`, strings.Repeat("[", 200),
 	},
-	"_id":      {"12", "0123456789abcdef0123456z", strings.Repeat("a", 3000)},
-	"email":    {"nobody", "Ana <ana@example.com>", "a@", "\x00@example.com"},
-	"tax_id":   {"123", "5299822472x", "529982247250", "\x00"},
-	"event_id": {"12", "0123456789abcdef0123456z"},
-	"id":       {"12", "0123456789abcdef0123456z"},
+	"sort":       {"email", `{"email":2}`, `{`},
+	"docs_range": {"5", "(1,2", "(8,5)"},
+	"_id":        {"12", "0123456789abcdef0123456z", strings.Repeat("a", 3000)},
+	"email":      {"nobody", "Ana <ana@example.com>", "a@", "\x00@example.com"},
+	"tax_id":     {"123", "5299822472x", "529982247250", "\x00"},
+	"event_id":   {"12", "0123456789abcdef0123456z"},
+	"id":         {"12", "0123456789abcdef0123456z"},
 }
 
 // unsuitable are values that a parameter may not have.

@@ -58,6 +58,7 @@ it('an event shows how it sold and who comes, and gives back an order by ticket 
   await page.getByRole('link', { name: 'Guests' }).click();
   await page.getByText('1–5 of 5').waitFor();
   await page.getByRole('navigation', { name: 'Parts of the event' }).getByRole('link', { name: 'Orders' }).click();
+  await page.getByRole('button', { name: 'Refund the order of Ana Compra' }).waitFor();
   expect(await page.locator('tbody tr').count()).toBe(2);
   await page.getByRole('button', { name: 'Refund the order of Ana Compra' }).click();
   const dialog = page.getByRole('dialog');
