@@ -85,7 +85,7 @@ it('all orders of an event are a list, a page at a time, and what is given back 
   await refuses(page, 'customer_name', 'Name');
   await page.getByRole('button', { name: 'Total' }).click();
   await page.getByRole('columnheader', { name: /Total/ }).and(page.locator('[aria-sort="ascending"]')).waitFor();
-  await expect.poll(async () => (await rows.allInnerTexts()).map((row) => /BRL \S+/.exec(row)?.[0])).toEqual(['BRL 40.00', 'BRL 80.00', 'BRL 120.00']);
+  await expect.poll(async () => (await rows.allInnerTexts()).map((row) => /BRL\s(\S+)/.exec(row)?.[1])).toEqual(['40.00', '80.00', '120.00']);
   await page.getByRole('button', { name: 'Filter', exact: true }).click();
   await page.getByLabel('Field').selectOption({ label: 'Total' });
   await page.getByLabel('Value').fill('80');
@@ -124,5 +124,33 @@ it('jobs are filtered, sorted and kept as a view, and root sees how they are rea
   await page.getByRole('button', { name: 'Query' }).click();
   await page.getByRole('link', { name: 'How a list is read' }).click();
   await page.getByText(/FROM .*jobs\.river_job/).first().waitFor();
+  expectNoFaults(page.context());
+});
+
+it('the rights of a profile are a matrix, and what is ticked is what its lists hold', async () => {
+  const name = `Quadro ${String(Date.now())}`;
+  await asRoot('POST', '/users-type', [{ name, view: ['requisition_get'], create: [], update: [], delete: [] }]);
+  const page = await signedIn('root', {}, `/console/settings/profiles?query=${encodeURIComponent(JSON.stringify({ name }))}`);
+  await page.getByRole('link', { name }).click();
+  const dialog = page.getByRole('dialog');
+  const matrix = dialog.getByRole('table', { name: 'Rights' });
+  await matrix.getByRole('row', { name: /^requisition_file/ }).getByRole('checkbox', { name: 'requisition_file_upload' }).check();
+  expect(await matrix.getByRole('checkbox', { name: 'requisition_get', exact: true }).isChecked()).toBe(true);
+  await matrix.getByRole('checkbox', { name: 'requisition_get', exact: true }).uncheck();
+  await matrix.getByRole('checkbox', { name: 'config_branding_put' }).check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await told(page);
+  const { docs } = await asRoot<{ docs: object[] }>('GET', `/users-type?query=${encodeURIComponent(JSON.stringify({ name }))}`);
+  expect(docs).toMatchObject([{ view: [], create: ['requisition_file_upload'], update: ['config_branding_put'], delete: [] }]);
+  expectNoFaults(page.context());
+});
+
+it('the settings tell how the API is also where something of it fails', async () => {
+  const page = await signedIn('root', {}, '/console/');
+  await page.route('**/api/v1/health', (route) => route.fulfill({
+    status: 503, contentType: 'application/json', body: JSON.stringify({ status: 'degraded', version: '1', checks: { database: 'ok', gateways: 'failing' }, test_mode: [] }),
+  }));
+  await page.goto('/console/settings');
+  await page.getByRole('region', { name: 'Health' }).getByText('failing').waitFor();
   expectNoFaults(page.context());
 });

@@ -45,7 +45,7 @@ async function standOffline(page: Page, at: string, name: string) {
   await away(page);
   await page.route('**/api/v1/**', (route) => route.abort());
   await visit(page, at);
-  await page.locator('section.panel[aria-busy]').getByText('Loading').first().waitFor({ state: 'attached' });
+  await page.locator('main').getByText('Loading').first().waitFor({ state: 'attached' });
   await page.getByText('The server cannot be reached.').waitFor();
   await page.screenshot({ path: `${output}${name}.png` });
   await page.unroute('**/api/v1/**');

@@ -645,6 +645,7 @@ export const en = {
     versionText: 'Clients below the minimum ask for an update.',
     clientVersion: 'Current version',
     minVersion: 'Minimum version',
+    rightsOf: 'Of',
     health: 'Health',
     newUser: 'New user',
     newPlan: 'New plan',

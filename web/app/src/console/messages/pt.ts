@@ -644,6 +644,7 @@ export const pt: Shape<typeof en> = {
     versionText: 'Aplicativos abaixo do mínimo pedem atualização.',
     clientVersion: 'Versão atual',
     minVersion: 'Versão mínima',
+    rightsOf: 'De',
     health: 'Saúde',
     newUser: 'Novo usuário',
     newPlan: 'Novo plano',
