@@ -223,6 +223,22 @@ it('a session is kept while the API is too busy to renew it, and lost when the A
     await page.locator('main#content').waitFor();
     await down.waitFor({ state: 'detached' });
   }
+  // So is one whose token is over while somebody works: what was asked for comes by itself.
+  let refused = 0;
+  await page.route(refresh, (route) => {
+    refused++;
+    return route.fulfill({ status: 503, contentType: 'application/json', body: '{"detail":"The service is busy. Try again in a second."}' });
+  });
+  await page.route('**/api/v1/customers?**', (route) => route.fulfill({
+    status: 403, contentType: 'application/json', body: '{"detail":"Access Denied: Could not validate token."}',
+  }), { times: 1 });
+  await page.getByRole('link', { name: 'Customers', exact: true }).click();
+  await down.waitFor();
+  await expect.poll(() => refused).toBeGreaterThan(1);
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await page.unroute(refresh);
+  await page.locator('tbody tr').first().waitFor();
+  await down.waitFor({ state: 'detached' });
   for (const [status, detail] of [[401, 'Not authenticated'], [403, 'Access Denied: Could not validate token.']] as const) {
     const other = await signedIn('admin');
     await other.route(refresh, (route) => route.fulfill({ status, contentType: 'application/json', body: JSON.stringify({ detail }) }));

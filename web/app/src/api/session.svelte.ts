@@ -19,7 +19,7 @@ let member = $state<Member | undefined>();
 let factorMissing = $state(''); // the API's sentence to root users who need a second factor and signed in without one
 let accessToken = '';
 let stay = false;
-let held = $state(false); // an earlier visit's session waits for an API that cannot answer
+let held = $state(false); // the session waits for an API that cannot answer
 let renewing: Promise<boolean> | undefined;
 let waiting: ((back: boolean) => void)[] = [];
 
@@ -64,7 +64,7 @@ export const session = {
   /** Whether the session outlives the browser tab. */
   get stays() { return stay; },
   get factorMissing() { return factorMissing; },
-  /** Whether the session of an earlier visit waits for an API that does not answer, or is too busy to. */
+  /** Whether the session waits for an API that does not answer, or is too busy to. */
   get held() { return held; },
 
   /**
@@ -140,11 +140,11 @@ export const session = {
   },
 
   /**
-   * Gets a new access token after one was refused: by the refresh token, else by asking for the
-   * password in place. False: the person signed out instead.
+   * Gets a new access token after one was refused: by the refresh token, for which it waits while the API does not answer
+   * or is too busy, else by asking for the password in place. False: the person signed out instead.
    */
   async renew(): Promise<boolean> {
-    renewing ??= refreshed().finally(() => { renewing = undefined; });
+    renewing ??= renewed().finally(() => { renewing = undefined; });
     if (await renewing) return true;
     if (state === 'factor') drop();
     if (state !== 'in' && state !== 'lost') return false;
@@ -197,6 +197,22 @@ async function refreshed(): Promise<boolean> {
   if (at !== ends) return false;
   await take(tokens);
   return true;
+}
+
+/** Refreshed, once the API can say whether it may be: nothing was done of what was refused. */
+async function renewed(): Promise<boolean> {
+  try {
+    for (;;) {
+      try {
+        return await refreshed();
+      } catch (cause) {
+        if (!(cause instanceof Problem && cause.passing)) throw cause;
+        held = true;
+        connection.lost();
+        await connection.whenBack();
+      }
+    }
+  } finally { held = false; }
 }
 
 interface MyUser { docs: { _id: string; username: string; name?: string; is_root?: boolean; type_user?: string[] }[] }
