@@ -1,9 +1,9 @@
 package finance_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,7 +37,7 @@ func TestTicketOrdersAreAList(t *testing.T) {
 	const list = "/admin/ticket-orders"
 	read := func(query, sort string, page int) doc {
 		return b.get(list + "?" + url.Values{
-			"query": {query}, "sort": {sort}, "qty_docs_page": {"3"}, "current_page": {fmt.Sprint(page)},
+			"query": {query}, "sort": {sort}, "qty_docs_page": {"3"}, "current_page": {strconv.Itoa(page)},
 		}.Encode())
 	}
 	quantities := func(query, sort string, page int) (all []any) {

@@ -16,16 +16,20 @@ const BulkKind = "platform_bulk_act"
 // maxCounted bounds what is counted of the jobs that match: more than a bulk act takes.
 const maxCounted = 100_001
 
-var states = []string{"available", "cancelled", "completed", "discarded", "pending", "retryable", "running", "scheduled"}
+var states = []string{
+	"available", "cancelled", "completed", "discarded", "pending", "retryable", "running", "scheduled",
+}
 
-// listed is what a list of jobs can be filtered and sorted by: not what only root users read, nor max_attempts, whose name
-// is that of a count which no filter may ask for. A job's _id is its number
+// listed is what a list of jobs can be filtered and sorted by: not what only root users read, nor max_attempts, whose
+// name is that of a count which no filter may ask for. A job's _id is its number
 // in the form of an id.
 var listed = resource.New(resource.Definition{
 	Name: "jobs", Singular: "Job", Schema: "ListedJob", Table: "jobs.river_job", PageSize: 25,
-	From: `(SELECT lpad(to_hex(j.id), 24, '0') COLLATE "C" AS id, j.id AS number, j.state AS river_state, j.state::text COLLATE "C" AS state,
-			j.kind COLLATE "C" AS kind, j.queue COLLATE "C" AS queue, j.attempt, j.created_at, j.scheduled_at, j.attempted_at, j.finalized_at,
-			NULL::text AS document_created_by_id, j.created_at AS register_date, coalesce(j.finalized_at, j.attempted_at, j.created_at) AS register_update_date
+	From: `(SELECT lpad(to_hex(j.id), 24, '0') COLLATE "C" AS id, j.id AS number, j.state AS river_state,
+			j.state::text COLLATE "C" AS state, j.kind COLLATE "C" AS kind, j.queue COLLATE "C" AS queue, j.attempt,
+			j.created_at, j.scheduled_at, j.attempted_at, j.finalized_at, NULL::text AS document_created_by_id,
+			j.created_at AS register_date,
+			coalesce(j.finalized_at, j.attempted_at, j.created_at) AS register_update_date
 		FROM jobs.river_job j) t`,
 	DefaultSort: `{"id":-1}`,
 	Fields: []resource.Field{
@@ -47,8 +51,8 @@ var creation = []string{"document_created_by_id", "register_date", "register_upd
 // notActs leaves out the jobs that do bulk acts.
 const notActs = "t.kind <> '" + BulkKind + "'"
 
-// views are a list with a condition, by the one state that is asked for: River's indexes are by the state, and not by its
-// name. Of "" it is that of all.
+// views are a list with a condition, by the one state that is asked for: River's indexes are by the state, and not by
+// its name. Of "" it is that of all.
 type views map[string]*resource.View
 
 func viewsOf(base string) views {

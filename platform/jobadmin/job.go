@@ -162,7 +162,8 @@ func (s *Service) completeTx(ctx context.Context, tx pgx.Tx, docs []Job) error {
 	at := map[int64]*Job{}
 	ids := make([]int64, 0, len(docs))
 	for i := range docs {
-		docs[i].describe(httpapi.CallerOf(ctx), &rivertype.JobRow{EncodedArgs: []byte("{}")}) // of one that goes meanwhile
+		// One that goes meanwhile has neither.
+		docs[i].describe(httpapi.CallerOf(ctx), &rivertype.JobRow{EncodedArgs: []byte("{}")})
 		at[docs[i].ID] = &docs[i]
 		ids = append(ids, docs[i].ID)
 	}
@@ -185,8 +186,8 @@ func (s *Service) completeTx(ctx context.Context, tx pgx.Tx, docs []Job) error {
 // jobFor is a job as the caller may see it.
 func jobFor(caller httpapi.Caller, row *rivertype.JobRow) Job {
 	j := Job{
-		Key: keyOf(row.ID), ID: row.ID, Kind: row.Kind, Queue: row.Queue, State: string(row.State), Attempt: row.Attempt,
-		CreatedAt:   httpapi.Time(row.CreatedAt),
+		Key: keyOf(row.ID), ID: row.ID, Kind: row.Kind, Queue: row.Queue, State: string(row.State),
+		Attempt: row.Attempt, CreatedAt: httpapi.Time(row.CreatedAt),
 		ScheduledAt: httpapi.Time(row.ScheduledAt),
 		AttemptedAt: timeOf(row.AttemptedAt), FinalizedAt: timeOf(row.FinalizedAt),
 	}

@@ -109,7 +109,8 @@ func (t *Texts) addExamples(raw []byte) error {
 		if !known {
 			return fmt.Errorf("%s: %s is not described", examplesFile, id)
 		}
-		one.Request, one.Response, one.File, one.Errors = example.Request, example.Response, example.File, example.Errors
+		one.Request, one.Response = example.Request, example.Response
+		one.File, one.Errors = example.File, example.Errors
 		t.Operations[id] = one
 	}
 	return nil

@@ -13,7 +13,8 @@ import (
 
 // ListDoc documents GET: parameters and envelope.
 func (v *View) ListDoc() []httpapi.Option {
-	return append(v.ParamsDoc(), httpapi.Summary("List "+v.resource.def.Name), httpapi.ResponseSchema(v.EnvelopeSchema()))
+	return append(v.ParamsDoc(),
+		httpapi.Summary("List "+v.resource.def.Name), httpapi.ResponseSchema(v.EnvelopeSchema()))
 }
 
 // ParamsDoc documents the parameters of a GET whose handler makes more of the page than the view's documents.

@@ -13,20 +13,25 @@ import (
 )
 
 // overdueRows are the overdue as finance.overdue has them, with what else decides what is done about them.
-const overdueRows = `(SELECT o.subscription_id AS id, o.customer_id, o.plan_id, o.plan_name, o.gateway, o.payment_method, o.subscription_status AS status,
-		o.amount_cents, o.payment_failures, o.last_payment_at, o.next_billing_date, o.days_overdue, s.expires_at, s.has_chargeback, s.cancel_at_period_end,
-		s.gateway_deleted_at, s.gateway_end_open_since, s.document_created_by_id, s.register_date, s.register_update_date
+const overdueRows = `(SELECT o.subscription_id AS id, o.customer_id, o.plan_id, o.plan_name, o.gateway,
+		o.payment_method, o.subscription_status AS status, o.amount_cents, o.payment_failures, o.last_payment_at,
+		o.next_billing_date, o.days_overdue, s.expires_at, s.has_chargeback, s.cancel_at_period_end,
+		s.gateway_deleted_at, s.gateway_end_open_since, s.document_created_by_id, s.register_date,
+		s.register_update_date
 	FROM finance.overdue o JOIN subscriptions.subscriptions s ON s.id = o.subscription_id) t
 	LEFT JOIN finance.customers_personal c ON c.customer_id = t.customer_id`
 
 // What is known of the notices of the present run of failures, and of the debits that are to be taken again.
 const (
-	sentNotices = "subscriptions.dunning_mails m WHERE m.subscription_id = t.id AND m.sent_at > coalesce(t.last_payment_at, '-infinity')"
-	openNotices = "subscriptions.dunning_mails m WHERE m.subscription_id = t.id AND m.sent_at IS NULL AND m.dropped_at IS NULL"
-	noticeAt    = "(SELECT min(m.due_at) FROM " + openNotices + ")"
-	openRetry   = "(SELECT min(r.retry_date)::timestamp AT TIME ZONE (SELECT z.report_tz FROM finance.settings z) FROM subscriptions.debit_retries r WHERE r.subscription_id = t.id AND r.state = "
-	orderedAt   = openRetry + "'ordered')"
-	retryAt     = openRetry + "'planned')"
+	sentNotices = `subscriptions.dunning_mails m
+		WHERE m.subscription_id = t.id AND m.sent_at > coalesce(t.last_payment_at, '-infinity')`
+	openNotices = `subscriptions.dunning_mails m
+		WHERE m.subscription_id = t.id AND m.sent_at IS NULL AND m.dropped_at IS NULL`
+	noticeAt  = "(SELECT min(m.due_at) FROM " + openNotices + ")"
+	openRetry = `(SELECT min(r.retry_date)::timestamp AT TIME ZONE (SELECT z.report_tz FROM finance.settings z)
+		FROM subscriptions.debit_retries r WHERE r.subscription_id = t.id AND r.state = `
+	orderedAt = openRetry + "'ordered')"
+	retryAt   = openRetry + "'planned')"
 )
 
 // dunningStep is what happens next about an overdue subscription, where when holds, at the instant at.
@@ -35,8 +40,8 @@ type dunningStep struct{ name, when, at string }
 // staffDecide is the step of those about whom nothing happens by itself any more.
 const staffDecide = "staff_decision"
 
-// dunningSteps are the steps, the first that applies: what keeps the platform from asking for the money stands first, as
-// it keeps it from writing (room dunning of the subscriptions); then the bank is asked, and then people are.
+// dunningSteps are the steps, the first that applies: what keeps the platform from asking for the money stands first,
+// as it keeps it from writing (room dunning of the subscriptions); then the bank is asked, and then people are.
 func dunningSteps(endsWithPeriod []string) []dunningStep {
 	return []dunningStep{
 		{"dispute_decision", "t.has_chargeback", "NULL::timestamptz"},
@@ -47,8 +52,8 @@ func dunningSteps(endsWithPeriod []string) []dunningStep {
 	}
 }
 
-// stopped is the condition that nothing is charged any more: it ends with its paid time, or has ended at the gateway. Of
-// the gateways that let a recurrence run to the end of its period, what is due until then is asked for.
+// stopped is the condition that nothing is charged any more: it ends with its paid time, or has ended at the gateway.
+// Of the gateways that let a recurrence run to the end of its period, what is due until then is asked for.
 func stopped(endsWithPeriod []string) string {
 	var names []string
 	for _, name := range endsWithPeriod {
@@ -58,7 +63,8 @@ func stopped(endsWithPeriod []string) string {
 	if len(names) > 0 {
 		ends += " AND t.gateway NOT IN (" + strings.Join(names, ", ") + ")"
 	}
-	return ends + " OR t.gateway_end_open_since IS NOT NULL OR t.gateway_deleted_at IS NOT NULL AND t.expires_at IS NOT NULL"
+	return ends + " OR t.gateway_end_open_since IS NOT NULL" +
+		" OR t.gateway_deleted_at IS NOT NULL AND t.expires_at IS NOT NULL"
 }
 
 // overdueList is the collection of overdue subscriptions (docs/contract/figures.md, Overdue), each with its step of
@@ -109,7 +115,8 @@ func overdueList(endsWithPeriod []string) *resource.Resource {
 			nullable(expr(read("last_notice_at", query.Date, ""), "(SELECT max(m.sent_at) FROM "+sentNotices+")")),
 			enum(expr(read("next_step", query.String,
 				"What happens next: a mail; the bank is asked again for a debit, or is to answer; it ends with its paid time. "+
-					"dispute_decision: nothing is asked for while its money is disputed; staff_decision: nothing happens by itself here any more"),
+					"dispute_decision: nothing is asked for while its money is disputed; "+
+					"staff_decision: nothing happens by itself here any more"),
 				"(CASE"+next.String()+" ELSE '"+staffDecide+"' END)"), append(names, staffDecide)...),
 			nullable(expr(read("next_step_at", query.Date, "When that is; null where no day is set"),
 				"(CASE"+at.String()+" END)")),

@@ -5,8 +5,8 @@ import (
 	"marquee/platform/resource"
 )
 
-// TicketOrders is the collection of ticket orders, of the store and the box office (docs/contract/tickets.md, The store).
-// Money in reais, as in GET /admin/ticket-orders/{id}.
+// TicketOrders is the collection of ticket orders, of the store and the box office (docs/contract/tickets.md, The
+// store). Money in reais, as in GET /admin/ticket-orders/{id}.
 var TicketOrders = resource.New(resource.Definition{
 	Name: "ticket orders", Singular: "Order", Schema: "ListedOrder", Table: "tickets.orders",
 	From:            `tickets.orders t JOIN tickets.events e ON e.id = t.event_id LEFT JOIN tickets.customers c ON c.id = t.customer_id`,
