@@ -1,1 +1,0 @@
-import{Gt as e,Kt as t,_t as n}from"./kit-Da4OQQZM.js";var r=new Set([`$$slots`,`$$events`,`$$legacy`]);function i(i,a){let o=e(a,r),s={name:`ellipsis`,size:24,node:[[`circle`,{cx:`12`,cy:`12`,r:`1`}],[`circle`,{cx:`19`,cy:`12`,r:`1`}],[`circle`,{cx:`5`,cy:`12`,r:`1`}]],aliases:[`more-horizontal`]};n(i,t(()=>o,{get icon(){return s}}))}export{i as t};

@@ -1,0 +1,1 @@
+import{at as e}from"./kit-Da-ybxex.js";var t={get what(){return e.params.get(`new`)??``},use(t=`1`){e.set({new:t})},end(){this.what&&e.set({new:void 0},!0)}};export{t};

@@ -1,1 +1,0 @@
-import{ot as e}from"./kit-Da4OQQZM.js";var t={get what(){return e.params.get(`new`)??``},use(t=`1`){e.set({new:t})},end(){this.what&&e.set({new:void 0},!0)}};export{t};
