@@ -134,7 +134,7 @@ func (h Handlers) ListOverdue(ctx context.Context, _ *resource.GetInput) (*resou
 	if err != nil {
 		return nil, err
 	}
-	err = h.Snapshot(ctx, resource.StatementTimeout, func(ctx context.Context, tx pgx.Tx) error {
+	err = h.snapshot(ctx, resource.StatementTimeout, func(ctx context.Context, tx pgx.Tx) error {
 		return list.Run(ctx, tx)
 	})
 	if err != nil {

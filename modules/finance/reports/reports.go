@@ -66,6 +66,13 @@ func (s *Reports) Snapshot(ctx context.Context, timeout time.Duration,
 	if err := httpapi.HeadEnds(ctx); err != nil {
 		return err
 	}
+	return s.snapshot(ctx, timeout, f)
+}
+
+// snapshot is Snapshot for what has to be looked for before a HEAD is answered.
+func (s *Reports) snapshot(ctx context.Context, timeout time.Duration,
+	f func(ctx context.Context, tx pgx.Tx) error,
+) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return s.deps.Reads.Read(ctx, func(ctx context.Context, db postgres.Pool) error {
 		return pgx.BeginTxFunc(ctx, db, options, func(tx pgx.Tx) error {
