@@ -1743,6 +1743,20 @@ $$;
 
 COMMENT ON FUNCTION payments.note_dispute_move() IS 'Keeps the history of a dispute unbroken where a statement moves it without: of the release before, or at psql. What the statement itself has written it sees.';
 
+CREATE FUNCTION payments.note_refund_move() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NEW.status IS DISTINCT FROM (SELECT t.to_state FROM payments.refund_transitions t WHERE t.refund_id = NEW.id ORDER BY t.id DESC LIMIT 1) THEN
+        INSERT INTO payments.refund_transitions (refund_id, at, from_state, to_state, action)
+        VALUES (NEW.id, NEW.updated_at, OLD.status, NEW.status, 'not_recorded');
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION payments.note_refund_move() IS 'Keeps the history of a refund unbroken where a statement moves it without: of the release before, or at psql. What the statement itself has written it sees.';
+
 CREATE FUNCTION payments.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -7082,6 +7096,40 @@ COMMENT ON COLUMN payments.refund_reports.refund_id IS 'Of single and failed; em
 
 COMMENT ON COLUMN payments.refund_reports.reported_at IS 'By the gateway''s clock.';
 
+CREATE TABLE payments.refund_transitions (
+    id bigint NOT NULL,
+    refund_id platform.object_id NOT NULL,
+    at timestamp with time zone NOT NULL,
+    from_state text COLLATE pg_catalog."C",
+    to_state text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL COLLATE pg_catalog."C",
+    reason text COLLATE pg_catalog."C",
+    CONSTRAINT refund_transitions_from_known CHECK ((from_state = ANY (ARRAY['requested'::text, 'pending'::text, 'done'::text, 'failed'::text]))),
+    CONSTRAINT refund_transitions_has_action CHECK ((action <> ''::text)),
+    CONSTRAINT refund_transitions_moves CHECK ((from_state IS DISTINCT FROM to_state)),
+    CONSTRAINT refund_transitions_reason_said CHECK ((reason <> ''::text)),
+    CONSTRAINT refund_transitions_to_known CHECK ((to_state = ANY (ARRAY['requested'::text, 'pending'::text, 'done'::text, 'failed'::text])))
+);
+
+COMMENT ON TABLE payments.refund_transitions IS 'Every change of a refund''s status, append-only, written by the statement that makes it.';
+
+COMMENT ON COLUMN payments.refund_transitions.id IS 'Their order; 0 of where a refund from before the history stood when that began.';
+
+COMMENT ON COLUMN payments.refund_transitions.from_state IS 'Null for the row that began the refund.';
+
+COMMENT ON COLUMN payments.refund_transitions.action IS 'By the table in modules/payments/state/refund.go; not_recorded: of a refund from before the history, or of a statement that wrote none.';
+
+COMMENT ON COLUMN payments.refund_transitions.reason IS 'Of the action, by the same table, or the gateway''s word for a refusal; null where nothing was said.';
+
+ALTER TABLE payments.refund_transitions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME payments.refund_transitions_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE payments.refused_webhook_counts (
     hour timestamp with time zone NOT NULL,
     gateway text NOT NULL,
@@ -8124,6 +8172,9 @@ ALTER TABLE ONLY payments.reconcile_runs
 ALTER TABLE ONLY payments.refund_reports
     ADD CONSTRAINT refund_reports_each_once PRIMARY KEY (gateway, payment_ref, kind, refund_id, reported_at, amount_cents);
 
+ALTER TABLE ONLY payments.refund_transitions
+    ADD CONSTRAINT refund_transitions_pkey PRIMARY KEY (refund_id, id);
+
 ALTER TABLE ONLY payments.refunds
     ADD CONSTRAINT refunds_one_row_per_gateway_refund UNIQUE (gateway, gateway_refund_id);
 
@@ -8846,6 +8897,12 @@ CREATE TRIGGER finance_payment_changed AFTER UPDATE OF gateway, purpose, amount_
 CREATE TRIGGER finance_refund_added AFTER INSERT OR DELETE ON payments.refunds FOR EACH ROW EXECUTE FUNCTION finance.note_refund();
 
 CREATE TRIGGER finance_refund_changed AFTER UPDATE ON payments.refunds FOR EACH ROW WHEN (((((old.purpose IS DISTINCT FROM new.purpose) OR (old.status IS DISTINCT FROM new.status)) OR (old.amount_cents IS DISTINCT FROM new.amount_cents)) OR (old.refunded_at IS DISTINCT FROM new.refunded_at))) EXECUTE FUNCTION finance.note_refund();
+
+CREATE TRIGGER refund_transitions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON payments.refund_transitions FOR EACH STATEMENT EXECUTE FUNCTION payments.refuse_change();
+
+CREATE TRIGGER refunds_begin_unnoted AFTER INSERT ON payments.refunds FOR EACH ROW EXECUTE FUNCTION payments.note_refund_move();
+
+CREATE TRIGGER refunds_move_unnoted AFTER UPDATE OF status ON payments.refunds FOR EACH ROW WHEN ((new.status <> old.status)) EXECUTE FUNCTION payments.note_refund_move();
 
 CREATE TRIGGER unapplied_decisions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON payments.unapplied_decisions FOR EACH STATEMENT EXECUTE FUNCTION payments.refuse_change();
 

@@ -84,7 +84,8 @@ var newerTables = []string{
 	"accounts.customer_notes", "accounts.last_writes", "accounts.parental_tries", "accounts.passkey_challenges",
 	"accounts.passkeys", "accounts.recovery_codes", "accounts.sessions", "accounts.totp", "accounts.views",
 	"catalog.import_rows", "catalog.imports", "catalog.plays", "finance.mrr_deltas", "finance.mrr_rollup",
-	"finance.price_changes", "payments.dispute_transitions", "payments.reconcile_findings", "payments.reconcile_runs", "platform.bulk_acts",
+	"finance.price_changes", "payments.dispute_transitions", "payments.reconcile_findings", "payments.reconcile_runs",
+	"payments.refund_transitions", "platform.bulk_acts",
 	"platform.bulk_rows", "settings.branding", "settings.branding_logo",
 	"subscriptions.order_transitions", "tickets.order_transitions",
 }

@@ -1,7 +1,7 @@
 // Package payments is where money meets the platform: the two payment gateways, the
 // webhooks by which they report, and the ledger of what they reported.
 //
-// Owns: the schema payments (payments, failed_attempts, refunds, refund_reports,
+// Owns: the schema payments (payments, failed_attempts, refunds, refund_transitions, refund_reports,
 // disputes, dispute_transitions, unapplied_payments, unapplied_decisions, webhook_logs, refused_webhooks,
 // refused_webhook_counts, processed_events,
 // intents, intent_steps, gateway_state, database_marks), the routes POST /webhooks/gwa,

@@ -17,7 +17,7 @@ func loseRefundRows(t *testing.T, b *bundle) {
 	t.Helper()
 	_, err := b.db.Exec(t.Context(), `SET session_replication_role = replica;
 		DELETE FROM payments.intent_steps WHERE intent_id IN (SELECT id FROM payments.intents WHERE kind = 'refund'); DELETE FROM payments.intents WHERE kind = 'refund';
-		DELETE FROM payments.refunds; DELETE FROM payments.refund_reports; DELETE FROM payments.processed_events; DELETE FROM payments.webhook_logs;
+		DELETE FROM payments.refunds; DELETE FROM payments.refund_transitions; DELETE FROM payments.refund_reports; DELETE FROM payments.processed_events; DELETE FROM payments.webhook_logs;
 		UPDATE subscriptions.subscriptions SET total_refunded_cents = 0;
 		SET session_replication_role = DEFAULT`)
 	require.NoError(t, err)

@@ -50,7 +50,7 @@ func TestAPartOfAnOrderThatARestoreLostIsListed(t *testing.T) {
 					strings.NewReplacer("TICKET", ticket.String(), "STATUS", status).
 						Replace(`SET session_replication_role = replica;
 					DELETE FROM payments.intent_steps WHERE intent_id IN (SELECT id FROM payments.intents WHERE kind = 'refund'); DELETE FROM payments.intents WHERE kind = 'refund';
-					DELETE FROM payments.refunds; DELETE FROM payments.refund_reports; DELETE FROM payments.processed_events; DELETE FROM payments.webhook_logs;
+					DELETE FROM payments.refunds; DELETE FROM payments.refund_transitions; DELETE FROM payments.refund_reports; DELETE FROM payments.processed_events; DELETE FROM payments.webhook_logs;
 					DELETE FROM tickets.transitions WHERE ticket_id = 'TICKET' AND to_status = 'expired';
 					UPDATE tickets.tickets SET status = 'available', refund_id = NULL, refund_asked_at = NULL, refunded_at = NULL, holds_place = true WHERE id = 'TICKET';
 					DELETE FROM tickets.order_transitions WHERE to_state = 'refunded';

@@ -201,6 +201,14 @@ var plants = map[string][]string{
 		dispute("SUB", "ANA") + `; INSERT INTO payments.dispute_transitions (dispute_id, at, from_state, to_state, action)
 			SELECT id, now(), 'won', 'open', 'reported_open' FROM payments.disputes`,
 	},
+	"refund_state_is_history": {
+		`ALTER TABLE payments.refunds DISABLE TRIGGER refunds_begin_unnoted; ` +
+			refund("gwb", "pi_2", "order", "ORDER", 100, "done"),
+		refund("gwb", "pi_2", "order", "ORDER", 100, "done") + `; ALTER TABLE payments.refunds DISABLE TRIGGER refunds_move_unnoted;
+			UPDATE payments.refunds SET status = 'failed'`,
+		refund("gwb", "pi_2", "order", "ORDER", 100, "done") + `; INSERT INTO payments.refund_transitions (refund_id, at, from_state, to_state, action)
+			SELECT id, now(), 'requested', 'done', 'made' FROM payments.refunds`,
+	},
 	"ledger_has_subjects": {
 		`UPDATE payments.payments SET local_id = 'OTHER' WHERE gateway_payment_id = 'pi_2'`,
 		`UPDATE payments.payments SET customer_id = 'BIA' WHERE gateway_payment_id = 'pay_1'`,

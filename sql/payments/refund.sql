@@ -1,6 +1,14 @@
--- name: RefundFail :execrows
--- RefundFail marks a refund that is asked for as failed: none when a report was faster.
-UPDATE payments.refunds SET status = @status, failure = @failure::text, updated_at = @at WHERE id = @id AND status = @from_status;
+-- name: RefundFail :one
+-- RefundFail marks a refund that is asked for as failed, with its history: 0 when a report was faster.
+WITH moved AS (
+    UPDATE payments.refunds r SET status = @status, failure = @failure::text, updated_at = @at
+    WHERE r.id = @id AND r.status = @from_status
+    RETURNING r.id, r.status
+), noted AS (
+    INSERT INTO payments.refund_transitions (refund_id, at, from_state, to_state, action, reason)
+    SELECT moved.id, @at, @from_status, moved.status, @action, nullif(@failure::text, '') FROM moved
+)
+SELECT count(*) FROM moved;
 
 -- name: RefundFind :one
 SELECT * FROM payments.refunds WHERE id = @id;
@@ -12,13 +20,19 @@ SELECT (SELECT count(*) FROM payments.refunds f WHERE f.status = 'failed' AND f.
     (SELECT count(*) FROM payments.unapplied_payments u WHERE u.state = 'open') AS unapplied;
 
 -- name: RefundInsert :exec
-INSERT INTO payments.refunds (
-    id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, kind, status, source,
-    event_id, event_type, reason, admin, admin_id, requested_at, refunded_at, created_at, updated_at
-) VALUES (
-    @id, sqlc.narg(gateway), @payment_ref, sqlc.narg(gateway_refund_id), @purpose, @local_id, @customer_id, @amount_cents, @kind, @status, @source,
-    @event_id, @event_type, sqlc.narg(reason), sqlc.narg(admin), sqlc.narg(admin_id), @requested_at, sqlc.narg(refunded_at), @at, @at
-);
+-- RefundInsert writes a refund as the action begins it.
+WITH made AS (
+    INSERT INTO payments.refunds (
+        id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, kind, status, source,
+        event_id, event_type, reason, admin, admin_id, requested_at, refunded_at, created_at, updated_at
+    ) VALUES (
+        @id, sqlc.narg(gateway), @payment_ref, sqlc.narg(gateway_refund_id), @purpose, @local_id, @customer_id, @amount_cents, @kind, @status, @source,
+        @event_id, @event_type, sqlc.narg(reason), sqlc.narg(admin), sqlc.narg(admin_id), @requested_at, sqlc.narg(refunded_at), @at, @at
+    )
+    RETURNING id, status
+)
+INSERT INTO payments.refund_transitions (refund_id, at, to_state, action)
+SELECT id, @at, status, @action FROM made;
 
 -- name: RefundListOf :many
 SELECT * FROM payments.refunds
@@ -67,11 +81,20 @@ WHERE purpose = @purpose AND local_id = ANY(@local_ids::text[]) AND status = 'do
 SELECT coalesce(sum(amount_cents), 0)::bigint FROM payments.refunds
 WHERE gateway = @gateway AND payment_ref = @payment_ref AND status = 'done';
 
--- name: RefundUpdate :execrows
-UPDATE payments.refunds SET
-    gateway_refund_id = coalesce(sqlc.narg(gateway_refund_id), gateway_refund_id), amount_cents = @amount_cents, status = @status,
-    reason = coalesce(reason, sqlc.narg(reason)), failure = sqlc.narg(failure), refunded_at = sqlc.narg(refunded_at), updated_at = @at
-WHERE id = @id AND status = @from_status;
+-- name: RefundUpdate :one
+-- RefundUpdate writes what a report says of a refund, with its history where that moves it. 0: it was moved meanwhile.
+WITH moved AS (
+    UPDATE payments.refunds r SET
+        gateway_refund_id = coalesce(sqlc.narg(gateway_refund_id)::text, gateway_refund_id), amount_cents = @amount_cents, status = @status,
+        reason = coalesce(reason, sqlc.narg(reason)::text), failure = sqlc.narg(failure), refunded_at = sqlc.narg(refunded_at), updated_at = @at
+    WHERE r.id = @id AND r.status = @from_status
+    RETURNING r.id, r.status
+), noted AS (
+    INSERT INTO payments.refund_transitions (refund_id, at, from_state, to_state, action, reason)
+    SELECT moved.id, @at, @from_status, moved.status, @action, sqlc.narg(failure) FROM moved
+    WHERE moved.status <> @from_status
+)
+SELECT count(*) FROM moved;
 
 -- name: RefundReportInsert :exec
 INSERT INTO payments.refund_reports (gateway, payment_ref, kind, refund_id, reported_at, amount_cents)

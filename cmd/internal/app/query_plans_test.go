@@ -90,7 +90,7 @@ func (s *statements) openPool(ctx context.Context, database string, o postgres.O
 // serves.
 var grows = []string{
 	"accounts.users", "accounts.logins", "subscriptions.subscriptions", "subscriptions.transitions",
-	"payments.payments", "payments.failed_attempts", "payments.refunds", "payments.disputes",
+	"payments.payments", "payments.failed_attempts", "payments.refunds", "payments.refund_transitions", "payments.disputes",
 	"payments.webhook_logs", "payments.processed_events", "tickets.orders", "tickets.tickets",
 	"tickets.transitions", "tickets.order_transitions", "tickets.customers", "finance.customer_access", "finance.access_ends",
 	"finance.price_changes",

@@ -2,9 +2,9 @@
 // failed to be, what was given back and what is disputed, as the gateways reported it and
 // admins asked for it, and the list of money that gave nobody anything.
 //
-// Owns: payments, failed_attempts, refunds, refund_reports, disputes, dispute_transitions, unapplied_payments,
-// unapplied_decisions and database_marks, the one way in which a case on the list changes
-// its state (Cases.MoveTx; the table of moves is in package state), and the jobs that follow from a row (ReplayArgs,
+// Owns: payments, failed_attempts, refunds, refund_transitions, refund_reports, disputes, dispute_transitions,
+// unapplied_payments, unapplied_decisions and database_marks, the one way in which a case on the list changes its state
+// (Cases.MoveTx; the table of moves is in package state), and the jobs that follow from a row (ReplayArgs,
 // CaseArgs, CaseMailArgs), which the rooms above work.
 //
 // Does not own: asking a gateway for anything (rooms refund, unapplied and reconcile), and

@@ -33,12 +33,16 @@ const handedBackType = "BOX_OFFICE.REFUND"
 // paid is for the caller, who has locked the order. An error is the database's.
 func (s *Ledger) RecordHandedBackTx(ctx context.Context, tx pgx.Tx, h HandedBack) (objectid.ID, error) {
 	id := objectid.At(h.At)
-	err := s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
+	begin, err := state.Refunds.Move("", state.RefundMade)
+	if err != nil {
+		return "", err
+	}
+	err = s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
 		ID: id, PaymentRef: h.OrderID.String(), Purpose: gateway.ForOrder, LocalID: h.OrderID, CustomerID: h.CustomerID,
-		AmountCents: int64(h.Amount), Kind: state.RefundByHand, Status: gateway.RefundStatusDone, Source: state.ByAdmin,
+		AmountCents: int64(h.Amount), Kind: state.RefundByHand, Status: begin, Source: state.ByAdmin,
 		EventID:   fmt.Sprintf("REFUND-%s-%d", h.OrderID, h.At.UnixMilli()),
 		EventType: handedBackType, Reason: nullable.Ptr(h.Reason), Admin: &h.Admin, AdminID: &h.AdminID,
-		RequestedAt: h.At, RefundedAt: &h.At, At: h.At,
+		RequestedAt: h.At, RefundedAt: &h.At, At: h.At, Action: string(state.RefundMade),
 	})
 	if err != nil {
 		return "", fmt.Errorf("write what was handed back: %w", err)

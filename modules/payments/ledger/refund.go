@@ -145,7 +145,7 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 			Purpose:         r.Purpose, LocalID: r.LocalID, CustomerID: r.CustomerID, AmountCents: int64(row.Amount),
 			Kind: cmp.Or(row.Kind, state.RefundByUs), Status: row.Status,
 			Source: state.ByGateway, EventID: row.EventID, EventType: row.EventType, Reason: nullable.Ptr(row.Reason),
-			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now,
+			RequestedAt: row.RequestedAt, RefundedAt: row.RefundedAt, At: now, Action: string(row.by),
 		})
 	case row.changed:
 		if row.ByAdmin && row.Status != gateway.RefundStatusRequested {
@@ -155,7 +155,7 @@ func (s *Ledger) storeRefundTx(ctx context.Context, tx pgx.Tx, r RefundRecord, r
 			}
 		}
 		n, err := s.db.RefundUpdate(ctx, tx, paymentsdb.RefundUpdateParams{
-			ID: row.ID, FromStatus: row.stored, Status: row.Status,
+			ID: row.ID, FromStatus: row.stored, Status: row.Status, Action: string(row.by),
 			GatewayRefundID: nullable.Ptr(row.GatewayRefundID), AmountCents: int64(row.Amount),
 			Reason: nullable.Ptr(row.Reason), Failure: nullable.Ptr(row.Failure), RefundedAt: row.RefundedAt, At: now,
 		})
@@ -219,13 +219,17 @@ func InsertRefundTx(ctx context.Context, tx pgx.Tx, s *Ledger, r Refund) error {
 	if r.AdminID == nil && r.Admin == "" {
 		source = state.ByPlatform
 	}
+	begin, err := state.Refunds.Move("", state.RefundRequested)
+	if err != nil {
+		return err
+	}
 	return s.db.RefundInsert(ctx, tx, paymentsdb.RefundInsertParams{
 		ID: r.ID, Gateway: &r.Gateway, PaymentRef: r.PaymentID, Purpose: r.Purpose, LocalID: r.LocalID,
 		CustomerID:  r.CustomerID,
-		AmountCents: int64(r.Amount), Kind: state.RefundByUs, Status: r.Status, Source: source, EventID: r.EventID,
+		AmountCents: int64(r.Amount), Kind: state.RefundByUs, Status: begin, Source: source, EventID: r.EventID,
 		EventType: r.EventType,
 		Reason:    nullable.Ptr(r.Reason), Admin: nullable.Ptr(r.Admin), AdminID: r.AdminID, RequestedAt: r.RequestedAt,
-		At: r.RequestedAt,
+		At: r.RequestedAt, Action: string(state.RefundRequested),
 	})
 }
 
@@ -241,6 +245,7 @@ func FailRefundTx(ctx context.Context, tx pgx.Tx, s *Ledger, id objectid.ID,
 	}
 	n, err := s.db.RefundFail(ctx, tx, paymentsdb.RefundFailParams{
 		ID: id, FromStatus: gateway.RefundStatusRequested, Status: to, Failure: failure, At: s.deps.Clock.Now(),
+		Action: string(state.RefundRefused),
 	})
 	return n == 1, err
 }

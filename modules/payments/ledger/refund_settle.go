@@ -142,6 +142,7 @@ type Refund struct {
 	UpdatedAt   time.Time  // when the row was last changed, by ours
 
 	stored         gateway.RefundStatus // as it was read
+	by             state.RefundAction   // that moved it last since then
 	isNew, changed bool
 	unlisted       error // a move that the table does not have
 }
@@ -369,7 +370,7 @@ func (r *Refund) move(by state.RefundAction, at *time.Time) {
 	if err != nil {
 		r.unlisted = err
 	} else if to != r.Status {
-		r.Status, r.RefundedAt, r.Failure, r.changed = to, at, state.Refunds.ReasonOf(by), true
+		r.Status, r.RefundedAt, r.Failure, r.by, r.changed = to, at, state.Refunds.ReasonOf(by), by, true
 	}
 }
 

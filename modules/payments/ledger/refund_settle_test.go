@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"marquee/modules/payments/gateway"
+	"marquee/modules/payments/state"
 	"marquee/platform/money"
 	"marquee/platform/objectid"
 )
@@ -106,11 +107,21 @@ func TestRefundedTotalOfAnyOrder(t *testing.T) {
 	}
 }
 
-// settle runs reports one after the other as RecordRefundTx does.
-func settle(rows []*Refund, lines *[]reportLine, r gateway.RefundReport) []*Refund {
+// settle runs reports one after the other as RecordRefundTx does. What each does to a row as a whole is a move of the
+// table by the action that its history tells.
+func settle(t *testing.T, rows []*Refund, lines *[]reportLine, r gateway.RefundReport) []*Refund {
+	t.Helper()
 	*lines = append(*lines, linesOf(r)...)
+	for _, row := range rows {
+		row.stored, row.by = row.Status, ""
+	}
 	rows = settleRefunds(rows, r, *lines, false)
 	for _, row := range rows {
+		if row.Status != row.stored {
+			to, err := state.Refunds.Move(row.stored, row.by)
+			require.NoError(t, err)
+			require.Equal(t, to, row.Status)
+		}
 		row.isNew, row.changed = false, false
 	}
 	return rows
@@ -150,7 +161,7 @@ func TestRowsAddUpInAnyOrder(t *testing.T) {
 			})
 		}
 		for i, report := range reports {
-			rows = settle(rows, &known, report)
+			rows = settle(t, rows, &known, report)
 			require.Equal(t, refundedTotal(known), DoneSum(rows), "seed %d after %d reports", seed, i+1)
 		}
 		require.Equal(t, truth, DoneSum(rows), "seed %d", seed)
@@ -161,7 +172,7 @@ func TestARequestIsSettledByTheWebhookOfTheSameRefund(t *testing.T) {
 	t.Parallel()
 	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundStatusRequested}
 	var known []reportLine
-	rows := settle([]*Refund{request}, &known, gateway.RefundReport{
+	rows := settle(t, []*Refund{request}, &known, gateway.RefundReport{
 		PaymentID: "pi_1", Total: 1000, HasTotal: true, At: at(1), EventID: "evt_1",
 	})
 	require.Len(t, rows, 1, "no second row")
@@ -172,7 +183,7 @@ func TestARequestIsSettledByTheWebhookOfTheSameRefund(t *testing.T) {
 			ID: "re_1", RefundID: request.ID, Amount: 1000, Status: gateway.RefundStatusDone, At: at(1),
 		}},
 	}
-	rows = settle(rows, &known, report)
+	rows = settle(t, rows, &known, report)
 	require.Len(t, rows, 1)
 	require.Equal(t, "re_1", request.GatewayRefundID)
 	require.Equal(t, money.Cents(1000), DoneSum(rows))
@@ -182,7 +193,7 @@ func TestAStrangersRefundDoesNotSettleALargerRequest(t *testing.T) {
 	t.Parallel()
 	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundStatusRequested}
 	var known []reportLine
-	rows := settle([]*Refund{request}, &known, gateway.RefundReport{
+	rows := settle(t, []*Refund{request}, &known, gateway.RefundReport{
 		PaymentID: "pi_1", Total: 400, HasTotal: true, At: at(1),
 	})
 	require.Len(t, rows, 2)
@@ -194,7 +205,7 @@ func TestGatewayAPendingRefundIsNotSettledByAnother(t *testing.T) {
 	t.Parallel()
 	request := &Refund{ID: objectid.New(), ByAdmin: true, Amount: 1000, Status: gateway.RefundStatusRequested}
 	var known []reportLine
-	rows := settle([]*Refund{request}, &known, gateway.RefundReport{
+	rows := settle(t, []*Refund{request}, &known, gateway.RefundReport{
 		PaymentID: "pay_1", Total: 2000, HasTotal: true, At: at(1),
 		Singles: []gateway.SingleRefund{
 			{RefundID: request.ID, Amount: 1000, Status: gateway.RefundStatusPending, At: at(1)},
@@ -202,7 +213,7 @@ func TestGatewayAPendingRefundIsNotSettledByAnother(t *testing.T) {
 	})
 	require.Equal(t, gateway.RefundStatusPending, request.Status, "the 20.00 that are done are somebody else's")
 	require.Equal(t, money.Cents(2000), DoneSum(rows))
-	rows = settle(rows, &known, gateway.RefundReport{
+	rows = settle(t, rows, &known, gateway.RefundReport{
 		PaymentID: "pay_1", Total: 3000, HasTotal: true, At: at(9),
 		Singles: []gateway.SingleRefund{
 			{RefundID: request.ID, Amount: 1000, Status: gateway.RefundStatusDone, At: at(9)},

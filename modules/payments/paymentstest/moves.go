@@ -14,13 +14,16 @@ import (
 	"marquee/platform/transition"
 )
 
-// RequireMovesOfTheTable fails for a move in the history of unapplied payments, of disputes or of intents that their one
-// table does not have, for its reason: any where the table has none, and one that goes on where the table's ends in a
-// colon. What a test moves of a dispute by hand is not recorded.
+// RequireMovesOfTheTable fails for a move in the history of unapplied payments, of refunds, of disputes or of intents that
+// their one table does not have, for its reason: any where the table has none, and one that goes on where the table's
+// ends in a colon. What a test moves of a refund or a dispute by hand is not recorded.
 func RequireMovesOfTheTable(ctx context.Context, t testing.TB, db *pgxpool.Pool) {
 	t.Helper()
 	requireListed(ctx, t, db, state.UnappliedPayments,
 		"SELECT DISTINCT coalesce(from_state, ''), to_state, '', coalesce(reason, '') FROM payments.unapplied_decisions")
+	requireListed(ctx, t, db, state.Refunds, `
+		SELECT DISTINCT coalesce(from_state, ''), to_state, action, coalesce(reason, '')
+		FROM payments.refund_transitions WHERE action <> '`+state.NotRecorded+`'`)
 	requireListed(ctx, t, db, state.Disputes, `
 		SELECT DISTINCT coalesce(from_state, ''), to_state, action, coalesce(reason, '')
 		FROM payments.dispute_transitions WHERE action <> '`+state.NotRecorded+`'`)

@@ -38,8 +38,8 @@ var Disputes = transition.Table[gateway.DisputeState, DisputeAction]{
 	},
 }
 
-// NotRecorded is the action of what none has moved: a dispute from before the history was kept, one that the release
-// before moves while it is being replaced, or somebody at psql.
+// NotRecorded is the action of what none has moved: a dispute or refund from before the history was kept, one that
+// the release before moves while it is being replaced, or somebody at psql.
 const NotRecorded = "not_recorded"
 
 type disputes = map[gateway.DisputeState]gateway.DisputeState

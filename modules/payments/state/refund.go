@@ -34,8 +34,8 @@ const (
 	RefundReopened  RefundAction = "waits"      // a request that a total was taken for, wrongly
 )
 
-// Refunds is the one table of what becomes of a refund. Reasons stand in payments.refunds.failure;
-// that of a refusal is the gateway's word.
+// Refunds is the one table of what becomes of a refund. The reasons stand in payments.refund_transitions, and that of
+// the last in payments.refunds.failure; that of a refusal is the gateway's word.
 var Refunds = transition.Table[gateway.RefundStatus, RefundAction]{
 	{By: RefundRequested, Moves: refunds{"": requested}},
 	{By: RefundUnderWay, Moves: refunds{"": pending, requested: pending}},

@@ -43,6 +43,9 @@ SELECT pg_temp.scale_id(r.at, 'ef', l.n), l.gateway, CASE l.gateway WHEN 'gwa' T
 FROM scale_lives l CROSS JOIN LATERAL (SELECT l.last_paid + interval '12 hours' AS at) r
 WHERE l.refunded > 0
 ORDER BY 1`},
+	{"histories of refunds", `
+INSERT INTO payments.refund_transitions (refund_id, at, to_state, action)
+SELECT r.id, r.refunded_at, r.status, 'made' FROM payments.refunds r WHERE r.purpose = 'subscription' ORDER BY r.id`},
 	{"disputes", `
 INSERT INTO payments.disputes (id, gateway, gateway_dispute_id, payment_ref, purpose, local_id, customer_id, amount_cents, reason, state, native_status,
     opened_at, closed_at, reported_at, created_at, updated_at)

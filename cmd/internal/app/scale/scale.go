@@ -52,7 +52,8 @@ type filler struct{ Options }
 var filled = []string{
 	"accounts.users", "accounts.logins", "subscriptions.subscriptions", "subscriptions.transitions",
 	"payments.payments", "payments.failed_attempts",
-	"payments.refunds", "payments.disputes", "payments.dispute_transitions", "payments.webhook_logs", "payments.processed_events", "tickets.events",
+	"payments.refunds", "payments.refund_transitions", "payments.disputes", "payments.dispute_transitions",
+	"payments.webhook_logs", "payments.processed_events", "tickets.events",
 	"tickets.customers",
 	"tickets.orders", "tickets.order_transitions", "tickets.tickets", "tickets.transitions",
 }

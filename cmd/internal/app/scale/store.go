@@ -66,4 +66,7 @@ JOIN tickets.events e ON e.id = o.event_id AND e.code LIKE 'SCALE-%'
 CROSS JOIN LATERAL (SELECT o.paid_at + interval '1 day' AS at) r
 WHERE o.state = 'refunded'
 ORDER BY 1`},
+	{"histories of refunds of orders", `
+INSERT INTO payments.refund_transitions (refund_id, at, to_state, action)
+SELECT r.id, r.refunded_at, r.status, 'made' FROM payments.refunds r WHERE r.purpose = 'order' ORDER BY r.id`},
 }

@@ -58,8 +58,16 @@ func (q *Queries) RefundCountFailed(ctx context.Context, db DBTX, since time.Tim
 	return i, err
 }
 
-const refundFail = `-- name: RefundFail :execrows
-UPDATE payments.refunds SET status = $1, failure = $2::text, updated_at = $3 WHERE id = $4 AND status = $5
+const refundFail = `-- name: RefundFail :one
+WITH moved AS (
+    UPDATE payments.refunds r SET status = $1, failure = $2::text, updated_at = $3
+    WHERE r.id = $4 AND r.status = $5
+    RETURNING r.id, r.status
+), noted AS (
+    INSERT INTO payments.refund_transitions (refund_id, at, from_state, to_state, action, reason)
+    SELECT moved.id, $3, $5, moved.status, $6, nullif($2::text, '') FROM moved
+)
+SELECT count(*) FROM moved
 `
 
 type RefundFailParams struct {
@@ -68,21 +76,22 @@ type RefundFailParams struct {
 	At         time.Time
 	ID         objectid.ID
 	FromStatus gateway.RefundStatus
+	Action     string
 }
 
-// RefundFail marks a refund that is asked for as failed: none when a report was faster.
+// RefundFail marks a refund that is asked for as failed, with its history: 0 when a report was faster.
 func (q *Queries) RefundFail(ctx context.Context, db DBTX, arg RefundFailParams) (int64, error) {
-	result, err := db.Exec(ctx, refundFail,
+	row := db.QueryRow(ctx, refundFail,
 		arg.Status,
 		arg.Failure,
 		arg.At,
 		arg.ID,
 		arg.FromStatus,
+		arg.Action,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const refundFind = `-- name: RefundFind :one
@@ -136,16 +145,23 @@ func (q *Queries) RefundGetStatus(ctx context.Context, db DBTX, arg RefundGetSta
 }
 
 const refundInsert = `-- name: RefundInsert :exec
-INSERT INTO payments.refunds (
-    id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, kind, status, source,
-    event_id, event_type, reason, admin, admin_id, requested_at, refunded_at, created_at, updated_at
-) VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-    $12, $13, $14, $15, $16, $17, $18, $19, $19
+WITH made AS (
+    INSERT INTO payments.refunds (
+        id, gateway, payment_ref, gateway_refund_id, purpose, local_id, customer_id, amount_cents, kind, status, source,
+        event_id, event_type, reason, admin, admin_id, requested_at, refunded_at, created_at, updated_at
+    ) VALUES (
+        $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+        $14, $15, $16, $17, $18, $19, $20, $1, $1
+    )
+    RETURNING id, status
 )
+INSERT INTO payments.refund_transitions (refund_id, at, to_state, action)
+SELECT id, $1, status, $2 FROM made
 `
 
 type RefundInsertParams struct {
+	At              time.Time
+	Action          string
 	ID              objectid.ID
 	Gateway         *gateway.Name
 	PaymentRef      string
@@ -164,11 +180,13 @@ type RefundInsertParams struct {
 	AdminID         *objectid.ID
 	RequestedAt     time.Time
 	RefundedAt      *time.Time
-	At              time.Time
 }
 
+// RefundInsert writes a refund as the action begins it.
 func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg RefundInsertParams) error {
 	_, err := db.Exec(ctx, refundInsert,
+		arg.At,
+		arg.Action,
 		arg.ID,
 		arg.Gateway,
 		arg.PaymentRef,
@@ -187,7 +205,6 @@ func (q *Queries) RefundInsert(ctx context.Context, db DBTX, arg RefundInsertPar
 		arg.AdminID,
 		arg.RequestedAt,
 		arg.RefundedAt,
-		arg.At,
 	)
 	return err
 }
@@ -550,11 +567,19 @@ func (q *Queries) RefundSumSince(ctx context.Context, db DBTX, arg RefundSumSinc
 	return column_1, err
 }
 
-const refundUpdate = `-- name: RefundUpdate :execrows
-UPDATE payments.refunds SET
-    gateway_refund_id = coalesce($1, gateway_refund_id), amount_cents = $2, status = $3,
-    reason = coalesce(reason, $4), failure = $5, refunded_at = $6, updated_at = $7
-WHERE id = $8 AND status = $9
+const refundUpdate = `-- name: RefundUpdate :one
+WITH moved AS (
+    UPDATE payments.refunds r SET
+        gateway_refund_id = coalesce($1::text, gateway_refund_id), amount_cents = $2, status = $3,
+        reason = coalesce(reason, $4::text), failure = $5, refunded_at = $6, updated_at = $7
+    WHERE r.id = $8 AND r.status = $9
+    RETURNING r.id, r.status
+), noted AS (
+    INSERT INTO payments.refund_transitions (refund_id, at, from_state, to_state, action, reason)
+    SELECT moved.id, $7, $9, moved.status, $10, $5 FROM moved
+    WHERE moved.status <> $9
+)
+SELECT count(*) FROM moved
 `
 
 type RefundUpdateParams struct {
@@ -567,10 +592,12 @@ type RefundUpdateParams struct {
 	At              time.Time
 	ID              objectid.ID
 	FromStatus      gateway.RefundStatus
+	Action          string
 }
 
+// RefundUpdate writes what a report says of a refund, with its history where that moves it. 0: it was moved meanwhile.
 func (q *Queries) RefundUpdate(ctx context.Context, db DBTX, arg RefundUpdateParams) (int64, error) {
-	result, err := db.Exec(ctx, refundUpdate,
+	row := db.QueryRow(ctx, refundUpdate,
 		arg.GatewayRefundID,
 		arg.AmountCents,
 		arg.Status,
@@ -580,9 +607,9 @@ func (q *Queries) RefundUpdate(ctx context.Context, db DBTX, arg RefundUpdatePar
 		arg.At,
 		arg.ID,
 		arg.FromStatus,
+		arg.Action,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
