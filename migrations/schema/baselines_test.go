@@ -87,7 +87,7 @@ var newerTables = []string{
 	"finance.price_changes", "payments.dispute_transitions", "payments.reconcile_findings", "payments.reconcile_runs",
 	"payments.refund_transitions", "platform.bulk_acts",
 	"platform.bulk_rows", "settings.branding", "settings.branding_logo",
-	"subscriptions.order_transitions", "tickets.order_transitions",
+	"subscriptions.order_transitions", "tickets.order_transitions", "tickets.readmissions",
 }
 
 // olderData are the rows of the tables that the baselines made; the newer ones are there and empty, but for one whose
