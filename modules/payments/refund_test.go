@@ -103,6 +103,7 @@ func openShopThrough(t *testing.T, transport http.RoundTripper) *shop {
 	api := httpapi.New(httpapi.Config{Log: quiet})
 	s.svc.Routes(api)
 	s.url = apitest.Serve(t, api)
+	t.Cleanup(func() { paymentstest.RequireMovesOfTheTable(context.Background(), t, s.pool) })
 	workers := river.NewWorkers()
 	s.svc.Workers(workers)
 	worker, err := jobs.New(s.pool, jobs.Options{Workers: workers, Log: quiet, PollOnly: true})
@@ -161,6 +162,17 @@ func (s *shop) refunds() []payments.Refund {
 	return all
 }
 
+// history are the moves of all refunds, each with its action and reason.
+func (s *shop) history() []string {
+	s.t.Helper()
+	rows, err := s.pool.Query(s.t.Context(), `SELECT concat_ws(' ', concat(from_state, '>', to_state), action, reason)
+		FROM payments.refund_transitions ORDER BY refund_id, id`)
+	require.NoError(s.t, err)
+	moves, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(s.t, err)
+	return moves
+}
+
 func (s *shop) count(sql string, args ...any) (n int) {
 	s.t.Helper()
 	require.NoError(s.t, s.pool.QueryRow(s.t.Context(), sql, args...).Scan(&n))
@@ -208,6 +220,9 @@ func TestAdminRefundAndItsWebhookCountOnce(t *testing.T) {
 		require.True(t, first.ByAdmin)
 		require.Equal(t, "root", first.Admin)
 		require.Equal(t, admin, *first.AdminID)
+		require.Equal(t, []string{
+			">requested asked", "requested>done made", ">requested asked", "requested>done made",
+		}, s.history())
 		require.Regexp(t, "^REFUND-"+s.local.String()+`-\d{13}$`, first.EventID)
 		want := map[gateway.Name]string{
 			gateway.GWA: "ADMIN.REFUND.GWA_REFUND",
@@ -234,6 +249,7 @@ func TestRefundByTheGatewayAlone(t *testing.T) {
 		require.Eventually(t, func() bool { return s.refunded() == 500 }, time.Minute, 20*time.Millisecond)
 		require.False(t, s.refunds()[0].ByAdmin)
 		require.NotEmpty(t, s.refunds()[0].EventID)
+		require.Equal(t, ">done made", s.history()[0])
 	})
 }
 
@@ -269,6 +285,7 @@ func TestRefundWhoseAnswerWasLostIsOneRefund(t *testing.T) {
 		all, err := gw.ListRefunds(t.Context(), gateway.PaymentRef{PaymentID: paid.Payment.ID})
 		require.NoError(t, err)
 		require.Len(t, all, 1, "one refund at the gateway")
+		require.Equal(t, []string{">requested asked", "requested>done made"}, s.history())
 	})
 }
 
@@ -282,8 +299,20 @@ func TestRefusedRefundIsFailed(t *testing.T) {
 		}, nil)
 		var rejected *gateway.Rejected
 		require.ErrorAs(t, err, &rejected)
-		require.Equal(t, gateway.RefundStatusFailed, s.refunds()[0].Status)
+		failed := s.refunds()[0]
+		require.Equal(t, gateway.RefundStatusFailed, failed.Status)
 		require.Zero(t, s.refunded())
+		require.NotEmpty(t, failed.Failure)
+		require.Equal(t, []string{">requested asked", "requested>failed refused " + failed.Failure}, s.history())
+		for _, change := range []string{
+			"UPDATE payments.refund_transitions SET reason = 'x'", "DELETE FROM payments.refund_transitions",
+		} {
+			_, err := s.pool.Exec(t.Context(), change)
+			require.ErrorContains(t, err, "payments.refund_transitions is append-only")
+		}
+		_, err = s.pool.Exec(t.Context(), "UPDATE payments.refunds SET status = 'requested', failure = NULL")
+		require.NoError(t, err)
+		require.Equal(t, "failed>requested not_recorded", s.history()[2], "a move past its history")
 	})
 }
 

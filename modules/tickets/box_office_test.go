@@ -159,6 +159,8 @@ func TestBoxOfficeHandsBack(t *testing.T) {
 	require.InDelta(t, 0, gone["refund_amount"], 0)
 	require.Equal(t, "refunded", gone["status"])
 	require.Empty(t, b.gateways.Charges(t))
+	require.Zero(t, b.count(`SELECT count(*) FROM payments.refund_transitions
+		WHERE from_state IS NOT NULL OR to_state <> 'done' OR action <> 'made'`), "what is handed back counts at once")
 	listed := b.admin.Get(`/admin/refunds?query={"kind":"by_hand"}`)
 	if listed.Status == http.StatusOK {
 		require.Len(t, docs(listed), 4)
