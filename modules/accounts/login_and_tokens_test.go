@@ -312,7 +312,7 @@ func TestCallerIsReadLive(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"requisition_get", "requisition_status_get", "requisition_file_download", "requisition_post",
 		"requisition_status_post", "requisition_file_upload", "requisition_put", "requisition_status_put",
-		"requisition_delete", "requisition_status_delete", "requisition_file_delete", "config_branding_put",
+		"requisition_delete", "requisition_status_delete", "requisition_file_delete",
 	}, a.Handlers)
 	c := read(customer.Username)
 	require.Equal(t, httpapi.TypeCustomer, c.Type)

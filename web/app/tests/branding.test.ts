@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest';
 import { expectNoFaults, person, signedIn, signIn, told } from './browser';
-import { asRoot, newAdmin } from './people';
+import { asRoot } from './people';
 import { violationsOf } from './screens';
 
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 40 20">
@@ -66,7 +66,7 @@ it('name, accent and a logo in SVG are chosen, refused where they are not read, 
 });
 
 it('on a phone who may not write sees it and is told which right is missing', async () => {
-  const page = await signedIn(await newAdmin('Bruna'), { width: 360, height: 640, scheme: 'dark' }, '/console/settings/branding');
+  const page = await signedIn('admin', { width: 360, height: 640, scheme: 'dark' }, '/console/settings/branding');
   await page.getByText('config_branding_put').first().waitFor();
   expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
   expect(await violationsOf(page)).toEqual([]);
