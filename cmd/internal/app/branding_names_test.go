@@ -27,7 +27,7 @@ func TestTheNameOfTheBrandingIsThePlatforms(t *testing.T) {
 	before := names()
 	require.Equal(t, []string{"Marquee", "Marquee"}, before[:2])
 
-	w.Admin().Put("/admin/config/branding", object{"name": "Cine Sol"}).Expect(http.StatusOK)
+	w.Root().Put("/admin/config/branding", object{"name": "Cine Sol"}).Expect(http.StatusOK)
 	require.Equal(t, []string{"Cine Sol", "Cine Sol", before[2]}, names())
 	w.SignUp("ana", nil).Expect(http.StatusOK)
 	w.Mailed("ana@example.com", "verifica")
